@@ -22,7 +22,6 @@
 #include "bankcheck/driver/reporting.hpp"
 #include "bankcheck/emulate/recorder.hpp"
 #include "bankcheck/opencl/recorder.hpp"
-#include "bankcheck/predict/archs.hpp"
 #include "bankcheck/predict/command.hpp"
 
 namespace {
@@ -117,7 +116,7 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(exit_usage, error.what());
   } catch (const driver::CommandFailed& failed) {
-    std::fputs(failed.details.c_str(), stderr);
+    std::fputs(visible(failed.details).c_str(), stderr);
     return fail(failed.exit_code, failed.what());
   } catch (const std::filesystem::filesystem_error& error) {
     const std::string path = in_quotes(error.path1().string(), 200);

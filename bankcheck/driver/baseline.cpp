@@ -4,18 +4,21 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
+
+constexpr std::uintmax_t largest_baseline = std::uintmax_t{64} << 20;
 
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
 
@@ -47,30 +50,28 @@ std::optional<Baseline::value_type> parse_row(std::string_view line) {
 
 Baseline read_baseline(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw UsageError(fmt::format("cannot read {}: it is a directory", path));
-  std::ifstream file(path);
-  if (!file) {
+  if (!std::filesystem::exists(path, ignored)) {
     throw UsageError(fmt::format("cannot read {}; --update-baseline {} creates it", path, path));
   }
+  std::istringstream text(read_input(path, largest_baseline));
+  LineReader lines(text, largest_baseline);
   Baseline baseline;
-  std::map<Baseline::key_type, unsigned> rows;  // the numbers of their lines
-  std::string line;
-  std::getline(file, line);
-  for (unsigned number = 1; number == 1 || std::getline(file, line); ++number) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (number > 1 && line.empty()) continue;
-    const auto row = number == 1 ? std::nullopt : parse_row(line);
-    if (number == 1 ? without_mark(line) != head : !row) {
-      throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, number, head));
+  while (lines.next() || lines.number == 1) {
+    std::string_view line = lines.line;
+    const bool is_head = lines.number == 1;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!is_head && line.empty()) continue;
+    auto row = is_head ? std::nullopt : parse_row(line);
+    if (is_head ? without_mark(line) != head : !row) {
+      throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number, head));
     }
     if (!row) continue;
-    const auto [first, is_new] = rows.try_emplace(row->first, number);
+    row->second.line = lines.number;
+    const auto [first, is_new] = baseline.insert(*row);
     if (!is_new) {
-      throw UsageError(fmt::format("{}:{}: a second row of {} on {}; the first is in line {}", path, number,
-                                   row->first.first, row->first.second, first->second));
+      throw UsageError(fmt::format("{}:{}: a second row of {} on {}; the first is in line {}", path, lines.number,
+                                   first->first.first, first->first.second, first->second.line));
     }
-    baseline.insert(*row);
   }
   return baseline;
 }

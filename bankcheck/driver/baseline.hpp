@@ -18,6 +18,7 @@ namespace bankwise::driver {
 /// conflicts that are a range, the most count.
 struct Allowed {
   std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
+  std::uint64_t line = 0;  ///< in its file
 };
 
 using Baseline = std::map<std::pair<std::string, std::string>, Allowed>;  ///< by kernel and architecture

@@ -14,14 +14,14 @@ using banks::Operation;
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// What the widths say. A line without instructions was dropped or merged into another line.
-Column column_of(const trace::LineReport& line, const trace::MergedLine& merged, const Evidence& evidence) {
-  if (line.costs == merged.costs) return Column::both;
-  const bool is_gone = merged.costs.accesses == 0;
+Column column_of(const trace::LineReport& line, const Evidence& evidence) {
+  if (line.costs == line.merged) return Column::both;
+  const bool is_gone = line.merged.accesses == 0;
   if (evidence.opcodes.empty()) return is_gone ? Column::merged : Column::neither;
   if (is_gone) return Column::source;
   unsigned widest = 0;
   for (const auto& [opcode, count] : evidence.opcodes) widest = std::max(widest, width_of_opcode(opcode));
-  const unsigned widest_merged = std::max(line.width, merged.widest);
+  const unsigned widest_merged = std::max(line.width, line.widest);
   if (widest == line.width) return widest_merged == line.width ? Column::both : Column::source;
   return widest == widest_merged ? Column::merged : Column::neither;
 }
@@ -41,8 +41,7 @@ unsigned width_of_opcode(std::string_view opcode) {
   return 4;
 }
 
-std::optional<Evidence> evidence_for(const trace::LineReport& line, const trace::MergedLine& merged,
-                                     const std::vector<EmittedLine>& emitted) {
+std::optional<Evidence> evidence_for(const trace::LineReport& line, const std::vector<EmittedLine>& emitted) {
   if (line.operation != Operation::load && line.operation != Operation::store) return std::nullopt;
   const std::string_view kind = line.operation == Operation::load ? "LDS" : "STS";
   const std::string name = name_of(line.site.file);
@@ -57,7 +56,7 @@ std::optional<Evidence> evidence_for(const trace::LineReport& line, const trace:
     }
   }
   if (!has_file) return std::nullopt;
-  evidence.column = column_of(line, merged, evidence);
+  evidence.column = column_of(line, evidence);
   return evidence;
 }
 

@@ -34,10 +34,9 @@ struct Evidence {
 /// Bytes per lane of "LDS.U16", "STS.128", "LDS".
 unsigned width_of_opcode(std::string_view opcode);
 
-/// The evidence for a line of a report, of which `merged` is left: the widths of its instructions. Nothing for atomics,
-/// and if the code has no line of the file. Files are compared by their names without directories.
-std::optional<Evidence> evidence_for(const trace::LineReport& line, const trace::MergedLine& merged,
-                                     const std::vector<EmittedLine>& emitted);
+/// The evidence for a line of a report: the widths of its instructions. Nothing for atomics, and if the code has no
+/// line of the file. Files are compared by their names without directories.
+std::optional<Evidence> evidence_for(const trace::LineReport& line, const std::vector<EmittedLine>& emitted);
 
 /// "2 LDS, 8 LDS.128: merged".
 std::string to_text(const Evidence& evidence);

@@ -14,17 +14,9 @@
 namespace bankwise::driver {
 namespace {
 
-/// The text of a file, "" if it cannot be read or is larger than 4 MiB.
-std::string read_source(const std::filesystem::path& path) {
-  constexpr std::uintmax_t largest = std::uintmax_t{4} << 20;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > largest) return "";
-  return read_file(path).value_or("");
-}
-
 class Sources {
  public:
-  Sources(const trace::Trace& trace, const std::filesystem::path& folder) : trace_(trace), folder_(folder) {}
+  Sources(const trace::Trace& trace, const SourceFinder& finder) : trace_(trace), finder_(finder) {}
 
   std::optional<ArraySource> find(const KernelReport& kernel, const trace::KernelTrace& kernel_trace,
                                   std::uint32_t array) {
@@ -37,7 +29,8 @@ class Sources {
     }
     const trace::Array& used_array = kernel_trace.arrays[array];
     for (const auto& [file, last_line] : files) {
-      const std::string path = path_of(file);
+      std::string path = finder_.path_of(file, true);
+      if (path.empty()) path = finder_.path_of(file, false);
       if (auto source = declared_in(path, text_of(path), used_array, last_line, kernel_trace.options)) return source;
     }
     if (kernel_trace.source == trace::no_source) return std::nullopt;
@@ -52,16 +45,9 @@ class Sources {
     }
     return {site.file, site.line, site.column};
   }
-  std::string path_of(const std::string& file) const {
-    for (const std::filesystem::path& path : {std::filesystem::path(file), folder_ / file}) {
-      std::error_code error;
-      if (std::filesystem::is_regular_file(path, error)) return path.string();
-    }
-    return "";
-  }
   const std::string& text_of(const std::string& path) {
     const auto [text, is_new] = texts_.try_emplace(path);
-    if (is_new && !path.empty()) text->second = read_source(path);
+    if (is_new && !path.empty()) text->second = source_file_text(path);
     return text->second;
   }
   static std::optional<ArraySource> declared_in(const std::string& path, const std::string& text,
@@ -73,7 +59,7 @@ class Sources {
   }
 
   const trace::Trace& trace_;
-  const std::filesystem::path& folder_;
+  const SourceFinder& finder_;
   std::map<std::string, std::string> texts_;
 };
 
@@ -93,8 +79,8 @@ void set_edits(const trace::KernelTrace& kernel, const fit::ArrayFit& array, Arr
 
 std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
                                          const fit::Architectures& architectures, const FitOptions& options,
-                                         const std::filesystem::path& folder, bool incomplete) {
-  Sources sources(trace, folder);
+                                         const SourceFinder& finder, bool incomplete) {
+  Sources sources(trace, finder);
   std::vector<KernelFitReport> reports;
   for (const KernelReport& kernel : kernels) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernel.number];
@@ -116,6 +102,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     } catch (const std::invalid_argument& why) {
       throw UsageError(why.what());
     }
+    for (auto* side : {&report.fit.before, &report.fit.after}) std::ranges::for_each(*side, sort_by_place);
     for (fit::ArrayFit& array : report.fit.arrays) {
       if (incomplete) array.doubts.emplace_back("the trace is incomplete");
       auto& source = report.sources.emplace_back();
@@ -126,6 +113,67 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     }
   }
   return reports;
+}
+
+namespace {
+
+using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path
+
+bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
+
+/// The edits of all changed arrays of a kernel, or why there are none.
+std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
+                                                 std::map<std::string, std::string>& texts) {
+  Edits edits;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen == 0) continue;
+    const auto& source = report.sources[i];
+    if (!source) return fmt::format("the declaration of {} was not found", array.name);
+    if (source->path.empty()) return fmt::format("{} is not declared in a file", array.name);
+    if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
+    texts[source->path] = source->text;
+    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[source->path].push_back(edit);
+  }
+  return edits;
+}
+
+}  // namespace
+
+FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits) {
+  FixedSources fixed;
+  std::map<std::string, std::string> texts;
+  Edits accepted;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (!changes_something(fits[k].fit)) continue;
+    const auto answer = edits_of_kernel(fits[k], texts);
+    if (const auto* why = std::get_if<std::string>(&answer)) {
+      fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, *why));
+      continue;
+    }
+    const auto& edits = std::get<Edits>(answer);
+    const bool clash = std::ranges::any_of(edits, [&](const auto& file) {
+      return std::ranges::any_of(file.second, [&](const fit::Edit& edit) {
+        return std::any_of(accepted[file.first].begin(), accepted[file.first].end(),
+                           [&](const fit::Edit& other) { return overlap(edit, other); });
+      });
+    });
+    if (clash) {
+      fixed.left_out.push_back(fmt::format("{}: another kernel needs other code in its place", kernels[k].name));
+      continue;
+    }
+    fixed.kernels.push_back(k);
+    for (const auto& [path, some] : edits) {
+      for (const fit::Edit& edit : some) {
+        auto& list = accepted[path];
+        if (std::ranges::find(list, edit) == list.end()) list.push_back(edit);
+      }
+    }
+  }
+  for (const auto& [path, edits] : accepted) {
+    if (!edits.empty()) fixed.files[path] = fit::edited(texts.at(path), edits);
+  }
+  return fixed;
 }
 
 }  // namespace bankwise::driver

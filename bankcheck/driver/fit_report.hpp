@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,16 +36,25 @@ struct KernelFitReport {
   bool is_opencl = false;
 };
 
-/// One for each of the kernels. `folder` is where relative paths begin. `incomplete`: the trace is, so that nothing is
+/// One for each of the kernels. `finder` knows which files may be read. `incomplete`: the trace is, so that nothing is
 /// claimed to be the best. Error: UsageError for an architecture whose warps the trace's do not split into.
 std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
                                          const fit::Architectures& architectures, const FitOptions& options,
-                                         const std::filesystem::path& folder, bool incomplete);
+                                         const SourceFinder& finder, bool incomplete);
 
 /// For a terminal of `columns` columns.
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool colour);
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns);
 
 /// As without fits; each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits);
+
+struct FixedSources {
+  std::map<std::string, std::string> files;  ///< new texts, by path
+  std::vector<std::size_t> kernels;          ///< indices of the kernels that are changed as predicted
+  std::vector<std::string> left_out;         ///< which kernels cannot be changed automatically, and why
+};
+
+/// A kernel is changed if all of its changes can be, in files, and if no other kernel needs other text there.
+FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits);
 
 }  // namespace bankwise::driver

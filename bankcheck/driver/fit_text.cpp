@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::driver {
@@ -157,34 +157,23 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
   for (std::size_t i = 0; i < first.lines.size(); ++i) {
     const trace::LineReport& line = first.lines[i];
     if (!is_mine(line)) continue;
-    const PlacedLine& source = kernel.lines.front()[i];
-    const std::filesystem::path path = source.place.file;
-    auto& row = table.emplace_back(std::vector<std::string>{
-        line.site.pc
-            ? fmt::format("+{:#x}", *line.site.pc)
-            : fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), source.place.line),
-        fmt::format("{} {}", to_string(line.operation), line.width)});
+    const SourcePlace& place = kernel.lines.front()[i].place;
+    auto& row = table.emplace_back(
+        std::vector<std::string>{where({{place.file, place.line}, ""}, line.site), access_text(line)});
     for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
-      const auto of = [&](const std::vector<trace::LineReport>& lines) {
-        return std::find_if(lines.begin(), lines.end(), [&](const trace::LineReport& other) {
-          return other.site == line.site && other.array == line.array && other.operation == line.operation &&
-                 other.width == line.width;
-        });
-      };
-      const auto& before = report.fit.before[a].lines;
-      const auto& after = report.fit.after[a].lines;
-      const auto old = of(before), now = of(after);
-      row.push_back(old == before.end() ? "?" : std::to_string(old->costs.passes));
-      row.push_back(now == after.end() ? "?" : std::to_string(now->costs.passes));
-      row.push_back(old == before.end() ? "?" : std::to_string(old->costs.ideal));
+      const trace::LineReport* before = same_line(report.fit.before[a], line);
+      const trace::LineReport* now = same_line(report.fit.after[a], line);
+      row.push_back(before == nullptr ? "?" : std::to_string(before->costs.passes));
+      row.push_back(now == nullptr ? "?" : std::to_string(now->costs.passes));
+      row.push_back(before == nullptr ? "?" : std::to_string(before->costs.ideal));
     }
   }
   return format_table(table, 2);
 }
 
 /// The worst access of the array on the first architecture, before and after.
-std::string pictures(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array, unsigned columns,
-                     bool colour) {
+std::string pictures(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array,
+                     unsigned columns) {
   constexpr unsigned max_turns = 4;
   const trace::Report& first = kernel.reports.front();
   const trace::LineReport* worst = nullptr;
@@ -200,7 +189,7 @@ std::string pictures(const KernelReport& kernel, const KernelFitReport& report, 
     if (!std::holds_alternative<banks::Cost>(cost)) return std::string();
     const auto& known = std::get<banks::Cost>(cost);
     return fmt::format("  {}: passes {}, ideal {}\n", when, known.passes, known.ideal) +
-           to_text(predict::picture(*first.architecture, access, known), columns, colour, max_turns);
+           to_text(predict::picture(*first.architecture, access, known), columns, max_turns);
   };
   const std::string before = draw("the worst access before");
   const trace::Array& place = report.fit.places.at(array.arrays.front());
@@ -227,8 +216,8 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
   return fmt::format("{}; resident blocks by shared memory and threads: {}\n", bytes, text);
 }
 
-std::string array_text(const KernelReport& kernel, const KernelFitReport& report, std::size_t number, unsigned columns,
-                       bool colour) {
+std::string array_text(const KernelReport& kernel, const KernelFitReport& report, std::size_t number,
+                       unsigned columns) {
   const ArrayFit& array = report.fit.arrays[number];
   const std::optional<ArraySource>& source = report.sources[number];
   std::string text = fmt::format("\n  {}{}, {} bytes{}\n", array.arrays.size() > 1 ? "together: " : "", array.name,
@@ -264,15 +253,15 @@ std::string array_text(const KernelReport& kernel, const KernelFitReport& report
     text += '\n';
   }
   text += '\n' + lines_table(kernel, report, array);
-  return text + '\n' + pictures(kernel, report, array, columns, colour);
+  return text + '\n' + pictures(kernel, report, array, columns);
 }
 
 }  // namespace
 
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool colour) {
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns) {
   std::string text = fmt::format("fit of {}\n", kernel.name);
   if (report.fit.arrays.empty()) return text + "  no access to shared memory was recorded\n\n";
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) text += array_text(kernel, report, i, columns, colour);
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) text += array_text(kernel, report, i, columns);
   if (changes_something(report.fit)) text += '\n' + occupancy_text(kernel, report);
   return text + '\n';
 }

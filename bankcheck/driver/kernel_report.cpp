@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
+#include <vector>
 
 #include <bankwise/support/exit_code.hpp>
 
@@ -18,17 +20,16 @@ namespace {
 PlacedLine source_line(const SourceText& source, const SourcePlace& place, SourceFinder& finder,
                        std::vector<std::string>& same_sources) {
   const SourceText::Line* line = source.find(place.file, place.line);
-  const std::string text(line == nullptr ? "" : trimmed(line->text));
+  constexpr std::size_t longest = 1000;  // bytes of a line: generated code may be one line
+  const std::string text(line == nullptr ? "" : trimmed(line->text).substr(0, longest));
   const SourceFinder::Found places = finder.find(source, place);
   if (places.place) return {*places.place, text.empty() ? finder.text_at(place) : text, true};
   for (const std::string& file : places.files) {
-    if (std::find(same_sources.begin(), same_sources.end(), file) == same_sources.end()) same_sources.push_back(file);
+    if (std::ranges::find(same_sources, file) == same_sources.end()) same_sources.push_back(file);
   }
   if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
-  return {ends_with_path(place.file, nameless_source)
-              ? SourcePlace{std::string(nameless_place), place.line, place.column}
-              : place,
-          text};
+  const bool is_nameless = ends_with_path(place.file, nameless_source);
+  return {{is_nameless ? std::string(nameless_place) : place.file, place.line, place.column}, text};
 }
 
 SourcePlace place_of(const trace::Site& site) { return {site.file, site.line, site.column}; }
@@ -41,15 +42,134 @@ trace::Report report_or_refuse(const trace::KernelTrace& trace, const banks::Arc
   }
 }
 
-/// Sorts the lines, so that the order does not depend on which launch ran first.
-trace::Report by_place(trace::Report report) {
-  const auto key = [](const trace::LineReport& line) {
-    return std::tie(line.site, line.array, line.operation, line.width);
-  };
-  std::sort(report.lines.begin(), report.lines.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  std::sort(report.unknown.begin(), report.unknown.end());
-  return report;
+/// Makes the names of kernels distinct: build options are appended to equal names, and numbers to names that are still
+/// equal. No folder is in a name, because a baseline must hold for another checkout, too.
+void name_apart(std::vector<KernelReport>& kernels) {
+  std::map<std::string, unsigned> names, used;
+  for (const KernelReport& kernel : kernels) ++names[kernel.name];
+  for (KernelReport& kernel : kernels) {
+    const std::string options = without_folders(kernel.trace.options);
+    if (names[kernel.name] > 1 && !options.empty()) kernel.name += " " + options;
+    const unsigned number = ++used[kernel.name];
+    if (number > 1) kernel.name += fmt::format("#{}", number);
+  }
 }
+
+}  // namespace
+
+void sort_by_place(trace::Report& report) {
+  std::ranges::sort(report.lines, {}, line_key);
+  std::ranges::sort(report.unknown);
+}
+
+std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
+  const auto& report_lines = reports[architecture].lines;
+  const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
+  const auto worst = std::ranges::max_element(report_lines, {}, conflicts);
+  if (worst == report_lines.end() || conflicts(*worst) == 0) return std::nullopt;
+  return std::size_t(worst - report_lines.begin());
+}
+
+std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
+                                         const std::vector<const banks::Architecture*>& architectures,
+                                         SourceFinder& finder) {
+  std::vector<KernelReport> kernels;
+  std::map<std::uint32_t, SourceText> sources;
+  for (const trace::KernelTrace& kernel_trace : trace.kernels) {
+    KernelReport& kernel = kernels.emplace_back(
+        KernelReport{.name = kernel_trace.kernel, .trace = kernel_trace, .number = kernels.size()});
+    kernel.trace.patterns.clear();
+    kernel.trace.merged.reset();
+    const std::uint32_t number = kernel_trace.source;
+    const std::string_view text = number == trace::no_source ? "" : std::string_view(trace.sources.at(number));
+    const SourceText& source = sources.try_emplace(number, text).first->second;
+    std::map<SourcePlace, PlacedLine> places;
+    const auto placed_line = [&](const trace::Site& site) -> const PlacedLine& {
+      const auto [at, is_new] = places.try_emplace(place_of(site));
+      if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
+      return at->second;
+    };
+    for (const banks::Architecture* architecture : architectures) {
+      trace::Report& report = kernel.reports.emplace_back(report_or_refuse(kernel_trace, *architecture));
+      sort_by_place(report);
+      auto& lines = kernel.lines.emplace_back();
+      for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
+    }
+    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
+      kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));
+    }
+  }
+  name_apart(kernels);
+  return kernels;
+}
+
+namespace {
+
+constexpr unsigned around = 12;            // lines shown before and after a line with an access
+constexpr std::size_t longest_text = 300;  // bytes of a line: generated code may be one line
+
+using NumberedLines = std::map<unsigned, std::string>;
+
+/// Without what follows the last complete character before the limit, and without the carriage return of Windows.
+std::string shortened(std::string text) {
+  if (text.ends_with('\r')) text.pop_back();
+  if (text.size() <= longest_text) return text;
+  std::size_t end = longest_text;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + " \xE2\x80\xA6";
+}
+
+/// All lines of the file that a kernel's line is in; empty if they are not known.
+NumberedLines read_lines(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
+  NumberedLines lines;
+  const std::string& file = line.place.file;
+  if (!line.is_file) {
+    const std::string_view name = file == nameless_place ? nameless_source : std::string_view(file);
+    for (const SourceText::Line& line_of_program : program.lines()) {
+      if (ends_with_path(name, line_of_program.file))
+        lines.emplace(line_of_program.number, std::string(line_of_program.text));
+    }
+    if (!lines.empty()) return lines;
+  }
+  unsigned number = 0;
+  for (std::string& text : finder.lines_of_file(file, line.is_file)) lines.emplace(++number, std::move(text));
+  return lines;
+}
+
+/// Adds the line, with the lines around it.
+void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
+  const unsigned number = line.place.line;
+  const auto first = file_lines.lower_bound(number > around ? number - around : 1),
+             last = file_lines.upper_bound(number + around);
+  if (number > 0) {
+    for (auto shown_line = first; shown_line != last; ++shown_line)
+      shown.emplace(shown_line->first, shortened(shown_line->second));
+  }
+  shown.emplace(number, shortened(line.text));  // if the file lacks it
+}
+
+}  // namespace
+
+std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const trace::Trace& trace,
+                                           const SourceFinder& finder) {
+  const std::uint32_t source = kernel.trace.source;
+  const SourceText program(source == trace::no_source ? "" : trace.sources.at(source));
+  std::map<std::string, std::pair<NumberedLines, NumberedLines>> files;  // all lines, and those shown
+  for (const auto& lines : kernel.lines) {
+    for (const PlacedLine& line : lines) {
+      const auto [file, is_new] = files.try_emplace(line.place.file);
+      auto& [file_lines, shown] = file->second;
+      if (is_new) file_lines = read_lines(line, program, finder);
+      add(shown, file_lines, line);
+    }
+  }
+  std::vector<SourceExcerpt> excerpts;
+  excerpts.reserve(files.size());
+  for (auto& [file, lines] : files) excerpts.push_back({file, {lines.second.begin(), lines.second.end()}});
+  return excerpts;
+}
+
+namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
@@ -92,19 +212,6 @@ bool names_folder(std::string_view option) {
 /// Options whose value may be a separate word.
 constexpr std::array paths{"-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot"};
 
-/// Makes the names of kernels distinct: build options are appended to equal names, and numbers to names that are still
-/// equal. No folder is in a name, because a baseline must hold for another checkout, too.
-void name_apart(std::vector<KernelReport>& kernels) {
-  std::map<std::string, unsigned> names, used;
-  for (const KernelReport& kernel : kernels) ++names[kernel.name];
-  for (KernelReport& kernel : kernels) {
-    const std::string options = without_folders(kernel.trace.options);
-    if (names[kernel.name] > 1 && !options.empty()) kernel.name += " " + options;
-    const unsigned number = ++used[kernel.name];
-    if (number > 1) kernel.name += fmt::format("#{}", number);
-  }
-}
-
 }  // namespace
 
 std::string without_folders(std::string_view options) {
@@ -112,53 +219,12 @@ std::string without_folders(std::string_view options) {
   for (std::string_view rest = options;;) {
     const std::string_view word = take_word(rest);
     if (word.empty()) return kept;
-    const bool is_path = std::any_of(paths.begin(), paths.end(), [&](auto path) { return word.starts_with(path); });
-    const bool has_value = word == "-D" || word == "-U" || std::find(paths.begin(), paths.end(), word) != paths.end();
+    const bool is_path = std::ranges::any_of(paths, [&](auto path) { return word.starts_with(path); });
+    const bool has_value = word == "-D" || word == "-U" || std::ranges::find(paths, word) != paths.end();
     std::string option(word);
     if (const auto value = has_value ? take_word(rest) : ""; !value.empty()) option += ' ' + std::string(value);
     if (!is_path && !names_folder(option)) kept += (kept.empty() ? "" : " ") + option;
   }
-}
-
-std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
-  const auto& report_lines = reports[architecture].lines;
-  const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
-  const auto worst = std::max_element(report_lines.begin(), report_lines.end(),
-                                      [&](const auto& a, const auto& b) { return conflicts(a) < conflicts(b); });
-  if (worst == report_lines.end() || conflicts(*worst) == 0) return std::nullopt;
-  return std::size_t(worst - report_lines.begin());
-}
-
-std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
-                                         const std::vector<const banks::Architecture*>& architectures,
-                                         SourceFinder& finder) {
-  std::vector<KernelReport> kernels;
-  for (const trace::KernelTrace& kernel_trace : trace.kernels) {
-    KernelReport& kernel = kernels.emplace_back();
-    kernel.name = kernel_trace.kernel;
-    kernel.trace = kernel_trace;
-    kernel.number = kernels.size() - 1;
-    kernel.trace.patterns.clear();
-    kernel.trace.merged.reset();
-    const SourceText source(kernel_trace.source == trace::no_source ? "" : trace.sources.at(kernel_trace.source));
-    std::map<SourcePlace, PlacedLine> places;
-    const auto placed_line = [&](const trace::Site& site) -> const PlacedLine& {
-      const auto [at, is_new] = places.try_emplace(place_of(site));
-      if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
-      return at->second;
-    };
-    for (const banks::Architecture* architecture : architectures) {
-      const trace::Report& report =
-          kernel.reports.emplace_back(by_place(report_or_refuse(kernel_trace, *architecture)));
-      auto& lines = kernel.lines.emplace_back();
-      for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
-    }
-    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
-      kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));
-    }
-  }
-  name_apart(kernels);
-  return kernels;
 }
 
 }  // namespace bankwise::driver

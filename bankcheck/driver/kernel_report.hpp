@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include <bankwise/banks/cost.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/emitted_code.hpp"
 #include "bankcheck/driver/source_finder.hpp"
@@ -49,15 +54,77 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder);
 
+/// The report for a terminal of `columns` columns.
+std::string to_text(const RunReport& report, unsigned columns);
+std::string to_json(const RunReport& report);
+
+/// The words of the program's language.
+struct Terms {
+  std::string_view block, blocks, threads, memory, copies;
+  std::string_view blocks_key;  ///< in JSON
+  bool simulated;               ///< Oclgrind ran the lanes, one after another
+};
+const Terms& terms_of(trace::Maker maker);
+
+/// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
+std::string where(const PlacedLine& line, const trace::Site& site);
+
+/// "3 launches, 15 blocks of 16 x 16 threads".
+std::string launches_text(const trace::KernelTrace& trace, const Terms& terms);
+
+/// "load 4".
+std::string access_text(const trace::LineReport& line);
+
+/// The order of a report's lines, which does not depend on which launch ran first.
+inline std::tuple<const trace::Site&, const std::string&, const banks::Operation&, const unsigned&> line_key(
+    const trace::LineReport& line) {
+  return {line.site, line.array, line.operation, line.width};
+}
+void sort_by_place(trace::Report& report);
+
+/// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
+/// have the same rows, because the accesses are the same.
+const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted);
+
+/// Whether the second count, of accesses as a device compiler may merge them, has columns.
+bool has_merged(const std::vector<trace::Report>& reports);
+
+/// Whether any line of the kernel accesses shared memory.
+bool has_accesses(const KernelReport& kernel);
+
+/// What to know about a kernel's numbers: a sentence each.
+std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms);
+
+/// The traffic that no number has: "64 bytes of shared memory moved by TMA"; "" if there is none.
+std::string not_counted(const KernelReport& kernel, const Terms& terms);
+
+/// How many percent of the passes the conflicts are: "87.5"; "" if the cost is not known, or zero.
+std::string conflict_share(const trace::Report& report);
+
+/// The worst access of a line, and its cost.
+struct WorstCost {
+  banks::Access access;
+  banks::Cost cost;
+};
+/// The line must have a worst access, and outlive the result.
+WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line);
+
+/// "first in block 0, level 1, warp 3: passes 16, ideal 1".
+std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms);
+
+struct SourceExcerpt {
+  std::string file;  ///< as in the places of the kernel's lines
+  /// Numbers and texts, sorted: each line with an access and the lines around it, as far as they can be read. A line
+  /// whose number is not known, 0, has no text.
+  std::vector<std::pair<unsigned, std::string>> lines;
+};
+
+/// One for each file with an access, in the order of their paths. `trace`: the trace that the kernel is from.
+std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const trace::Trace& trace,
+                                           const SourceFinder& finder);
+
 /// The build options of an OpenCL program without those that depend on where it is installed: include paths, and
 /// options that name a folder by `/`, `./`, `../` or `~/`. The others are separated by single spaces.
 std::string without_folders(std::string_view options);
-
-/// "blocks" in the language of a checker's programs.
-std::string_view word_for_blocks(trace::Maker maker);
-
-/// The report for a terminal of `columns` columns.
-std::string to_text(const RunReport& report, unsigned columns, bool colour);
-std::string to_json(const RunReport& report);
 
 }  // namespace bankwise::driver

@@ -6,7 +6,6 @@
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/report_words.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -50,9 +49,8 @@ ordered_json json_of(const trace::Report& report, const trace::LineReport& line,
                       {"source", source.text},         {"operation", to_string(line.operation)},
                       {"width", line.width},           {"array", line.array}};
   put(object, line.costs, report.warp);
-  const trace::MergedLine left = merged_line(report, line);
-  put_merged(object, line.costs, left.costs, report.warp);
-  if (const auto evidence = evidence_for(line, left, emitted)) {
+  put_merged(object, line.costs, line.merged, report.warp);
+  if (const auto evidence = evidence_for(line, emitted)) {
     object["emitted"] = evidence->opcodes;
     object["emitted_agrees"] = to_string(evidence->column);
   }

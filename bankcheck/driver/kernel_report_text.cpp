@@ -7,7 +7,6 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/report_words.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::driver {
@@ -15,7 +14,7 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t max_levels = 64;    // shown in a table
+constexpr std::uint32_t max_levels = 64;  // shown in a table
 constexpr std::size_t longest_line = 60;  // characters of a source line
 constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
 
@@ -55,12 +54,6 @@ std::vector<std::string> numbers_of(const banks::Tally& tally, const banks::Tall
   return numbers;
 }
 
-/// Numbers of an incomplete trace are lower bounds.
-std::vector<std::string> at_least(std::vector<std::string> numbers) {
-  for (std::string& number : numbers) number = ">=" + number;
-  return numbers;
-}
-
 std::string lines_table(const KernelReport& kernel, bool incomplete) {
   const auto& reports = kernel.reports;
   const bool alone = reports.size() == 1, merged = has_merged(reports);
@@ -76,49 +69,39 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
       const trace::LineReport* same = same_line(report, line);
       const trace::LineReport empty;
       const trace::LineReport& numbers = same == nullptr ? empty : *same;
-      const trace::MergedLine left = merged_line(report, numbers);
-      append(row, numbers_of(numbers.costs, merged ? &left.costs : nullptr, alone));
+      append(row, numbers_of(numbers.costs, merged ? &numbers.merged : nullptr, alone));
     }
     row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
   }
   auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
   for (const trace::Report& report : reports) {
-    const auto numbers = numbers_of(report.all, merged ? &trace::merged(report).all : nullptr, alone);
-    append(total, incomplete || !report.incomplete.empty() ? at_least(numbers) : numbers);
+    auto numbers = numbers_of(report.all, merged ? &trace::merged(report).all : nullptr, alone);
+    if (incomplete || !report.incomplete.empty()) {  // they are lower bounds
+      for (std::string& number : numbers) number = ">=" + number;
+    }
+    append(total, numbers);
   }
   total.emplace_back();
   return format_table(table, 3, true);
 }
 
-/// How many of a kernel's passes the conflicts are.
-std::string conflict_shares(const KernelReport& kernel) {
-  std::string text;
-  for (const trace::Report& report : kernel.reports) {
-    const std::string share = conflict_share(report);
-    if (share.empty()) continue;
-    text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name, share);
-  }
-  return text;
-}
-
 std::string levels_table(const trace::Report& report, std::size_t widest) {
   Table table{{std::string(report.architecture->name), "level"}, {"", "passes"}, {"", "ALU %"}};
-  for (std::size_t i = 0; i < std::min(report.levels.size(), max_levels); ++i) {
-    const banks::Tally& level = report.levels[i].costs;
-    if (level.accesses == 0) continue;
-    table[0].push_back(std::to_string(i));
-    table[1].push_back(report::passes_text(level));
-    table[2].push_back(report::percent_text(report::alu_utilization(level, report.warp)));
+  for (const trace::LevelReport& level : report.levels) {
+    if (level.costs.accesses == 0 || level.level >= max_levels) continue;
+    table[0].push_back(std::to_string(level.level));
+    table[1].push_back(report::passes_text(level.costs));
+    table[2].push_back(report::percent_text(report::alu_utilization(level.costs, report.warp)));
   }
   std::string text = format_wide_table(table, 2, widest);
-  if (report.levels.size() > max_levels) {
-    text += fmt::format("  and {} more levels: --json lists all of them\n", report.levels.size() - max_levels);
+  if (report.level_count > max_levels) {
+    text += fmt::format("  and {} more levels: --json lists all of them\n", report.level_count - max_levels);
   }
   return text;
 }
 
 /// The picture of the worst access on the first architecture; --json has the addresses to draw it for the others.
-std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsigned columns, bool colour) {
+std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsigned columns) {
   const auto number = kernel.worst_line(0);
   if (!number) return "";
   const trace::LineReport& line = kernel.reports.front().lines[*number];
@@ -126,7 +109,7 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsign
   const auto [access, cost] = worst_cost(model, line);
   return fmt::format("worst on {}: {}, {} of {}, {}\n", model.name, where(kernel.lines.front()[*number], line.site),
                      access_text(line), line.array, worst_text(*line.worst, cost, terms)) +
-         to_text(predict::picture(model, access, cost), columns, colour, max_turns) + '\n';
+         to_text(predict::picture(model, access, cost), columns, max_turns) + '\n';
 }
 
 std::string remarks(const KernelReport& kernel, const Terms& terms) {
@@ -156,9 +139,8 @@ std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedL
   std::string text;
   const auto& lines = kernel.reports.front().lines;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const trace::MergedLine left = merged_line(kernel.reports.front(), lines[i]);
-    if (lines[i].costs == left.costs) continue;
-    if (const auto evidence = evidence_for(lines[i], left, emitted)) {
+    if (lines[i].costs == lines[i].merged) continue;
+    if (const auto evidence = evidence_for(lines[i], emitted)) {
       text += fmt::format("  {} {} {}: {}\n", where(kernel.lines.front()[i], lines[i].site),
                           to_string(lines[i].operation), lines[i].array, to_text(*evidence));
     }
@@ -166,7 +148,7 @@ std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedL
   return text.empty() ? text : "instructions in the machine code, and the count that they agree with:\n" + text + '\n';
 }
 
-std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns, bool colour,
+std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns,
                     const std::vector<EmittedLine>& emitted) {
   std::string text = fmt::format("{}: {}\n", kernel.name, launches_text(kernel.trace, terms));
   text += diagnoses_text(kernel);
@@ -176,22 +158,26 @@ std::string to_text(const KernelReport& kernel, const Terms& terms, bool incompl
   }
   text += lines_table(kernel, incomplete);
   text += evidence_text(kernel, emitted);
-  if (!terms.simulated) text += conflict_shares(kernel);
+  for (const trace::Report& report : kernel.reports) {
+    const std::string share = terms.simulated ? "" : conflict_share(report);
+    if (!share.empty())
+      text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name, share);
+  }
   text += '\n';
   for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
   text += '\n' + remarks(kernel, terms);
-  return text + worst_picture(kernel, terms, columns, colour);
+  return text + worst_picture(kernel, terms, columns);
 }
 
 }  // namespace
 
-std::string to_text(const RunReport& report, unsigned columns, bool colour) {
+std::string to_text(const RunReport& report, unsigned columns) {
   const Terms& terms = terms_of(report.maker);
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   if (!report.incomplete.empty()) text += '\n';
   for (const KernelReport& kernel : report.kernels) {
-    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, colour, report.emitted);
+    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, report.emitted);
   }
   return text;
 }

@@ -103,8 +103,9 @@ void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder
   }
   const auto left = still_running(ended);
   if (!left) return;
-  const bool is_watched = library.empty() || std::any_of(ended.left_running.begin(), ended.left_running.end(),
-                                                         [&](long process) { return has_loaded(process, library); });
+  const bool is_watched = library.empty() || std::ranges::any_of(ended.left_running, [&](long process) {
+                            return has_loaded(process, library);
+                          });
   (is_watched || outcome.failure ? outcome.incomplete : outcome.remarks).push_back(*left);
 }
 

@@ -51,6 +51,7 @@ void declare_fit(CLI::App& command, ReportCommand& options) {
 
 int report_file(ReportCommand& options) {
   options.report.emitted = emitted_lines(options.cubin);
+  options.report.own_run = false;
   Reporting reporting(options.report);
   const trace::TraceFile file = read_trace(options.trace);
   std::vector<std::string> incomplete = file.trace.errors;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/report_words.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 #include <variant>
 
 #include <bankwise/report/metrics.hpp>
@@ -19,10 +20,8 @@ constexpr Terms cuda_terms{"block",  "blocks", "threads", "shared memory", "bulk
                            "blocks", false};
 
 std::string size_text(const std::array<std::uint64_t, 3>& size) {
-  std::string text = fmt::format("{}", size[0]);
-  if (size[1] != 1 || size[2] != 1) text += fmt::format(" x {}", size[1]);
-  if (size[2] != 1) text += fmt::format(" x {}", size[2]);
-  return text;
+  const auto dimensions = size[2] != 1 ? 3 : size[1] != 1 ? 2 : 1;
+  return fmt::format("{}", fmt::join(size.begin(), size.begin() + dimensions, " x "));
 }
 
 /// Work-groups that are narrower than a warp leave lanes of it idle.
@@ -43,9 +42,9 @@ std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
 std::string same_sources(const KernelReport& kernel) {
   const auto& files = kernel.same_sources;
   if (files.empty()) return "";
-  const std::size_t others = files.size() - 2;
+  const std::string others = files.size() == 2 ? "" : ", and " + plural(files.size() - 2, "file", "files") + " more";
   return fmt::format("{} contains this source, and so does {}{}; --sources selects a directory", files[0], files[1],
-                     others == 0 ? "" : fmt::format(", and {} more", plural(others, "file", "files")));
+                     others);
 }
 
 }  // namespace
@@ -53,8 +52,6 @@ std::string same_sources(const KernelReport& kernel) {
 const Terms& terms_of(trace::Maker maker) {
   return maker == trace::Maker::cuda || maker == trace::Maker::emulate ? cuda_terms : opencl_terms;
 }
-
-std::string_view word_for_blocks(trace::Maker maker) { return terms_of(maker).blocks; }
 
 std::string where(const PlacedLine& line, const trace::Site& site) {
   if (site.pc) return fmt::format("+{:#x}", *site.pc);
@@ -76,19 +73,16 @@ std::string access_text(const trace::LineReport& line) {
 }
 
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
-  const auto same = std::find_if(report.lines.begin(), report.lines.end(), [&](const trace::LineReport& line) {
-    return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
-           line.width == wanted.width;
-  });
-  return same == report.lines.end() ? nullptr : &*same;
+  const auto same = std::ranges::lower_bound(report.lines, line_key(wanted), {}, line_key);
+  return same == report.lines.end() || line_key(*same) != line_key(wanted) ? nullptr : &*same;
 }
 
 bool has_merged(const std::vector<trace::Report>& reports) {
-  return std::any_of(reports.begin(), reports.end(), trace::merging_matters);
+  return std::ranges::any_of(reports, trace::merging_matters);
 }
 
 bool has_accesses(const KernelReport& kernel) {
-  return std::any_of(kernel.reports.begin(), kernel.reports.end(), [](auto& report) { return !report.lines.empty(); });
+  return std::ranges::any_of(kernel.reports, [](auto& report) { return !report.lines.empty(); });
 }
 
 std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms) {
@@ -112,7 +106,7 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
         plural(mixed, "access", "accesses")));
   }
   const auto swaps = [](const trace::LineReport& line) { return line.operation == banks::Operation::atomic_cas; };
-  if (terms.simulated && std::any_of(lines.begin(), lines.end(), swaps)) {
+  if (terms.simulated && std::ranges::any_of(lines, swaps)) {
     notes.emplace_back(
         "a compare-and-swap never fails here, where lanes run one after another; on a GPU it may need retries");
   }

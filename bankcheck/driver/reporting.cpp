@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
@@ -16,7 +17,9 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
+#include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/driver/sinks.hpp"
+#include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -25,8 +28,7 @@ std::vector<const banks::Architecture*> architectures_of(const ReportOptions& op
   std::vector<const banks::Architecture*> architectures;
   for (const std::string& name : options.architectures) {
     const banks::Architecture* architecture = &architecture_named(name);
-    if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end())
-      architectures.push_back(architecture);
+    if (std::ranges::find(architectures, architecture) == architectures.end()) architectures.push_back(architecture);
   }
   return architectures;
 }
@@ -39,7 +41,7 @@ bool is(const KernelReport& kernel, const std::string& name) {
 void keep_selected(std::vector<KernelReport>& kernels, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
   std::erase_if(kernels, [&](const KernelReport& kernel) {
-    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& name) { return is(kernel, name); });
+    return std::ranges::none_of(wanted, [&](const std::string& name) { return is(kernel, name); });
   });
 }
 
@@ -49,7 +51,7 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
   std::string ran;
   for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
   for (const std::string& name : wanted) {
-    if (std::none_of(kernels.begin(), kernels.end(), [&](const KernelReport& kernel) { return is(kernel, name); })) {
+    if (std::ranges::none_of(kernels, [&](const KernelReport& kernel) { return is(kernel, name); })) {
       throw UsageError(fmt::format("no kernel {} ran; the kernels that ran: {}", in_quotes(name), ran));
     }
   }
@@ -91,14 +93,15 @@ std::string not_a_text(const std::string& text) { return text.empty() ? "it need
 /// Adds a sentence for each part that the trace of a kernel lacks.
 void add_incompleteness(RunReport& report) {
   std::vector<std::string>& sentences = report.incomplete;
+  std::set<std::string> known(sentences.begin(), sentences.end());
   for (const KernelReport& kernel : report.kernels) {
     if (const std::uint64_t launched = launched_blocks(kernel.trace); kernel.trace.blocks < launched) {
       sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
-                                      word_for_blocks(report.maker), kernel.name));
+                                      terms_of(report.maker).blocks, kernel.name));
     }
     for (const trace::Report& trace_report : kernel.reports) {
       for (const std::string& sentence : trace_report.incomplete) {
-        if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
+        if (known.insert(sentence).second) sentences.push_back(sentence);
       }
     }
   }
@@ -108,20 +111,21 @@ void add_incompleteness(RunReport& report) {
 void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
   for (const KernelReport& kernel : report.kernels) {
     const auto& diagnoses = kernel.trace.diagnoses;
-    const auto faults = std::count_if(diagnoses.begin(), diagnoses.end(),
-                                      [](auto& diagnosis) { return !trace::row_of(diagnosis.fault).is_remark; });
+    const auto faults =
+        std::ranges::count_if(diagnoses, [](auto& diagnosis) { return !trace::row_of(diagnosis.fault).is_remark; });
     if (faults == 0) continue;
-    sentences.push_back(
-        fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
-                    std::any_of(diagnoses.begin(), diagnoses.end(), [](auto& diagnosis) { return diagnosis.ended; })
-                        ? ", and a launch of it ended early"
-                        : ""));
+    sentences.push_back(fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
+                                    std::ranges::any_of(diagnoses, [](auto& diagnosis) { return diagnosis.ended; })
+                                        ? ", and a launch of it ended early"
+                                        : ""));
   }
 }
 
 }  // namespace
 
-void tell(const std::string& sentence) { std::fputs(fmt::format("bankcheck: {}\n", sentence).c_str(), stderr); }
+void tell(const std::string& sentence) {
+  std::fputs(fmt::format("bankcheck: {}\n", visible(sentence)).c_str(), stderr);
+}
 
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
   if (path.empty()) return {};
@@ -129,7 +133,7 @@ std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empt
     throw UsageError(fmt::format("--cubin {}: {}", in_quotes(path), why));
   };
   const auto bytes = read_file(path);
-  if (!bytes || std::filesystem::is_directory(path)) refuse("it cannot be read");
+  if (!bytes) refuse("it cannot be read");
   std::vector<EmittedLine> lines;
   try {
     const cuda::Cubin cubin({bytes->begin(), bytes->end()});
@@ -185,7 +189,7 @@ Reporting::Reporting(const ReportOptions& options)
       outputs_(output_files(options)),
       baseline_("--update-baseline", options.update_baseline),
       architectures_(architectures_of(options)),
-      finder_(options.sources) {
+      finder_(options.sources, {.elsewhere = options.own_run}) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.sources, ignored)) {
     throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
@@ -214,12 +218,13 @@ void Reporting::show(const RunReport& report, const std::vector<KernelFitReport>
   if (options_.fit.only) {
     for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   } else {
-    text = to_text(report, terminal_columns(), terminal_has_colour());
+    text = to_text(report, terminal_columns());
   }
   for (std::size_t k = 0; k < fits.size(); ++k) {
-    text += fit_text(report.kernels[k], fits[k], terminal_columns(), terminal_has_colour());
+    text += fit_text(report.kernels[k], fits[k], terminal_columns());
   }
-  OutputFile("stdout", "-").write(text);
+  text = visible(text);
+  OutputFile("stdout", "-").write(terminal_has_colour() ? predict::coloured(text) : text);
 }
 
 void Reporting::write_outputs(const RunReport& report, const std::vector<KernelFitReport>& fits,
@@ -249,14 +254,14 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   }
   add_diagnoses(report, verdict.exceeded);
   if (options_.fit.fit) {
-    fits_ =
-        fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, !report.incomplete.empty());
+    fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, !report.incomplete.empty());
   }
   show(report, fits_);
   write_outputs(report, fits_, trace);
   if (baseline_ && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
-    const Baseline old = path != "-" && std::filesystem::exists(path) ? read_baseline(path) : Baseline();
+    std::error_code ignored;
+    const Baseline old = std::filesystem::is_regular_file(path, ignored) ? read_baseline(path) : Baseline();
     baseline_.write(to_csv(updated(old, now, options_.kernels.empty())));
   }
   if (baseline_ && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
@@ -275,7 +280,7 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   keep_selected(report.kernels, options_.kernels);
   add_incompleteness(report);
   if (options_.fit.fit && interrupted) {
-    fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, options_.sources, true);
+    fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }
   if (!report.kernels.empty()) show(report, fits_);
   if (options_.fit.fit && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");

@@ -30,6 +30,7 @@ struct ReportOptions {
   std::map<std::string_view, std::string> outputs;  ///< files, by the options of sinks()
   FitOptions fit;
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
+  bool own_run = true;               ///< no option: false for the trace of somebody else's run
 };
 
 /// Adds --arch, --max-conflicts and so on to a command.

@@ -13,7 +13,6 @@
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/source_excerpt.hpp"
 
 namespace bankwise::driver {
 

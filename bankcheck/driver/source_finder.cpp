@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
-#include <set>
+#include <optional>
 #include <tuple>
 
 #include <bankwise/support/files.hpp>
@@ -16,28 +16,21 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_file = 4 << 20;
 
-bool is_opencl(const fs::path& path) {
-  static const std::set<std::string> extensions{".cl", ".clh", ".ocl", ".opencl"};
-  return extensions.contains(path.extension().string());
+/// Kinds of files by their extensions. A file of no kind is not shown.
+enum class SourceKind { opencl, host, device, none };
+
+SourceKind kind_of(const fs::path& path) {
+  constexpr std::string_view extensions[]{" .cl .clh .ocl .opencl ",
+                                          " .c .cc .cpp .cxx .h .hh .hpp .hxx .in .inc .inl .m .mm .py .rs .go .java "
+                                          ".jl .js .ts ",
+                                          " .cu .cuh .hip .ptx .s .tcc .ipp "};
+  const std::string wanted = " " + path.extension().string() + " ";
+  const auto* kind = std::ranges::find_if(
+      extensions, [&](std::string_view list) { return wanted.size() > 2 && list.find(wanted) != list.npos; });
+  return SourceKind(kind - std::begin(extensions));
 }
 
-bool may_hold_kernels(const fs::path& path) {
-  static const std::set<std::string> hosts{".c",   ".cc", ".cpp", ".cxx", ".h",  ".hh", ".hpp",  ".hxx", ".in", ".inc",
-                                           ".inl", ".m",  ".mm",  ".py",  ".rs", ".go", ".java", ".jl",  ".js", ".ts"};
-  return is_opencl(path) || hosts.contains(path.extension().string());
-}
-
-/// Whether a file may be shown line by line. A trace is untrusted and can name any file of this machine.
-bool is_source(const fs::path& path) {
-  static const std::set<std::string> more{".cu", ".cuh", ".hip", ".ptx", ".s", ".tcc", ".ipp"};
-  return may_hold_kernels(path) || more.contains(path.extension().string());
-}
-
-std::vector<std::string> lines_in(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return {};
-  return lines_of(read_file(path).value_or(""));
-}
+std::vector<std::string> lines_in(const fs::path& path) { return lines_of(source_file_text(path)); }
 
 unsigned indentation(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
@@ -77,9 +70,13 @@ std::size_t agreement(const std::vector<FileLine>& file, std::size_t at, const s
                       std::size_t from) {
   const auto same = [&](std::size_t i, std::size_t j) { return trimmed(program[j].text) == file[i].text; };
   if (!same(at, from) || file[at].text.empty()) return 0;
+  constexpr std::size_t enough = 2000;
   std::size_t agreeing = 1;
-  for (std::size_t i = at, j = from; i-- > 0 && j-- > 0 && same(i, j);) agreeing += file[i].text.empty() ? 0 : 1;
-  for (std::size_t i = at + 1, j = from + 1; i < file.size() && j < program.size() && same(i, j); ++i, ++j) {
+  for (std::size_t i = at, j = from; agreeing < enough && i-- > 0 && j-- > 0 && same(i, j);) {
+    agreeing += file[i].text.empty() ? 0 : 1;
+  }
+  for (std::size_t i = at + 1, j = from + 1;
+       agreeing < 2 * enough && i < file.size() && j < program.size() && same(i, j); ++i, ++j) {
     agreeing += file[i].text.empty() ? 0 : 1;
   }
   return agreeing;
@@ -99,59 +96,12 @@ unsigned column_in(const FileLine& file, const SourceText::Line& program, unsign
 
 std::string file_name(std::string_view path) { return fs::path(path).filename().string(); }
 
-/// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
-std::optional<SourceText::Line> directive_in(std::string_view line, const std::string& file) {
-  line = trimmed(line);
-  if (!line.starts_with('#')) return std::nullopt;
-  line = trimmed(line.substr(1));
-  if (line.starts_with("line")) line = trimmed(line.substr(4));
-  std::size_t digits = 0;
-  while (digits < line.size() && std::isdigit(static_cast<unsigned char>(line[digits])) != 0) ++digits;
-  if (digits == 0 || digits > 9) return std::nullopt;
-  SourceText::Line next{file, unsigned(std::stoul(std::string(line.substr(0, digits)))), ""};
-  const auto open = line.find('"'), close = line.rfind('"');
-  if (open < close) next.file = line.substr(open + 1, close - open - 1);
-  return next;
-}
-
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
-
-bool ends_with_path(std::string_view path, std::string_view tail) {
-  return path.ends_with(tail) && (path.size() == tail.size() || path[path.size() - tail.size() - 1] == '/');
-}
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
-SourceText::SourceText(std::string_view text) {
-  std::string file(nameless_source);
-  unsigned number = 1;
-  for (std::string& line : lines_of(text)) {
-    const auto next = directive_in(line, file);
-    lines_.push_back({file, number++, std::move(line)});
-    if (!next) continue;
-    file = next->file;
-    number = next->number;
-  }
-}
-
-const SourceText::Line* SourceText::find(std::string_view file, unsigned number) const {
-  for (const Line& line : lines_) {
-    if (line.number == number && ends_with_path(file, line.file)) return &line;
-  }
-  return nullptr;
+std::string source_file_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return "";
+  return read_file(path).value_or("");
 }
 
 const std::vector<SourceFinder::File>& SourceFinder::files() {
@@ -168,12 +118,12 @@ const std::vector<SourceFinder::File>& SourceFinder::files() {
       if (path.filename().string().starts_with('.') || fs::exists(path / "CMakeCache.txt", ignored)) {
         entry.disable_recursion_pending();
       }
-    } else if (may_hold_kernels(path) && entry->is_regular_file(ignored)) {
+    } else if (kind_of(path) <= SourceKind::host && entry->is_regular_file(ignored)) {
       const std::uintmax_t size = entry->file_size(ignored);
-      if (size <= largest_file) candidates.emplace_back(!is_opencl(path), entry.depth(), path, size);
+      if (size <= largest_file) candidates.emplace_back(kind_of(path) != SourceKind::opencl, entry.depth(), path, size);
     }
   }
-  std::sort(candidates.begin(), candidates.end());
+  std::ranges::sort(candidates);
   std::uintmax_t left = limits_.bytes;
   for (const auto& [is_host, depth, path, size] : candidates) {
     if (size > left) break;
@@ -184,16 +134,26 @@ const std::vector<SourceFinder::File>& SourceFinder::files() {
   return *files_;
 }
 
+std::string SourceFinder::path_of(const std::string& file, bool is_found) const {
+  std::error_code error;
+  const fs::path path = is_found ? fs::path(file) : root_ / file;  // an absolute path replaces the directory
+  const fs::path real = fs::canonical(path, error);
+  if (error || kind_of(real) == SourceKind::none || !fs::is_regular_file(real, error)) return "";
+  const fs::path below = real.lexically_relative(fs::weakly_canonical(root_, error));
+  const bool is_below = !below.empty() && *below.begin() != "..";
+  return is_below || limits_.elsewhere ? path.string() : "";
+}
+
 std::string SourceFinder::text_at(const SourcePlace& place) {
   const auto [at, is_new] = read_.try_emplace(place.file);
-  if (is_new) at->second = lines_in(root_ / place.file);  // an absolute path replaces the folder
+  if (is_new) at->second = lines_of_file(place.file, false);
   if (place.line == 0 || place.line > at->second.size()) return "";
   return std::string(trimmed(at->second[place.line - 1]));
 }
 
 std::vector<std::string> SourceFinder::lines_of_file(const std::string& file, bool is_found) const {
-  const fs::path path = is_found ? fs::path(file) : root_ / file;
-  return is_source(path) ? lines_in(path) : std::vector<std::string>();
+  const std::string path = path_of(file, is_found);
+  return path.empty() ? std::vector<std::string>() : lines_in(path);
 }
 
 SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePlace& place) {
@@ -210,10 +170,8 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePla
   if (line == nullptr) return {};
   const auto from = std::size_t(line - source.lines().data());
   Found best;
-  const auto lines =
-      std::size_t(std::count_if(source.lines().begin(), source.lines().end(),
-                                [](const auto& program_line) { return !trimmed(program_line.text).empty(); }));
-  std::size_t most_agreeing = std::min<std::size_t>(2, lines - 1);  // up to this many lines may match by chance
+  std::size_t most_agreeing =
+      std::min<std::size_t>(2, source.filled() - 1);  // up to this many lines may match by chance
   for (const File& file : files()) {
     if (!nameless && file_name(file.path) != file_name(place.file)) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {
@@ -226,6 +184,59 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePla
   }
   if (best.files.size() > 1) return {std::nullopt, best.files};
   return {best.place, {}};
+}
+
+namespace {
+
+/// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
+std::optional<SourceText::Line> directive_in(std::string_view line, std::string_view file) {
+  line = trimmed(line);
+  if (!line.starts_with('#')) return std::nullopt;
+  line = trimmed(line.substr(1));
+  if (line.starts_with("line")) line = trimmed(line.substr(4));
+  std::size_t digits = 0;
+  while (digits < line.size() && std::isdigit(static_cast<unsigned char>(line[digits])) != 0) ++digits;
+  if (digits == 0 || digits > 9) return std::nullopt;
+  SourceText::Line next{file, unsigned(std::stoul(std::string(line.substr(0, digits)))), ""};
+  const auto open = line.find('"'), close = line.rfind('"');
+  if (open < close) next.file = line.substr(open + 1, close - open - 1);
+  return next;
+}
+
+}  // namespace
+
+bool ends_with_path(std::string_view path, std::string_view tail) {
+  return path.ends_with(tail) && (path.size() == tail.size() || path[path.size() - tail.size() - 1] == '/');
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+SourceText::SourceText(std::string_view text) {
+  std::string_view file = nameless_source;
+  unsigned number = 1;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    by_number_.push_back(std::uint32_t(lines_.size()));
+    lines_.push_back({file, number++, line});
+    if (!trimmed(line).empty()) ++filled_;
+    if (const auto next = directive_in(line, file)) file = next->file, number = next->number;
+  }
+  std::ranges::stable_sort(by_number_, {}, [&](std::uint32_t i) { return lines_[i].number; });
+}
+
+const SourceText::Line* SourceText::find(std::string_view file, unsigned number) const {
+  const auto same = std::ranges::equal_range(by_number_, number, {}, [&](std::uint32_t i) { return lines_[i].number; });
+  const auto line = std::ranges::find_if(same, [&](std::uint32_t i) { return ends_with_path(file, lines_[i].file); });
+  return line == same.end() ? nullptr : &lines_[*line];
 }
 
 }  // namespace bankwise::driver

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bankcheck/source/tokens.hpp"
+
 namespace bankwise::driver {
 
 /// Oclgrind's file name for the source of a program, which OpenCL does not name.
@@ -29,14 +31,17 @@ struct SourcePlace {
 /// name.
 class SourceText {
  public:
+  /// The text must outlive it.
   explicit SourceText(std::string_view text);
 
   struct Line {
-    std::string file;  ///< as in a #line directive; nameless_source by default
+    std::string_view file;  ///< as in a #line directive; nameless_source by default
     unsigned number = 0;
-    std::string text;
+    std::string_view text;
   };
   const std::vector<Line>& lines() const { return lines_; }
+  /// The number of lines that are not blank.
+  std::size_t filled() const { return filled_; }
 
   /// The line at a place that the compiler reported; `file` may be preceded by a directory. Null if there is no such
   /// line, for instance because it is in an included file.
@@ -44,15 +49,19 @@ class SourceText {
 
  private:
   std::vector<Line> lines_;
+  std::vector<std::uint32_t> by_number_;  // indices of lines
+  std::size_t filled_ = 0;
 };
 
-/// The text without surrounding blanks.
-std::string_view trimmed(std::string_view text);
+using source::trimmed;
 
 /// Whether `path` is `tail`, or ends with a slash and `tail`.
 bool ends_with_path(std::string_view path, std::string_view tail);
 
 std::vector<std::string> lines_of(std::string_view text);
+
+/// The text of a regular file, "" if it cannot be read or is larger than 4 MiB.
+std::string source_file_text(const std::filesystem::path& path);
 
 /// A line of a file without surrounding blanks and without the quotes of a string literal.
 struct FileLine {
@@ -65,6 +74,8 @@ struct FileLine {
 struct SearchLimits {
   std::size_t entries = 200'000;       ///< files and directories looked at
   std::uintmax_t bytes = 64ULL << 20;  ///< the sum over all files that are read
+  /// Whether sources that a trace names may lie outside the directory: the user has run the program, and knows them.
+  bool elsewhere = false;
 };
 
 /// Finds lines of kernels in the source files below a directory by comparing text: in OpenCL files, and in the string
@@ -82,12 +93,16 @@ class SourceFinder {
   /// Looks for the file that contains the line together with most of the lines around it.
   Found find(const SourceText& source, const SourcePlace& place);
 
+  /// Where a file is that a trace names; "" if it may not be read. A trace is untrusted, and can name any file of this
+  /// machine: only regular files below the directory are read, and only if their names are those of sources. A relative
+  /// path is looked for below the directory, that of a Found place as it is.
+  std::string path_of(const std::string& file, bool is_found) const;
+
   /// The text of a line of the file that the compiler read, for programs whose debug information names it: "" if there
-  /// is no such file or line. A relative path is looked for below the folder.
+  /// is no such file or line.
   std::string text_at(const SourcePlace& place);
 
-  /// The lines of a file as they are: empty if there is no such file, if it is larger than 4 MiB, or if its name is not
-  /// that of a source file. A relative path is looked for below the folder, that of a Found place as it is.
+  /// The lines of a file as they are: empty if it may not be read, or if it is larger than 4 MiB.
   std::vector<std::string> lines_of_file(const std::string& file, bool is_found) const;
 
  private:

@@ -16,7 +16,7 @@
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
-#include "bankcheck/driver/fixed_sources.hpp"
+#include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/progress.hpp"
 
 namespace bankwise::emulate {

@@ -12,7 +12,6 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <variant>
 
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/predict/bank_picture.hpp"
@@ -31,12 +30,7 @@ predict::Prediction predict_addresses(const banks::Architecture& architecture, b
   predict::Prediction result{&architecture, "", operation, width, mask, asked.at("addresses"), {}};
   if (result.addresses.size() > banks::max_lanes) throw UsageError("there are more than 64 addresses");
   const std::vector<std::uint32_t> sources = asked.value("sources", std::vector<std::uint32_t>());
-  const banks::Access access{operation, width, mask, result.addresses, sources};
-  const auto outcome = banks::cost(architecture, access);
-  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
-    throw UsageError(banks::sentence(architecture, access, *refusal));
-  }
-  result.cost = std::get<banks::Cost>(outcome);
+  result.cost = predict::cost_or_refuse(architecture, {operation, width, mask, result.addresses, sources});
   return result;
 }
 

@@ -86,11 +86,11 @@ GroupCost classify(const banks::Rule& rule, const banks::Access& access, const b
       blocks.push_back(std::uint32_t((from + byte) / block * block));
     }
   });
-  std::sort(blocks.begin(), blocks.end());
   if (rule.serving == banks::Serving::lanes) {
+    std::ranges::sort(blocks);
     lane_group.bound = max_equal(blocks);
   } else {
-    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    sort_distinct(blocks);
   }
   lane_group.bound = std::max(lane_group.bound, std::uint32_t((blocks.size() + slots - 1) / slots));
   lane_group.varies = blocks.size() > lane_group.bound && blocks.front() != blocks.back();
@@ -122,19 +122,15 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   }
   std::vector<std::uint32_t> mine;
   for (std::uint32_t i = 0; i < trace_.patterns.size(); ++i) {
-    const trace::Pattern& pattern = trace_.patterns[i];
-    if (std::find(arrays_.begin(), arrays_.end(), pattern.array) == arrays_.end()) continue;
+    if (std::ranges::find(arrays_, trace_.patterns[i].array) == arrays_.end()) continue;
     mine.push_back(i);
-    note_facts(pattern);
+    note_facts(trace_.patterns[i]);
   }
-  for (const std::uint32_t number : mine) add_pattern(trace_.patterns[number], number, groups);
+  for (const std::uint32_t number : mine) add_pattern(number, groups);
   FamilyBounds& bounds = facts_.bounds;
   bounds.extent = facts_.extent;
   bounds.alignment = bounds.granule;
-  if (!triples_.empty()) {
-    std::sort(triples_.begin(), triples_.end());
-    triples_.erase(std::unique(triples_.begin(), triples_.end()), triples_.end());
-  }
+  sort_distinct(triples_);
   if (facts_.extent >= max_chunk_offset) facts_.why_fixed = "the array has 4 MiB or more";
   bounds.fixed = !facts_.why_fixed.empty();
   // The strides whose accesses cost most.
@@ -151,6 +147,12 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   std::sort(strides.rbegin(), strides.rend());
   for (std::size_t i = 0; i < std::min(strides.size(), max_strides); ++i) bounds.strides.push_back(strides[i].second);
   make_chunks(groups);
+}
+
+template <class Visit>
+void Accesses::for_each_warp(const trace::Pattern& pattern, const banks::Architecture& architecture,
+                             Visit visit) const {
+  trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1, visit);
 }
 
 void Accesses::note_facts(const trace::Pattern& pattern) {
@@ -178,7 +180,8 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   });
 }
 
-void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups) {
+void Accesses::add_pattern(std::uint32_t number, GroupTable& groups) {
+  const trace::Pattern& pattern = trace_.patterns[number];
   std::uint64_t conflicts = 0;
   for (std::uint32_t a = 0; a < architectures_.size(); ++a) {
     const banks::Architecture& architecture = *architectures_[a];
@@ -189,18 +192,17 @@ void Accesses::add_pattern(const trace::Pattern& pattern, std::uint32_t number, 
     if (rule != nullptr) facts_.bounds.period = std::max(facts_.bounds.period, rule->banks.row_bytes);
     std::uint64_t ideal = 0;
     bool known = false;
-    trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
-                         [&](const trace::WarpAccess& warp) {
-                           const banks::Cost* cost = warp.cost();
-                           if (cost == nullptr) {
-                             facts_.unknown += pattern.count;
-                             return;
-                           }
-                           known = true;
-                           ideal += pattern.count * cost->ideal;
-                           conflicts += pattern.count * cost->conflicts;
-                           if (fast) add_lane_groups(pattern, a, *rule, warp, groups);
-                         });
+    for_each_warp(pattern, architecture, [&](const trace::WarpAccess& warp) {
+      const banks::Cost* cost = warp.cost();
+      known |= cost != nullptr;
+      if (cost == nullptr) {
+        facts_.unknown += pattern.count;
+        return;
+      }
+      ideal += pattern.count * cost->ideal;
+      conflicts += pattern.count * cost->conflicts;
+      if (fast) add_lane_groups(pattern, a, *rule, warp, groups);
+    });
     ideal_ += ideal;
     if (fast || !known) continue;
     slow_.push_back({number, a, ideal});
@@ -245,10 +247,9 @@ void Accesses::make_chunks(GroupTable& groups) {
     potential[i] = weight_of(i) * (1 + 8 * (group.now - group.bound));
   }
   const auto shape = [&](std::uint32_t i) {
-    const GroupTable::LaneGroup& group = groups.groups[i];
-    return std::tuple(group.blocks, group.shift, group.slots);
+    return std::tuple(groups.groups[i].blocks, groups.groups[i].shift, groups.groups[i].slots);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(shape(a), potential[b], a) < std::tuple(shape(b), potential[a], b);
   });
   struct Planned {
@@ -265,7 +266,7 @@ void Accesses::make_chunks(GroupTable& groups) {
     planned.push_back({i, end - i, sum});
     i = end;
   }
-  std::stable_sort(planned.begin(), planned.end(), [](auto& a, auto& b) { return a.potential > b.potential; });
+  std::ranges::stable_sort(planned, [](auto& a, auto& b) { return a.potential > b.potential; });
   std::size_t room = 0;
   for (const Planned& chunk : planned) room += std::size_t{groups.groups[order[chunk.first]].blocks} * chunk_width;
   offsets_.resize(room);
@@ -297,7 +298,7 @@ void Accesses::make_chunks(GroupTable& groups) {
 }
 
 bool Accesses::keeps_together(const Change& change) const {
-  return std::all_of(triples_.begin(), triples_.end(), [&](std::uint32_t from) {
+  return std::ranges::all_of(triples_, [&](std::uint32_t from) {
     return change(from + 4U) == change(from) + 4 && change(from + 8U) == change(from) + 8;
   });
 }
@@ -325,12 +326,10 @@ Placement Accesses::placement_of(const Change& change) const {
 std::uint64_t Accesses::slow_cost(const Slow& slow, const Placement& placement) const {
   trace::Pattern pattern = trace_.patterns[slow.pattern];
   placement.move(pattern);
-  const banks::Architecture& architecture = *architectures_[slow.architecture];
   std::uint64_t passes = 0;
-  trace::for_each_warp(pattern, trace_.warp, trace::warps_in(trace_, architecture), architecture, 1,
-                       [&](const trace::WarpAccess& warp) {
-                         if (const auto* cost = warp.cost()) passes += pattern.count * cost->passes;
-                       });
+  for_each_warp(pattern, *architectures_[slow.architecture], [&](const trace::WarpAccess& warp) {
+    if (const auto* cost = warp.cost()) passes += pattern.count * cost->passes;
+  });
   return passes;
 }
 

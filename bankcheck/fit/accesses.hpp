@@ -4,17 +4,57 @@
 // evaluate for thousands of changes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/trace.hpp>
 #include <bankwise/trace/warps.hpp>
-#include "bankcheck/fit/chunks.hpp"
+#include "bankcheck/fit/change.hpp"
 
 namespace bankwise::fit {
+
+/// Lane groups whose passes depend on the layout. Those with the same blocks in the same slots are one.
+struct GroupTable {
+  struct LaneGroup {
+    std::size_t begin = 0;
+    unsigned blocks = 0, shift = 2, slots = 32;
+    std::uint32_t bound = 1, now = 1;  // fewest passes, and those of the identity
+  };
+  std::size_t architectures = 1;
+  std::vector<std::uint32_t> pool;  // the sorted blocks of all lane groups
+  std::vector<LaneGroup> groups;
+  std::vector<std::uint64_t> weights;                           // by lane group and architecture
+  std::unordered_multimap<std::uint64_t, std::size_t> by_hash;  // indices of lane groups
+  std::map<std::uint32_t, std::uint64_t> strides;               // by distance: how many passes it costs
+
+  /// The index of the lane group with these blocks.
+  std::size_t find_or_add(const std::vector<std::uint32_t>& blocks, unsigned shift, unsigned slots);
+};
+
+inline constexpr unsigned chunk_width = 8;
+/// Offsets in chunks are smaller, so that dividing them as floats is exact.
+inline constexpr std::uint64_t max_chunk_offset = std::uint64_t{1} << 22;
+inline constexpr unsigned max_chunk_blocks = 255, max_chunk_slots = 32;
+
+/// Eight lane groups of `blocks` blocks each. A block has 2^shift bytes and lies in one of `slots` equal parts of the
+/// banks, a power of two. Block b of lane group g begins at byte offsets[8 * b + g] of its array.
+struct Chunk {
+  unsigned blocks = 0, shift = 2, slots = 32;
+  const std::int32_t* offsets = nullptr;
+};
+
+/// For each lane group the most blocks in one slot.
+using ChunkCost = std::array<std::uint32_t, chunk_width>;
+
+/// Where the change moves the blocks of `count` chunks, as the number of blocks in the fullest slot.
+void chunk_costs(const Change& change, const Chunk* chunks, std::size_t count, ChunkCost* costs);
 
 using Architectures = std::vector<const banks::Architecture*>;
 
@@ -82,7 +122,9 @@ class Accesses {
     std::uint32_t pattern, architecture;
     std::uint64_t ideal;
   };
-  void add_pattern(const trace::Pattern& pattern, std::uint32_t number, GroupTable& groups);
+  template <class Visit>
+  void for_each_warp(const trace::Pattern& pattern, const banks::Architecture& architecture, Visit visit) const;
+  void add_pattern(std::uint32_t number, GroupTable& groups);
   void add_lane_groups(const trace::Pattern& pattern, std::size_t architecture, const banks::Rule& rule,
                        const trace::WarpAccess& warp, GroupTable& groups);
   void note_facts(const trace::Pattern& pattern);

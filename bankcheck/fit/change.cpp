@@ -19,8 +19,7 @@ std::vector<std::uint32_t> lengths_of(const FamilyBounds& bounds) {
   for (const std::uint32_t stride : bounds.strides) {
     if (stride >= bounds.granule && stride % bounds.granule == 0 && stride < bounds.extent) lengths.push_back(stride);
   }
-  std::sort(lengths.begin(), lengths.end());
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  sort_distinct(lengths);
   return lengths;
 }
 
@@ -31,8 +30,7 @@ std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::
   const auto high = unsigned(std::countr_zero(bounds.period));
   std::vector<std::uint32_t> rows = lengths;
   for (const std::uint32_t length : lengths) rows.push_back(2 * length);
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  sort_distinct(rows);
   std::vector<Change> changes;
   for (unsigned bits = 1; low + bits <= high; ++bits) {
     for (unsigned base = low; base + bits <= high; ++base) {
@@ -46,7 +44,7 @@ std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::
 }
 
 void sort_by_bytes(std::vector<Change>& changes, std::uint64_t extent) {
-  std::stable_sort(changes.begin(), changes.end(), [&](const Change& a, const Change& b) {
+  std::ranges::stable_sort(changes, [&](const Change& a, const Change& b) {
     return std::tuple(a.kind(), a.bytes_of(extent)) < std::tuple(b.kind(), b.bytes_of(extent));
   });
 }
@@ -105,7 +103,7 @@ std::vector<Change> tma_swizzles() { return {{{128, 1, 4}, {}}, {{128, 2, 4}, {}
 
 std::string tma_name(const Change& change) {
   const auto swizzles = tma_swizzles();
-  const auto named = std::find(swizzles.begin(), swizzles.end(), change);
+  const auto named = std::ranges::find(swizzles, change);
   return named == swizzles.end() ? "" : fmt::format("CU_TENSOR_MAP_SWIZZLE_{}B", 32 << (named - swizzles.begin()));
 }
 

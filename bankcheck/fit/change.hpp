@@ -4,6 +4,7 @@
 // bytes from the start of the array.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,11 @@
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::fit {
+
+inline void sort_distinct(std::vector<std::uint32_t>& numbers) {
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
 
 /// x moves by `bytes` for each whole `every` before it. `every` 0: no pad.
 struct Pad {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/fit/chunks.hpp"
+#include "bankcheck/fit/accesses.hpp"
 
 #include <bit>
 #include <cstring>
@@ -200,43 +200,21 @@ void chunk_costs(const Change& change, const Chunk* chunks, std::size_t count, C
   costs_of_chunks(change, chunks, count, costs);
 }
 
-namespace {
-
-std::uint64_t hash_of(const std::uint32_t* blocks, std::size_t count, unsigned shift, unsigned slots) {
-  std::uint64_t hash = shift * 64 + slots;
-  for (std::size_t i = 0; i < count; ++i) hash = std::rotl((hash ^ blocks[i]) * 0x9E3779B97F4A7C15, 29);
-  return hash ^ hash >> 32;
-}
-
-}  // namespace
-
-bool GroupTable::same(const LaneGroup& group, const std::vector<std::uint32_t>& blocks, unsigned shift,
-                      unsigned slots) const {
-  return group.blocks == blocks.size() && group.shift == shift && group.slots == slots &&
-         std::equal(blocks.begin(), blocks.end(), pool.begin() + std::ptrdiff_t(group.begin));
-}
-
-void GroupTable::grow() {
-  std::vector<std::uint32_t> larger(2 * table.size());
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const LaneGroup& group = groups[i];
-    std::size_t at = hash_of(pool.data() + group.begin, group.blocks, group.shift, group.slots) % larger.size();
-    while (larger[at] != 0) at = (at + 1) % larger.size();
-    larger[at] = std::uint32_t(i + 1);
-  }
-  table.swap(larger);
-}
-
 std::size_t GroupTable::find_or_add(const std::vector<std::uint32_t>& blocks, unsigned shift, unsigned slots) {
-  std::size_t at = hash_of(blocks.data(), blocks.size(), shift, slots) % table.size();
-  for (; table[at] != 0; at = (at + 1) % table.size()) {
-    if (same(groups[table[at] - 1], blocks, shift, slots)) return table[at] - 1;
+  std::uint64_t hash = shift * 64 + slots;
+  for (const std::uint32_t block : blocks) hash = std::rotl((hash ^ block) * 0x9E3779B97F4A7C15, 29);
+  const auto [begin, end] = by_hash.equal_range(hash);
+  for (auto known = begin; known != end; ++known) {
+    const LaneGroup& group = groups[known->second];
+    if (group.blocks == blocks.size() && group.shift == shift && group.slots == slots &&
+        std::equal(blocks.begin(), blocks.end(), pool.begin() + std::ptrdiff_t(group.begin))) {
+      return known->second;
+    }
   }
-  table[at] = std::uint32_t(groups.size() + 1);
+  by_hash.emplace(hash, groups.size());
   groups.push_back({pool.size(), unsigned(blocks.size()), shift, slots});
   pool.insert(pool.end(), blocks.begin(), blocks.end());
   weights.resize(weights.size() + architectures);
-  if (2 * groups.size() > table.size()) grow();
   return groups.size() - 1;
 }
 

@@ -15,8 +15,8 @@ namespace bankwise::fit {
 namespace {
 
 bool is_simple(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 std::string operand(const std::string& text) { return is_simple(text) ? text : "(" + text + ")"; }
 
@@ -139,44 +139,28 @@ std::vector<std::string> subscript_names(std::size_t dimensions) {
 
 namespace {
 
-using source::Token;
-using source::TokenKind;
-
-class Editor {
+class Editor : source::SourceTokens {
  public:
-  Editor(std::string_view source, const Declaration& declaration, const Change& change, const ArrayShape& shape,
+  Editor(std::string_view code, const Declaration& declaration, const Change& change, const ArrayShape& shape,
          IndexForm form)
-      : source_(source),
-        tokens_(source::tokens_of(source)),
-        declaration_(declaration),
-        change_(change),
-        shape_(shape),
-        form_(form) {}
+      : SourceTokens(code), declaration_(declaration), change_(change), shape_(shape), form_(form) {}
 
   std::variant<std::vector<Edit>, std::string> run() {
     declare();
     std::size_t i = 0;
-    while (i < tokens_.size() && tokens_[i].begin < declaration_.at) ++i;
+    while (i < tokens.size() && tokens[i].begin < declaration_.at) ++i;
     // To the end of the block that the array is declared in.
     int depth = 0;
-    for (++i; i < tokens_.size() && depth >= 0 && why_.empty(); ++i) {
+    for (++i; i < tokens.size() && depth >= 0 && why_.empty(); ++i) {
       depth += is(i, "{") ? 1 : is(i, "}") ? -1 : 0;
-      if (tokens_[i].kind == TokenKind::name && is(i, declaration_.name)) use(i);
+      if (is_name(i) && is(i, declaration_.name)) use(i);
     }
     if (!why_.empty()) return why_;
     return edits_;
   }
 
  private:
-  std::string_view text(std::size_t i) const {
-    return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
-  }
-  bool is(std::size_t i, std::string_view word) const { return text(i) == word; }
-  std::string place(std::size_t i) const {
-    const auto end = source_.begin() + std::ptrdiff_t(tokens_[i].begin);
-    return fmt::format("line {}", 1 + std::count(source_.begin(), end, '\n'));
-  }
-  void fail(std::size_t i, std::string_view problem) { why_ = fmt::format("{} {}", place(i), problem); }
+  void fail(std::size_t i, std::string_view problem) { why_ = fmt::format("line {} {}", line(i), problem); }
 
   void declare() {
     const auto texts = dimension_texts(change_, shape_, form_, declaration_.dimensions);
@@ -188,25 +172,14 @@ class Editor {
     } else {
       edits_.push_back({places.front().begin, places.back().end, texts.front()});
     }
-    const bool without_length = declaration_.dimensions.front().empty();
-    if (without_length && !edits_.empty()) {
+    if (declaration_.dimensions.front().empty() && !edits_.empty()) {
       why_ = "the launch decides the bytes of this array, and must give it more";
     }
   }
 
-  /// The token after the bracket that closes the one at `open`.
-  std::size_t after_bracket(std::size_t open) const {
-    int depth = 0;
-    for (std::size_t k = open; k < tokens_.size(); ++k) {
-      depth += is(k, "[") ? 1 : is(k, "]") ? -1 : 0;
-      if (depth == 0) return k + 1;
-    }
-    return tokens_.size();
-  }
-
   bool has_side_effect(std::size_t begin, std::size_t end) const {
     for (std::size_t k = begin; k < end; ++k) {
-      const bool next_to = k + 1 < end && tokens_[k].end == tokens_[k + 1].begin;
+      const bool next_to = k + 1 < end && tokens[k].end == tokens[k + 1].begin;
       if (next_to && is(k, "+") && is(k + 1, "+")) return true;
       if (next_to && is(k, "-") && is(k + 1, "-")) return true;
       const bool compares =
@@ -226,11 +199,11 @@ class Editor {
     std::size_t next = i + 1;
     for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
       if (!is(next, "[")) return fail(i, "uses the array without all of its indices");
-      const std::size_t end = after_bracket(next);
-      const std::size_t begin_at = tokens_[next].end, end_at = tokens_[end - 1].begin;
+      const std::size_t end = std::min(closing(next) + 1, tokens.size());
+      const std::size_t begin_at = tokens[next].end, end_at = tokens[end - 1].begin;
       if (form_ != IndexForm::rows && has_side_effect(next + 1, end - 1))
         return fail(i, "has an index with a side effect");
-      subscripts.emplace_back(source_.substr(begin_at, end_at - begin_at));
+      subscripts.emplace_back(source.substr(begin_at, end_at - begin_at));
       next = end;
     }
     for (const std::string& subscript : subscripts) {
@@ -238,22 +211,23 @@ class Editor {
         return fail(i, "has an index that reads the array itself");
     }
     if (form_ == IndexForm::rows) return;
-    edits_.push_back({tokens_[i].end, tokens_[next - 1].end, index_text(change_, shape_, form_, subscripts)});
+    edits_.push_back({tokens[i].end, tokens[next - 1].end, index_text(change_, shape_, form_, subscripts)});
   }
 
   bool names_array(const std::string& subscript) const {
-    const auto inside = source::tokens_of(subscript);
-    return std::any_of(inside.begin(), inside.end(), [&](const Token& token) {
-      return subscript.compare(token.begin, token.end - token.begin, declaration_.name) == 0;
-    });
+    const SourceTokens inside(subscript);
+    for (std::size_t i = 0; i < inside.tokens.size(); ++i) {
+      if (inside.is(i, declaration_.name)) return true;
+    }
+    return false;
   }
 
   /// Whether a token ends an operand, so that & after it is the binary operator. A cast to a pointer ends none.
   bool is_operand(std::size_t i) const {
-    if (i >= tokens_.size()) return false;
-    const bool word = tokens_[i].kind == TokenKind::name && !is(i, "return");
+    if (i >= tokens.size()) return false;
+    const bool word = is_name(i) && !is(i, "return");
     const bool closes = is(i, ")") && !is(i - 1, "*");
-    return word || tokens_[i].kind == TokenKind::number || closes || is(i, "]");
+    return word || tokens[i].kind == source::TokenKind::number || closes || is(i, "]");
   }
 
   /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
@@ -272,8 +246,6 @@ class Editor {
     return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2);
   }
 
-  std::string_view source_;
-  std::vector<Token> tokens_;
   const Declaration& declaration_;
   const Change& change_;
   const ArrayShape& shape_;
@@ -295,7 +267,7 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
 }
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {
-  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  std::ranges::sort(edits, [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
   std::string text;
   std::size_t at = 0;
   for (const Edit& edit : edits) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/fit/declaration.hpp"
+#include "bankcheck/fit/code.hpp"
 
 #include <fmt/format.h>
 
@@ -14,15 +14,12 @@
 namespace bankwise::fit {
 namespace {
 
-using source::Token;
-using source::TokenKind;
-
 bool is_qualifier(std::string_view word) { return word == "__shared__" || word == "local" || word == "__local"; }
 
 /// Words of a declaration that are no part of the type as a user would name it.
 bool is_decoration(std::string_view word) {
   constexpr std::string_view words[]{"extern", "static", "volatile", "const", "__restrict__", "alignas", "__align__"};
-  return is_qualifier(word) || std::find(std::begin(words), std::end(words), word) != std::end(words);
+  return is_qualifier(word) || std::ranges::find(words, word) != std::end(words);
 }
 
 /// Bytes of the types that CUDA C++ and OpenCL C have, without vectors of three, which differ.
@@ -85,7 +82,7 @@ class Constants {
   static std::string_view take_name(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
     const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    const auto end = std::find_if_not(text.begin(), text.end(), is_part);
+    const auto end = std::ranges::find_if_not(text, is_part);
     const std::string_view name = text.substr(0, std::size_t(end - text.begin()));
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return {};
     text.remove_prefix(name.size());
@@ -113,18 +110,17 @@ class Constants {
 
   /// const int NAME = value;
   void note_constants(std::string_view line) {
-    const std::vector<Token> tokens = source::tokens_of(line);
-    const auto text = [&](std::size_t i) { return line.substr(tokens[i].begin, tokens[i].end - tokens[i].begin); };
+    const source::SourceTokens code(line);
     bool is_constant = false;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const bool assigns = is_constant && text(i) == "=";
-      if (assigns && tokens[i - 1].kind == TokenKind::name) {
-        const std::string_view value = line.substr(tokens[i].end);
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+      const bool assigns = is_constant && code.is(i, "=");
+      if (assigns && code.is_name(i - 1)) {
+        const std::string_view value = line.substr(code.tokens[i].end);
         const std::size_t end = value.find_first_of(";{}");
-        if (end != std::string_view::npos && value[end] == ';') note(text(i - 1), value.substr(0, end));
+        if (end != std::string_view::npos && value[end] == ';') note(code.text(i - 1), value.substr(0, end));
       }
-      const bool begins = text(i) == "const" || text(i) == "constexpr";
-      const bool ends = assigns || std::string_view(";(){}").find(text(i)) != std::string_view::npos;
+      const bool begins = code.is(i, "const") || code.is(i, "constexpr");
+      const bool ends = assigns || std::string_view(";(){}").find(code.text(i)) != std::string_view::npos;
       is_constant = begins || (is_constant && !ends);
     }
   }
@@ -133,9 +129,9 @@ class Constants {
     constexpr int deepest = 8;
     std::string text;
     std::size_t end = 0;
-    for (const Token& token : source::tokens_of(expression)) {
+    for (const source::Token& token : source::tokens_of(expression)) {
       const std::string word = expression.substr(token.begin, token.end - token.begin);
-      const auto value = token.kind == TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
+      const auto value = token.kind == source::TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
       text += expression.substr(end, token.begin - end);
       text += value == values_.end() ? word : fmt::format("({})", with_values(value->second, depth + 1));
       end = token.end;
@@ -147,66 +143,36 @@ class Constants {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-class Finder {
- public:
-  explicit Finder(std::string_view source) : source_(source), tokens_(source::tokens_of(source)) {}
-
-  /// The declaration of the name at a token, if it is one.
-  std::optional<Declaration> at(std::size_t i) const {
-    if (tokens_[i].kind != TokenKind::name || text(i + 1) != "[") return std::nullopt;
-    std::size_t begin = i;
-    while (begin > 0 && text(begin - 1) != ";" && text(begin - 1) != "{" && text(begin - 1) != "}") --begin;
-    Declaration declaration;
-    declaration.name = std::string(text(i));
-    declaration.at = tokens_[i].begin;
-    std::size_t type_end = begin;
-    while (type_end < i && !(tokens_[type_end].kind == TokenKind::name && text(type_end + 1) == "[")) ++type_end;
-    for (std::size_t k = begin; k < i; ++k) {
-      if (is_qualifier(text(k))) declaration.qualifier = std::string(text(k));
-      if (k >= type_end || is_decoration(text(k))) continue;
-      if (text(k) == "(") {  // the parentheses of alignas(16)
-        while (k < type_end && text(k) != ")") ++k;
-        continue;
-      }
-      declaration.type += (declaration.type.empty() || text(k) == "::" || declaration.type.ends_with("::") ? "" : " ");
-      declaration.type += std::string(text(k));
+/// The declaration of the name at a token, if it is one.
+std::optional<Declaration> declaration_at(const source::SourceTokens& code, std::size_t i) {
+  if (!code.is_name(i) || !code.is(i + 1, "[")) return std::nullopt;
+  std::size_t begin = i;
+  while (begin > 0 && !code.is(begin - 1, ";") && !code.is(begin - 1, "{") && !code.is(begin - 1, "}")) --begin;
+  Declaration declaration{.name = std::string(code.text(i)), .at = code.tokens[i].begin};
+  std::size_t type_end = begin;
+  while (type_end < i && !(code.is_name(type_end) && code.is(type_end + 1, "["))) ++type_end;
+  for (std::size_t k = begin; k < i; ++k) {
+    const std::string_view word = code.text(k);
+    if (is_qualifier(word)) declaration.qualifier = std::string(word);
+    if (k >= type_end || is_decoration(word)) continue;
+    if (word == "(") {  // the parentheses of alignas(16)
+      while (k < type_end && !code.is(k, ")")) ++k;
+      continue;
     }
-    if (declaration.qualifier.empty()) return std::nullopt;
-    for (std::size_t k = i + 1; text(k) == "[";) {
-      const std::size_t close = matching(k);
-      if (close == tokens_.size()) return std::nullopt;
-      const Extract inside{tokens_[k].end, tokens_[close].begin};
-      declaration.dimension_texts.push_back(inside);
-      declaration.dimensions.emplace_back(trimmed(source_.substr(inside.begin, inside.end - inside.begin)));
-      k = close + 1;
-    }
-    declaration.line =
-        1 + unsigned(std::count(source_.begin(), source_.begin() + std::ptrdiff_t(declaration.at), '\n'));
-    return declaration;
+    declaration.type += declaration.type.empty() || word == "::" || declaration.type.ends_with("::") ? "" : " ";
+    declaration.type += word;
   }
-  std::size_t size() const { return tokens_.size(); }
-
- private:
-  static std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return "";
-    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+  if (declaration.qualifier.empty()) return std::nullopt;
+  for (std::size_t k = i + 1, close = 0; code.is(k, "["); k = close + 1) {
+    close = code.closing(k);
+    if (close == code.tokens.size()) return std::nullopt;
+    const Extract inside{code.tokens[k].end, code.tokens[close].begin};
+    declaration.dimension_texts.push_back(inside);
+    declaration.dimensions.emplace_back(source::trimmed(code.source.substr(inside.begin, inside.end - inside.begin)));
   }
-  std::string_view text(std::size_t i) const {
-    return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
-  }
-  std::size_t matching(std::size_t open) const {
-    int depth = 0;
-    for (std::size_t k = open; k < tokens_.size(); ++k) {
-      depth += text(k) == "[" ? 1 : text(k) == "]" ? -1 : 0;
-      if (depth == 0) return k;
-    }
-    return tokens_.size();
-  }
-
-  std::string_view source_;
-  std::vector<Token> tokens_;
-};
+  declaration.line = unsigned(code.line(i));
+  return declaration;
+}
 
 void find_lengths(Declaration& declaration, std::string_view source, std::uint64_t bytes, std::string_view options) {
   const Constants constants(source, declaration.at, options);
@@ -243,11 +209,11 @@ std::optional<Declaration> find_declaration(std::string_view source, std::string
   const std::size_t colons = name.rfind("::");
   const std::string_view wanted = colons == std::string_view::npos ? name : name.substr(colons + 2);
   const bool has_name = wanted.find(' ') == std::string_view::npos;
-  const Finder finder(source);
+  const source::SourceTokens code(source);
   std::optional<Declaration> declaration;
   std::size_t nameless = 0;
-  for (std::size_t i = 0; i < finder.size(); ++i) {
-    auto candidate = finder.at(i);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    auto candidate = declaration_at(code, i);
     if (!candidate || (last_line > 0 && candidate->line > last_line)) continue;
     const bool without_length = candidate->dimensions == std::vector<std::string>{""};
     if (has_name ? candidate->name != wanted : !without_length) continue;

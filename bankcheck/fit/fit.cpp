@@ -49,7 +49,7 @@ std::string name_of(const trace::KernelTrace& trace, const std::vector<std::uint
   std::vector<std::string> names;
   for (const std::uint32_t array : arrays) {
     const std::string& name = trace.arrays[array].name;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -86,40 +86,23 @@ std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& 
   return limit;
 }
 
-/// What is filled by an engine that knows only some layouts.
-void note_copies(const trace::KernelTrace& trace, const std::string& maker_of_copies, AccessFacts& facts) {
-  if (trace.copied_bytes > 0) {
-    facts.bounds.fixed = true;
-    facts.why_fixed = maker_of_copies;
-  } else if (!facts.stored && facts.patterns > 0) {
-    facts.bounds.copied_in = true;
-  }
-}
-
 std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const ArrayFit& fit) {
-  std::vector<std::string> doubts;
   std::uint64_t excess = 0;
-  for (const trace::Excess& excess_of_array : trace.excess) {
-    if (std::find(fit.arrays.begin(), fit.arrays.end(), excess_of_array.array) != fit.arrays.end())
-      excess += excess_of_array.accesses;
+  for (const trace::Excess& part : trace.excess) {
+    if (std::ranges::find(fit.arrays, part.array) != fit.arrays.end()) excess += part.accesses;
   }
-  if (excess > 0) doubts.push_back(fmt::format("{} of its accesses did not fit into the trace", excess));
-  if (excess == 0 && trace.excess_accesses > 0 && trace.excess.empty()) {
-    doubts.push_back(fmt::format("{} accesses of the kernel did not fit into the trace", trace.excess_accesses));
-  }
-  if (trace.left_out > 0) doubts.push_back(fmt::format("{} accesses of the kernel are unknown", trace.left_out));
-  if (fit.facts.unknown > 0) {
-    doubts.push_back(fmt::format("{} of its accesses have no known cost, and are in no sum", fit.facts.unknown));
-  }
-  if (fit.facts.loops > 0) {
-    doubts.push_back(
-        fmt::format("{} of its accesses are atomics that compile to loops; they count with the fewest "
-                    "passes that are possible",
-                    fit.facts.loops));
-  }
-  if (fit.facts.mixed > 0) {
-    doubts.push_back(
-        fmt::format("{} of its accesses touch several arrays, whose distance is a guess", fit.facts.mixed));
+  const std::uint64_t of_kernel = excess == 0 && trace.excess.empty() ? trace.excess_accesses : 0;
+  const std::pair<std::uint64_t, std::string_view> reasons[]{
+      {excess, "{} of its accesses did not fit into the trace"},
+      {of_kernel, "{} accesses of the kernel did not fit into the trace"},
+      {trace.left_out, "{} accesses of the kernel are unknown"},
+      {fit.facts.unknown, "{} of its accesses have no known cost, and are in no sum"},
+      {fit.facts.loops,
+       "{} of its accesses are atomics that compile to loops; they count with the fewest passes that are possible"},
+      {fit.facts.mixed, "{} of its accesses touch several arrays, whose distance is a guess"}};
+  std::vector<std::string> doubts;
+  for (const auto& [accesses, sentence] : reasons) {
+    if (accesses > 0) doubts.push_back(fmt::format(fmt::runtime(sentence), accesses));
   }
   if (fit.tried < fit.family) {
     doubts.push_back(fmt::format("{} of the {} changes were not tried: there are too many different accesses",
@@ -135,18 +118,17 @@ std::optional<trace::KernelTrace> alternate_blocks(const trace::KernelTrace& tra
   std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
   std::uint64_t count = 0;
   for (const trace::Pattern& pattern : trace.patterns) {
-    if (std::find(arrays.begin(), arrays.end(), pattern.array) == arrays.end()) continue;
+    if (std::ranges::find(arrays, pattern.array) == arrays.end()) continue;
     ++patterns[pattern.first.block];
     ++count;
   }
   if (patterns.empty() || 4 * patterns.begin()->second > 3 * count) return std::nullopt;
-  std::map<std::uint64_t, bool> is_odd;
-  bool next = false;
-  for (const auto& block_patterns : patterns) is_odd[block_patterns.first] = std::exchange(next, !next);
+  std::uint64_t number = 0;
+  for (auto& [block, place] : patterns) place = number++;
   trace::KernelTrace half = trace;
   std::erase_if(half.patterns, [&](const trace::Pattern& pattern) {
-    const auto block = is_odd.find(pattern.first.block);
-    return block == is_odd.end() || block->second != odd;
+    const auto block = patterns.find(pattern.first.block);
+    return block == patterns.end() || (block->second % 2 == 1) != odd;
   });
   return half;
 }
@@ -165,8 +147,7 @@ std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const
   constexpr double deviations = 4;
   const Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
   const SearchResult result = search(chosen_on, family(fit.facts.bounds), fit.shape, {fit.bytes_limit});
-  const auto best = std::min_element(result.best_of_kind.begin(), result.best_of_kind.end(),
-                                     [](const Option& a, const Option& b) { return a.passes < b.passes; });
+  const auto best = std::ranges::min_element(result.best_of_kind, {}, &Option::passes);
   const Difference difference = tested_on.difference({}, best->change);
   const double removable = double(*tested_on.passes({}) - tested_on.bound());
   return saved_by(difference) > 0 && saved_by(difference) >= worth * removable &&
@@ -178,8 +159,7 @@ std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const
 bool is_systematic(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
                    const Architectures& architectures) {
   constexpr double worth = 0.05;
-  constexpr double deviations =
-      8;  // the best of 10,000 changes reaches about 4 by chance; accesses are not independent
+  constexpr double deviations = 8;  // the best of 10,000 changes reaches about 4 by chance; accesses depend on others
   const Difference difference = accesses.difference({}, fit.options[fit.best].option.change);
   const auto removable = double(fit.before().option.passes - fit.bound);
   if (saved_by(difference) < worth * removable) return false;
@@ -230,18 +210,21 @@ std::size_t proposal(const ArrayFit& fit) {
 
 ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, const Architectures& architectures,
                     const KnownShapes& shapes, std::uint64_t bytes_limit) {
-  ArrayFit fit;
-  fit.arrays = accesses.arrays();
-  fit.name = name_of(trace, accesses.arrays());
-  fit.facts = accesses.facts();
-  fit.ideal = accesses.ideal();
-  fit.bound = accesses.bound();
-  fit.bytes_limit = bytes_limit;
-  const auto known =
-      std::find_if(fit.arrays.begin(), fit.arrays.end(), [&](auto array) { return shapes.contains(array); });
+  ArrayFit fit{.arrays = accesses.arrays(),
+               .name = name_of(trace, accesses.arrays()),
+               .facts = accesses.facts(),
+               .ideal = accesses.ideal(),
+               .bound = accesses.bound(),
+               .bytes_limit = bytes_limit};
+  const auto known = std::ranges::find_if(fit.arrays, [&](auto array) { return shapes.contains(array); });
   fit.shape_inferred = known == fit.arrays.end();
   fit.shape = fit.shape_inferred ? inferred_shape(fit.facts) : shapes.at(*known);
-  note_copies(trace, "bytes of its kernel are moved by copies without lanes, which know no other layout", fit.facts);
+  if (trace.copied_bytes > 0) {  // by an engine that knows only some layouts
+    fit.facts.bounds.fixed = true;
+    fit.facts.why_fixed = "bytes of its kernel are moved by copies without lanes, which know no other layout";
+  } else if (!fit.facts.stored && fit.facts.patterns > 0) {
+    fit.facts.bounds.copied_in = true;
+  }
   if (const std::uint64_t row = fit.shape.row_bytes(); row < fit.facts.extent) {
     fit.facts.bounds.strides.push_back(std::uint32_t(row));
   }
@@ -254,7 +237,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   std::vector<Option> options = result.best_of_kind;
   for (const Option& option : result.simple) {
     const auto same = [&](const Option& other) { return other.change == option.change; };
-    if (has_conflicts && std::none_of(options.begin(), options.end(), same)) options.push_back(option);
+    if (has_conflicts && std::ranges::none_of(options, same)) options.push_back(option);
   }
   for (const Option& option : options) {
     fit.options.push_back({option, accesses.passes_by_architecture(option.change)});
@@ -279,7 +262,7 @@ std::string_view to_string(Verdict verdict) {
 }
 
 bool changes_something(const KernelFit& fit) {
-  return std::any_of(fit.arrays.begin(), fit.arrays.end(), [](const ArrayFit& array) { return array.chosen > 0; });
+  return std::ranges::any_of(fit.arrays, [](const ArrayFit& array) { return array.chosen > 0; });
 }
 
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
@@ -293,7 +276,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   for (auto& set : array_sets(trace)) sets.emplace_back(trace, std::move(set), architectures);
   std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
   for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(*sets[i].passes({}) - sets[i].ideal(), i);
-  std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(order, [](auto& a, auto& b) { return a.first > b.first; });
   Placement placement(trace);
   for (const auto& [conflicts, i] : order) {
     const std::uint64_t extent = sets[i].facts().extent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/fit/search.hpp"
+#include "bankcheck/fit/fit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,46 @@ class Race {
   /// Evaluates the candidates exactly, or finds that they exceed their limits. `together`: a candidate competes with
   /// all evaluated options, otherwise only with those of its kind. Ends when `work` lane groups are evaluated, and
   /// returns the number of candidates that were decided.
-  std::size_t run(std::vector<PartlyPriced> candidates, bool together, std::uint64_t work);
+  std::size_t run(std::vector<PartlyPriced> candidates, bool together, std::uint64_t work) {
+    const std::uint64_t end_of_work = work == none ? none : work_ + work;
+    const std::size_t count = candidates.size(), blocks = accesses_.blocks();
+    std::size_t decided = 0;
+    const auto drop_hopeless = [&](std::size_t next_block) {
+      const std::uint64_t rest = accesses_.rest_bound(next_block);
+      std::erase_if(candidates, [&](const PartlyPriced& candidate) { return candidate.sum + rest > candidate.limit; });
+      decided = count - candidates.size();
+    };
+    const auto set_limits = [&] {
+      for (PartlyPriced& candidate : candidates) {
+        const std::uint64_t best = best_known(candidate, together);
+        candidate.limit = best == none ? none : best - (together && best > 0 ? 1 : 0);
+      }
+    };
+    for (PartlyPriced& candidate : candidates) candidate.sum = accesses_.constant();
+    set_limits();
+    drop_hopeless(0);
+    for (std::size_t block = 0; block < blocks; ++block) {
+      for (PartlyPriced& candidate : candidates) {
+        candidate.sum += accesses_.block_passes(candidate.change, block);
+        work_ += groups_per_block;
+        if (work_ >= end_of_work) return decided;
+      }
+      if (block == 0 && blocks > 1) {
+        evaluate_best(candidates, end_of_work);
+        set_limits();
+      }
+      drop_hopeless(block + 1);
+    }
+    for (const PartlyPriced& candidate : candidates) {
+      const auto slow = accesses_.slow_passes(candidate.change, candidate.limit - candidate.sum);
+      work_ += accesses_.slow_count() * groups_per_slow;
+      ++decided;
+      if (!slow) continue;
+      evaluated_.push_back({candidate.change, candidate.sum + *slow, candidate.bytes});
+      if (work_ >= end_of_work) break;
+    }
+    return decided;
+  }
 
   std::uint64_t work() const { return work_; }
 
@@ -45,10 +84,9 @@ class Race {
   }
   /// A sample of all accesses is known: evaluates the candidates that do best on it, which sets limits for all others.
   void evaluate_best(const std::vector<PartlyPriced>& candidates, std::uint64_t end_of_work) {
-    std::vector<const PartlyPriced*> order;
-    order.reserve(candidates.size());
-    for (const PartlyPriced& candidate : candidates) order.push_back(&candidate);
-    std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) {
+    std::vector<const PartlyPriced*> order(candidates.size());
+    std::ranges::transform(candidates, order.begin(), [](const PartlyPriced& candidate) { return &candidate; });
+    std::ranges::stable_sort(order, [](auto* a, auto* b) {
       return std::tuple(a->change.kind(), a->bytes, a->sum) < std::tuple(b->change.kind(), b->bytes, b->sum);
     });
     const PartlyPriced* best = nullptr;
@@ -67,48 +105,6 @@ class Race {
   std::vector<Option>& evaluated_;
   std::uint64_t work_ = 0;
 };
-
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over candidates of blocks
-std::size_t Race::run(std::vector<PartlyPriced> candidates, bool together, std::uint64_t work) {
-  const std::uint64_t end_of_work = work == none ? none : work_ + work;
-  const std::size_t count = candidates.size(), blocks = accesses_.blocks();
-  std::size_t decided = 0;
-  const auto drop_hopeless = [&](std::size_t next_block) {
-    const std::uint64_t rest = accesses_.rest_bound(next_block);
-    std::erase_if(candidates, [&](const PartlyPriced& candidate) { return candidate.sum + rest > candidate.limit; });
-    decided = count - candidates.size();
-  };
-  const auto set_limits = [&] {
-    for (PartlyPriced& candidate : candidates) {
-      const std::uint64_t best = best_known(candidate, together);
-      candidate.limit = best == none ? none : best - (together && best > 0 ? 1 : 0);
-    }
-  };
-  for (PartlyPriced& candidate : candidates) candidate.sum = accesses_.constant();
-  set_limits();
-  drop_hopeless(0);
-  for (std::size_t block = 0; block < blocks; ++block) {
-    for (PartlyPriced& candidate : candidates) {
-      candidate.sum += accesses_.block_passes(candidate.change, block);
-      work_ += groups_per_block;
-      if (work_ >= end_of_work) return decided;
-    }
-    if (block == 0 && blocks > 1) {
-      evaluate_best(candidates, end_of_work);
-      set_limits();
-    }
-    drop_hopeless(block + 1);
-  }
-  for (const PartlyPriced& candidate : candidates) {
-    const auto slow = accesses_.slow_passes(candidate.change, candidate.limit - candidate.sum);
-    work_ += accesses_.slow_count() * groups_per_slow;
-    ++decided;
-    if (!slow) continue;
-    evaluated_.push_back({candidate.change, candidate.sum + *slow, candidate.bytes});
-    if (work_ >= end_of_work) break;
-  }
-  return decided;
-}
 
 /// The best of the candidates that one form writes; nothing if the form writes none.
 std::optional<Option> best_of_form(const Accesses& accesses, const std::vector<PartlyPriced>& candidates,
@@ -147,7 +143,7 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
   result.tried += race.run(combinations, true, limits.work);
   result.work = race.work();
 
-  std::stable_sort(evaluated.begin(), evaluated.end(), [&](const Option& a, const Option& b) {
+  std::ranges::stable_sort(evaluated, [&](const Option& a, const Option& b) {
     const auto rank = [&](const Option& option) {
       return std::tuple(option.passes, option.bytes, option.change.kind(), *form_of(option.change, shape));
     };
@@ -166,7 +162,7 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
   for (const Option* option : best) {
     if (option != nullptr) result.best_of_kind.push_back(*option);
   }
-  std::reverse(result.front.begin(), result.front.end());
+  std::ranges::reverse(result.front);
   for (const IndexForm form : {IndexForm::rows, IndexForm::columns}) {
     if (const auto option = best_of_form(accesses, singles, shape, form)) result.simple.push_back(*option);
   }

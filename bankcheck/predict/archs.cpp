@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/predict/archs.hpp"
+#include "bankcheck/predict/command.hpp"
 
 #include <fmt/ranges.h>
 
@@ -34,8 +34,7 @@ std::vector<Coverage> coverage_of(const Architecture& architecture, const Rule& 
       if (banks::find_rule(architecture, operation, width) == &rule) widths.push_back(width);
     }
     if (widths.empty()) continue;
-    auto same =
-        std::find_if(groups.begin(), groups.end(), [&](const Coverage& other) { return other.widths == widths; });
+    auto same = std::ranges::find_if(groups, [&](const Coverage& other) { return other.widths == widths; });
     if (same == groups.end()) same = groups.insert(groups.end(), {{}, widths});
     same->operations.emplace_back(to_string(operation));
   }

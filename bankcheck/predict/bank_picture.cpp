@@ -23,16 +23,13 @@ std::string title_of(const banks::Access& access, const banks::LaneGroupCost& la
 
 constexpr unsigned label = 9, cell = 4;  // columns
 
-std::string cell_in(const std::vector<unsigned>& lanes, bool collides, bool colour) {
-  const bool marked = collides && !lanes.empty();
-  std::string inside = fmt::format("{:>{}}", lanes.empty() ? "." : (marked ? "!" : "") + cell_text(lanes), cell);
-  if (!colour || (!marked && !lanes.empty())) return inside;
-  return fmt::format("\033[{}m{}\033[0m", marked ? "1;31" : "2", inside);
+std::string cell_in(const std::vector<unsigned>& lanes, bool collides) {
+  return fmt::format("{:>{}}", lanes.empty() ? "." : (collides ? "!" : "") + cell_text(lanes), cell);
 }
 
 /// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of
 /// them are idle.
-std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, bool colour, unsigned max_turns) {
+std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, unsigned max_turns) {
   const auto idle = [&](const auto& turn) {
     return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
   };
@@ -44,7 +41,7 @@ std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned ac
   for (std::size_t turn = 0; turn < shown; ++turn) {
     text += fmt::format("\n  {:<{}}", pass_label(lane_group, turn), label - 2);
     for (unsigned bank = first; bank < first + across; ++bank) {
-      text += cell_in(begin[std::ptrdiff_t(turn)][bank], collides(lane_group, bank), colour);
+      text += cell_in(begin[std::ptrdiff_t(turn)][bank], collides(lane_group, bank));
     }
   }
   if (shown < rows) text += fmt::format("\n  and {} more passes", (rows - shown) * lane_group.passes_per_turn);
@@ -96,16 +93,33 @@ BankPicture picture(const banks::Architecture& architecture, const banks::Access
   return result;
 }
 
-std::string to_text(const BankPicture& picture, unsigned columns, bool colour, unsigned max_turns) {
+std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_turns) {
   unsigned across = picture.banks;
   while (across > 8 && label + cell * across > columns) across /= 2;
   std::string text;
   for (const LaneGroupPicture& lane_group : picture.lane_groups) {
     text += '\n' + lane_group.title + '\n';
-    for (unsigned first = 0; first < picture.banks; first += across)
-      text += band(lane_group, first, across, colour, max_turns);
+    for (unsigned first = 0; first < picture.banks; first += across) text += band(lane_group, first, across, max_turns);
   }
   return text;
+}
+
+std::string coloured(std::string_view text) {
+  constexpr std::string_view row = "  pass ";
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    text.remove_prefix(line.size());
+    const std::size_t first =
+        line.starts_with(row) ? std::max<std::size_t>(label, line.find(' ', row.size())) : line.size();
+    result += line.substr(0, first);
+    for (std::size_t at = first; at < line.size(); at += cell) {
+      const std::string_view inside = line.substr(at, cell);
+      const char* colour = inside.find('!') != inside.npos ? "1;31" : inside == "   ." ? "2" : nullptr;
+      result += colour == nullptr ? std::string(inside) : fmt::format("\033[{}m{}\033[0m", colour, inside);
+    }
+  }
+  return result;
 }
 
 // --- As SVG ---

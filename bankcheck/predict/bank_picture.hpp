@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>
@@ -36,8 +37,11 @@ std::string cell_text(const std::vector<unsigned>& lanes);
 std::string lane_ranges(std::uint64_t lanes);
 
 /// The picture for a terminal of `columns` columns: banks across, lanes in the cells. The cells of a bank that needs
-/// more than one row are marked by '!', and are red if `colour`. Shows at most `max_turns` rows of each lane group.
-std::string to_text(const BankPicture& picture, unsigned columns, bool colour, unsigned max_turns = ~0U);
+/// more than one row are marked by '!'. Shows at most `max_turns` rows of each lane group.
+std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_turns = ~0U);
+
+/// A text with such pictures: marked cells are red, and idle ones are dim.
+std::string coloured(std::string_view text);
 
 /// The same picture as an SVG file.
 std::string to_svg(const BankPicture& picture, const std::string& title);

@@ -17,8 +17,7 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/predict/archs.hpp"
-#include "bankcheck/predict/predict_csv.hpp"
+#include "bankcheck/predict/bank_picture.hpp"
 #include "bankcheck/predict/predict_index.hpp"
 
 namespace bankwise::predict {
@@ -67,8 +66,8 @@ int predict_formula(const banks::Architecture& architecture, const PredictOption
                                         mask_of(architecture, options), options.index);
   if (svg) svg.write(svg_of(prediction));
   if (options.svg == "-") return exit_ok;
-  OutputFile("stdout", "-")
-      .write(options.json ? json_of(prediction) : text_of(prediction, terminal_columns(), terminal_has_colour()));
+  const std::string text = options.json ? json_of(prediction) : text_of(prediction, terminal_columns());
+  OutputFile("stdout", "-").write(!options.json && terminal_has_colour() ? coloured(text) : text);
   return exit_ok;
 }
 

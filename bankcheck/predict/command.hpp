@@ -20,7 +20,12 @@ struct ArchsOptions {
   bool json = false;
 };
 
-/// `bankcheck archs`: prints a table. Returns exit_ok.
+/// A table of the architectures with their aliases and GPUs, followed by the bank rules of each architecture: per
+/// operation, which lanes are served together in which banks, with evidence and source.
+std::string architectures_text();
+std::string architectures_json();
+
+/// `bankcheck archs` prints it. Returns exit_ok.
 void declare_archs(CLI::App& command, ArchsOptions& options);
 int archs(ArchsOptions& options);
 

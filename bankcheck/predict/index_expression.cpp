@@ -27,12 +27,12 @@ struct IndexExpression::Operator {
     left,
     comparison,
     logical
-  };  // how both operands are converted, and the result's type
+  };  // how operands are converted; the result's type
   std::string_view name;
   int precedence;  // as in C
   Conversion conversion;
-  std::uint64_t (*value)(IntegerType, std::uint64_t,
-                         std::uint64_t);  // null for && and ||, which may skip their right side
+  // null for && and ||, which may skip their right side
+  std::uint64_t (*value)(IntegerType, std::uint64_t, std::uint64_t);
 };
 
 /// A number, the lane number, an operator on two operands, or ?: on three.
@@ -76,20 +76,15 @@ Bits in_range(IntType type, Bits a, const char* name, Bits b, std::int64_t resul
   }
   return kept;
 }
-Bits sum(IntType type, Bits a, Bits b) {
+template <char operation>
+Bits arithmetic(IntType type, Bits a, Bits b) {
   std::int64_t result = 0;
-  const bool overflows = __builtin_add_overflow(std::int64_t(a), std::int64_t(b), &result);
-  return in_range(type, a, "+", b, result, overflows);
-}
-Bits difference(IntType type, Bits a, Bits b) {
-  std::int64_t result = 0;
-  const bool overflows = __builtin_sub_overflow(std::int64_t(a), std::int64_t(b), &result);
-  return in_range(type, a, "-", b, result, overflows);
-}
-Bits product(IntType type, Bits a, Bits b) {
-  std::int64_t result = 0;
-  const bool overflows = __builtin_mul_overflow(std::int64_t(a), std::int64_t(b), &result);
-  return in_range(type, a, "*", b, result, overflows);
+  const auto left = std::int64_t(a), right = std::int64_t(b);
+  const bool overflows = operation == '+'   ? __builtin_add_overflow(left, right, &result)
+                         : operation == '-' ? __builtin_sub_overflow(left, right, &result)
+                                            : __builtin_mul_overflow(left, right, &result);
+  constexpr char name[]{operation, '\0'};
+  return in_range(type, a, name, b, result, overflows);
 }
 /// Checks a division or a remainder: the divisor is not 0, and the quotient of signed numbers has their type.
 void check_division(IntType type, Bits a, const char* name, Bits b) {
@@ -133,14 +128,14 @@ constexpr BinaryOperator binary_operators[]{
     {"|", 3, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a | b; }},
     {"^", 4, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a ^ b; }},
     {"&", 5, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a & b; }},
-    {"+", 9, BinaryOperator::common, sum},
-    {"-", 9, BinaryOperator::common, difference},
-    {"*", 10, BinaryOperator::common, product},
+    {"+", 9, BinaryOperator::common, arithmetic<'+'>},
+    {"-", 9, BinaryOperator::common, arithmetic<'-'>},
+    {"*", 10, BinaryOperator::common, arithmetic<'*'>},
     {"/", 10, BinaryOperator::common, quotient},
     {"%", 10, BinaryOperator::common, remainder},
 };
 // A sign is an operator with 0 or -1 on its left, which takes the type of the other operand.
-constexpr BinaryOperator negated{"-", 0, BinaryOperator::common, difference};
+constexpr BinaryOperator negated{"-", 0, BinaryOperator::common, arithmetic<'-'>};
 constexpr BinaryOperator inverted{"~", 0, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a ^ b; }};
 constexpr BinaryOperator is_zero{"!", 0, BinaryOperator::comparison,
                                  [](IntType, Bits a, Bits b) { return Bits(a == b); }};
@@ -149,7 +144,7 @@ constexpr BinaryOperator minimum{"min", 0, BinaryOperator::common,
 constexpr BinaryOperator maximum{"max", 0, BinaryOperator::common,
                                  [](IntType type, Bits a, Bits b) { return is_less(type, a, b) ? b : a; }};
 constexpr BinaryOperator magnitude{"abs", 0, BinaryOperator::common, [](IntType type, Bits zero, Bits a) {
-                                     return is_less(type, a, zero) ? difference(type, zero, a) : a;
+                                     return is_less(type, a, zero) ? arithmetic<'-'>(type, zero, a) : a;
                                    }};
 
 /// A name and what follows it in the list of names.
@@ -192,11 +187,11 @@ IndexExpression::Node number(std::string_view word) {
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), bits, is_hexadecimal ? 16 : 10);
   std::string suffix(digits.substr(std::size_t(end - digits.data())));
-  std::replace(suffix.begin(), suffix.end(), 'U', 'u');
+  std::ranges::replace(suffix, 'U', 'u');
   const bool has_u = suffix.find('u') != std::string::npos, has_l = suffix.find_first_of("lL") != std::string::npos;
   constexpr std::string_view suffixes[]{"",    "u", "l",  "ll", "ul",  "ull", "lu",
                                         "llu", "L", "LL", "uL", "uLL", "Lu",  "LLu"};
-  if (end == digits.data() || std::find(std::begin(suffixes), std::end(suffixes), suffix) == std::end(suffixes))
+  if (end == digits.data() || std::ranges::find(suffixes, suffix) == std::end(suffixes))
     throw ExpressionError(in_quotes(word) + " is not an integer");
   if (digits.size() == word.size() && word[0] == '0' && end - digits.data() > 1)
     throw ExpressionError("a number begins with 0: octal or decimal?");
@@ -218,16 +213,10 @@ class IndexParser {
   }
 
  private:
-  struct Nesting {
-    unsigned& depth;
-    explicit Nesting(unsigned& counter) : depth(counter) {
-      constexpr unsigned deepest = 2000;  // two per parenthesis; few enough for the stack
-      if (++depth > deepest) throw ExpressionError("it is nested too deep");
-    }
-    ~Nesting() { --depth; }
-    Nesting(const Nesting&) = delete;
-    Nesting& operator=(const Nesting&) = delete;
-  };
+  void enter() {
+    constexpr unsigned deepest = 2000;  // two per parenthesis; few enough for the stack
+    if (++depth_ > deepest) throw ExpressionError("it is nested too deep");
+  }
 
   std::string_view rest() {
     text_.remove_prefix(std::min(text_.find_first_not_of(' '), text_.size()));
@@ -258,17 +247,18 @@ class IndexParser {
     return add({.kind = Node::binary, .type = type, .operation = &each, .operands = {left, right}});
   }
 
-  // Recursion: Nesting limits the depth.
+  // Recursion: enter() limits the depth.
   std::size_t conditional() {
-    const Nesting nesting(depth_);
-    const std::size_t condition = binary(precedence_of_or);
-    if (!accept("?")) return condition;
-    const std::size_t yes = conditional();
-    expect(":");
-    const std::size_t no = conditional();
-    return add({.kind = Node::choice,
-                .type = common_type(nodes_[yes].type, nodes_[no].type),
-                .operands = {condition, yes, no}});
+    enter();
+    std::size_t node = binary(precedence_of_or);
+    if (accept("?")) {
+      const std::size_t yes = conditional();
+      expect(":");
+      const std::size_t no = conditional();
+      node = add({Node::choice, common_type(nodes_[yes].type, nodes_[no].type), 0, nullptr, {node, yes, no}});
+    }
+    --depth_;
+    return node;
   }
 
   /// Operators of at least this precedence, from left to right.
@@ -276,8 +266,8 @@ class IndexParser {
     std::size_t left = unary();
     for (;;) {
       check_no_increment();
-      const auto* const operation = std::find_if(std::begin(binary_operators), std::end(binary_operators),
-                                                 [&](const auto& each) { return rest().starts_with(each.name); });
+      const auto* const operation =
+          std::ranges::find_if(binary_operators, [&](const auto& each) { return rest().starts_with(each.name); });
       if (operation == std::end(binary_operators) || operation->precedence < precedence) return left;
       text_.remove_prefix(operation->name.size());
       left = add_binary(*operation, left, binary(operation->precedence + 1));
@@ -290,13 +280,15 @@ class IndexParser {
   }
 
   std::size_t unary() {
-    const Nesting nesting(depth_);
+    enter();
     check_no_increment();
-    if (accept("+")) return unary();
-    if (accept("-")) return sign(negated, 0);
-    if (accept("~")) return sign(inverted, ~Bits{0});
-    if (accept("!")) return sign(is_zero, 0);
-    return operand();
+    const std::size_t node = accept("+")   ? unary()
+                             : accept("-") ? sign(negated, 0)
+                             : accept("~") ? sign(inverted, ~Bits{0})
+                             : accept("!") ? sign(is_zero, 0)
+                                           : operand();
+    --depth_;
+    return node;
   }
   std::size_t sign(const BinaryOperator& each, Bits left) {
     const std::size_t number = add_number(int32, left);
@@ -311,15 +303,14 @@ class IndexParser {
     }
     const bool is_word = !rest().empty() && in_name(text_[0]);
     if (!is_word) throw ExpressionError("an operand is missing " + place());
-    const auto end = std::find_if_not(text_.begin(), text_.end(), in_name);
+    const auto end = std::ranges::find_if_not(text_, in_name);
     const std::string_view word = text_.substr(0, std::size_t(end - text_.begin()));
     text_.remove_prefix(word.size());
     return word[0] <= '9' ? add(number(word)) : name(word);  // the digits and . precede the letters and _
   }
 
   std::size_t name(std::string_view word) {
-    const auto* const known = std::find_if(std::begin(known_names), std::end(known_names),
-                                           [&](const auto& each) { return each.name == word; });
+    const auto* const known = std::ranges::find(known_names, word, &KnownName::name);
     if (known == std::end(known_names)) throw ExpressionError(unknown(word));
     std::vector<std::size_t> arguments;
     if (!known->rest.empty()) {
@@ -361,8 +352,7 @@ IndexExpression::IndexExpression(const std::string& text) {
   if (text.find_first_not_of(" \t") == std::string::npos) throw ExpressionError("it is empty");
   if (text.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
   const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
-  if (!std::all_of(text.begin(), text.end(), printable))
-    throw ExpressionError("it contains characters other than printable ASCII");
+  if (!std::ranges::all_of(text, printable)) throw ExpressionError("it contains characters other than printable ASCII");
   IndexParser(text, nodes_).whole();
 }
 

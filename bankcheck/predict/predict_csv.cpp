@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/predict/predict_csv.hpp"
+#include "bankcheck/predict/predict_index.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ struct Columns {
 /// A sentence on what is wrong with the header, if anything is.
 std::optional<std::string> read_header(const std::vector<std::string_view>& names, Columns& columns) {
   const auto find = [&](std::string_view name, std::size_t& column) {
-    const auto field = std::find(names.begin(), names.end(), name);
+    const auto field = std::ranges::find(names, name);
     column = std::size_t(field - names.begin());
     return field != names.end();
   };
@@ -48,11 +48,11 @@ std::optional<std::string> read_header(const std::vector<std::string_view>& name
   for (const auto& [name, column] : needed) {
     if (!find(name, *column))
       return fmt::format("the header has no column '{}'; it must be id,op,width,mask,a0,...", name);
-    if (std::count(names.begin(), names.end(), name) > 1) return fmt::format("the header has two columns '{}'", name);
+    if (std::ranges::count(names, name) > 1) return fmt::format("the header has two columns '{}'", name);
   }
   for (const auto& [letter, list] : {std::pair{'a', &columns.lanes}, {'s', &columns.sources}}) {
     for (std::size_t column = 0; find(fmt::format("{}{}", letter, list->size()), column);) {
-      if (std::count(names.begin(), names.end(), names[column]) > 1) {
+      if (std::ranges::count(names, names[column]) > 1) {
         return fmt::format("the header has two columns '{}'", names[column]);
       }
       list->push_back(column);
@@ -117,9 +117,7 @@ class AccessRow {
 class CostWriter {
  public:
   CostWriter(std::ostream& out, CostFormat format, const banks::Architecture& architecture)
-      : out_(out),
-        format_(format),
-        has_choice_(std::any_of(architecture.rules.begin(), architecture.rules.end(), [](const banks::Rule& rule) {
+      : out_(out), format_(format), has_choice_(std::ranges::any_of(architecture.rules, [](const banks::Rule& rule) {
           return rule.serving == banks::Serving::one_broadcast;
         })) {
     if (format_ == CostFormat::csv) {
@@ -165,46 +163,20 @@ class CostWriter {
   std::string line_;
 };
 
-/// Reads lines into one buffer, whatever the size of the input.
-class LineReader {
- public:
-  explicit LineReader(std::istream& in) : in_(in) {}
-  /// The next line that is not blank, without its line ending; nothing at the end of the input.
-  std::optional<std::string_view> next() {
-    for (;;) {
-      in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
-      const auto read = std::size_t(in_.gcount());
-      if (in_.bad() || (read == 0 && !in_)) return std::nullopt;
-      ++number_;
-      too_long_ = in_.fail();
-      if (too_long_) return "";
-      std::string_view line(buffer_.data(), in_.eof() ? read : read - 1);
-      if (number_ == 1) line = without_mark(line);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (!line.empty()) return line;
-    }
-  }
-  std::uint64_t number() const { return number_; }
-  bool too_long() const { return too_long_; }
-
- private:
-  std::istream& in_;
-  std::vector<char> buffer_ = std::vector<char>(longest_line);
-  std::uint64_t number_ = 0;
-  bool too_long_ = false;
-};
-
 std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, CostWriter& writer) {
-  LineReader lines(in);
+  LineReader lines(in, longest_line - 1);
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   std::optional<Columns> columns;
   std::size_t column_count = 0;
   AccessRow row;
-  const auto bad = [&](std::string sentence) { return BadRow{lines.number(), std::move(sentence)}; };
-  while (const auto line = lines.next()) {
-    if (lines.too_long()) return bad(fmt::format("the line is longer than {} bytes", longest_line - 1));
-    if (!split_csv(*line, fields, unquoted))
+  const auto bad = [&](std::string sentence) { return BadRow{lines.number, std::move(sentence)}; };
+  while (lines.next()) {
+    if (lines.too_long) return bad(fmt::format("the line is longer than {} bytes", longest_line - 1));
+    std::string_view line = lines.number == 1 ? without_mark(lines.line) : lines.line;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    if (!split_csv(line, fields, unquoted))
       return bad("a field in quotes does not end with them, or a quote in a field is not doubled");
     if (!columns) {
       column_count = fields.size();
@@ -221,7 +193,7 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
     }
     if (!writer.add(fields[columns->id], std::get<banks::Cost>(outcome))) return std::nullopt;  // the output is closed
   }
-  if (in.bad()) return BadRow{lines.number() + 1, "the file cannot be read any further"};
+  if (lines.is_broken) return BadRow{lines.number, "the file cannot be read any further"};
   if (!columns) return BadRow{1, "the file is empty; its first line must be id,op,width,mask,a0,..."};
   return std::nullopt;
 }

@@ -25,6 +25,14 @@ std::string subject(const Prediction& prediction) {
 
 }  // namespace
 
+banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks::Access& access) {
+  const auto outcome = banks::cost(architecture, access);
+  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
+    throw UsageError(banks::sentence(architecture, access, *refusal));
+  }
+  return std::get<banks::Cost>(outcome);
+}
+
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index) {
   Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::max_lanes), {}};
@@ -42,15 +50,11 @@ Prediction predict_index(const banks::Architecture& architecture, banks::Operati
   } catch (const ExpressionError& error) {
     throw UsageError(fmt::format("--index {}: {}", in_quotes(index, 60), error.what()));
   }
-  const auto outcome = banks::cost(architecture, result.access());
-  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
-    throw UsageError(banks::sentence(architecture, result.access(), *refusal));
-  }
-  result.cost = std::get<banks::Cost>(outcome);
+  result.cost = cost_or_refuse(architecture, result.access());
   return result;
 }
 
-std::string text_of(const Prediction& prediction, unsigned columns, bool colour) {
+std::string text_of(const Prediction& prediction, unsigned columns) {
   const banks::Cost& cost = prediction.cost;
   const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
   std::string text = subject(prediction) + '\n';
@@ -62,7 +66,7 @@ std::string text_of(const Prediction& prediction, unsigned columns, bool colour)
   }
   if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
   text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));
-  return text + to_text(picture(*prediction.architecture, prediction.access(), cost), columns, colour);
+  return text + to_text(picture(*prediction.architecture, prediction.access(), cost), columns);
 }
 
 std::string json_of(const Prediction& prediction) {

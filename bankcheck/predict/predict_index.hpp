@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <bankwise/banks/architecture.hpp>
 #include <bankwise/banks/cost.hpp>
 
 namespace bankwise::predict {
@@ -29,9 +31,31 @@ struct Prediction {
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index);
 
+/// Error: UsageError for an access that the architecture lacks.
+banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks::Access& access);
+
 /// The report for a terminal: numbers, lane groups, the picture of the banks.
-std::string text_of(const Prediction& prediction, unsigned columns, bool colour);
+std::string text_of(const Prediction& prediction, unsigned columns);
 std::string json_of(const Prediction& prediction);
 std::string svg_of(const Prediction& prediction);
+
+/// A row that is malformed, or that has no known cost.
+struct BadRow {
+  std::uint64_t line;  ///< the header is line 1
+  std::string sentence;
+};
+
+enum class CostFormat { csv, json };
+
+/// Reads accesses, one per line, and writes the cost of each immediately: memory use does not grow with the input.
+///
+/// Input: a header with the columns id, op, width, mask (hexadecimal), a0 ... a31 or a0 ... a63 (byte offsets, decimal
+/// or 0x...), in any order. Copies (cp.async) also need the columns s0 ... s31: byte addresses in global memory, modulo
+/// any multiple of 128. Other columns, blank lines, and the addresses of inactive lanes are ignored. Output, in the
+/// order of the input: id, passes, ideal, conflicts, and passes_max, conflicts_max where the hardware may choose
+/// (compute capability 1.x). Stops at the first bad row, after writing the rows before it. The caller checks the state
+/// of `out`.
+std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::istream& in, std::ostream& out,
+                                  CostFormat format);
 
 }  // namespace bankwise::predict

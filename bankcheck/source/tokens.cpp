@@ -63,8 +63,8 @@ class Lexer {
       if (peek() == '"' || peek() == '\'') {
         constexpr std::array prefixes{"L", "u", "U", "u8"};
         constexpr std::array raw{"R", "LR", "uR", "UR", "u8R"};
-        const bool is_raw = peek() == '"' && std::find(raw.begin(), raw.end(), name) != raw.end();
-        if (is_raw || std::find(prefixes.begin(), prefixes.end(), name) != prefixes.end()) {
+        const bool is_raw = peek() == '"' && std::ranges::find(raw, name) != raw.end();
+        if (is_raw || std::ranges::find(prefixes, name) != prefixes.end()) {
           kind = TokenKind::text;
           is_raw ? take_raw() : take_quoted();
         }
@@ -118,5 +118,23 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> tokens_of(std::string_view source) { return Lexer(source).tokens(); }
+
+std::size_t SourceTokens::closing(std::size_t open) const {
+  int depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    depth += is(i, "[") ? 1 : is(i, "]") ? -1 : 0;
+    if (depth == 0) return i;
+  }
+  return tokens.size();
+}
+
+std::size_t SourceTokens::line(std::size_t i) const {
+  return 1 + std::size_t(std::ranges::count(source.substr(0, tokens[i].begin), '\n'));
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
+}
 
 }  // namespace bankwise::source

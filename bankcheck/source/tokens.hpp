@@ -22,4 +22,25 @@ struct Token {
 /// Reads any text; what is no valid C++ becomes some tokens.
 std::vector<Token> tokens_of(std::string_view source);
 
+/// A source with its tokens, by number. Past the end are empty ones.
+struct SourceTokens {
+  explicit SourceTokens(std::string_view text_of_source) : source(text_of_source), tokens(tokens_of(source)) {}
+
+  std::string_view text(std::size_t i) const {
+    return i < tokens.size() ? source.substr(tokens[i].begin, tokens[i].end - tokens[i].begin) : "";
+  }
+  bool is(std::size_t i, std::string_view word) const { return text(i) == word; }
+  bool is_name(std::size_t i) const { return i < tokens.size() && tokens[i].kind == TokenKind::name; }
+  /// The square bracket that closes the one at `open`; the number of tokens if none does.
+  std::size_t closing(std::size_t open) const;
+  /// The line of a token, from 1.
+  std::size_t line(std::size_t i) const;
+
+  std::string_view source;
+  std::vector<Token> tokens;
+};
+
+/// The text without surrounding blanks.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace bankwise::source

@@ -60,7 +60,7 @@ std::vector<Step> steps(const KernelTrace& trace, unsigned first, unsigned count
   const auto report = trace::report(trace, *banks::find_architecture(nvidia));
   std::vector<Step> steps;
   for (unsigned i = first; i < first + count; ++i) {
-    const auto& level = report.levels.at(i);
+    const auto level = report.level(i);
     steps.push_back({100 * report::alu_utilization(level.costs, 32).value(), unsigned(level.issued_warps), 0});
   }
   for (const auto& access : trace.patterns) {
@@ -242,9 +242,9 @@ TEST_CASE("emulator/golden/up_sweep_wave64") {
     unsigned lanes = 0, warps = 0;
     double utilization = 0;  // of a step, weighted with its warps
     for (unsigned i = 1; i <= 9; ++i) {
-      lanes += report.levels.at(i).active_lanes;
-      warps += report.levels[i].issued_warps;
-      utilization += report::alu_utilization(report.levels[i].costs, 64).value() * report.levels[i].issued_warps;
+      lanes += report.level(i).active_lanes;
+      warps += report.level(i).issued_warps;
+      utilization += report::alu_utilization(report.level(i).costs, 64).value() * report.level(i).issued_warps;
     }
     CHECK(lanes == 511);
     CHECK(warps == 13);

@@ -23,7 +23,7 @@ void check(const Prediction& prediction) {
   const banks::Cost& cost = prediction.cost;
   fuzz::require(cost.passes >= cost.ideal && cost.passes_max >= cost.passes, "ideal, passes, passes_max ascend");
   for (const unsigned columns : {0U, 80U, 1000U}) {
-    fuzz::require(text_of(prediction, columns, columns == 80).back() == '\n', "the text ends with a newline");
+    fuzz::require(text_of(prediction, columns).back() == '\n', "the text ends with a newline");
   }
   const auto json = nlohmann::json::parse(json_of(prediction), nullptr, false);
   fuzz::require(!json.is_discarded(), "the output is JSON");

@@ -72,7 +72,7 @@ TEST_CASE("study/levels/scan") {
                                3 * warps[i] + root, 3 * warps[i] * degree[i] + root, 3 * warps[i] + root});
     CHECK(levels[18 - i] ==
           Row{"down " + std::to_string(busy), busy, warps[i], 4 * warps[i], 4 * warps[i] * degree[i], 4 * warps[i]});
-    CHECK(report::alu_utilization(naive.kernels.front().report.levels[1 + i].costs, 32) == utilization[i]);
+    CHECK(report::alu_utilization(naive.kernels.front().report.level(1 + i).costs, 32) == utilization[i]);
   }
   CHECK(levels.front() == Row{"load", 256, 8, 16, 32, 16});
   CHECK(levels.back() == Row{"store", 256, 8, 16, 32, 16});
@@ -145,7 +145,7 @@ TEST_CASE("study/levels/named") {
       CHECK((levels.reason.empty() || levels.reason.ends_with("PTX")));
       for (const auto& kernel : levels.kernels) {
         if (study->level_names == nullptr) continue;
-        CHECK(study->level_names(variant, kernel.name).size() == kernel.report.levels.size());
+        CHECK(study->level_names(variant, kernel.name).size() == kernel.report.level_count);
       }
     }
   }

@@ -91,7 +91,7 @@ TEST_CASE("trace/builder/excess") {
     CHECK(b.all.conflicts > 0);
     REQUIRE(a.lines.size() == b.lines.size());
     CHECK(a.lines[0].costs == b.lines[0].costs);
-    for (std::size_t i = 0; i < 3; ++i) CHECK(a.levels[i].costs == b.levels[i].costs);
+    for (std::uint32_t i = 0; i < 3; ++i) CHECK(a.level(i).costs == b.level(i).costs);
     CHECK(b.incomplete.empty());
   }
   // This architecture was not requested.

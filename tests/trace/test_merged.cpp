@@ -40,8 +40,8 @@ TEST_CASE("trace/merged/second_column") {
   REQUIRE(report.lines.size() == 1);
   CHECK(report.lines[0].width == 4);
   CHECK(report.lines[0].costs == report.all);
-  CHECK(merged_line(report, report.lines[0]).costs == second.all);
-  CHECK(merged_line(report, report.lines[0]).widest == 8);
+  CHECK(report.lines[0].merged == second.all);
+  CHECK(report.lines[0].widest == 8);
   const std::string text = report::to_text(report);
   INFO(text);
   CHECK(text.find("passes  ideal  conflicts  merged  conflicts") != std::string::npos);

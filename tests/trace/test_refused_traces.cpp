@@ -2,6 +2,7 @@
 //
 // Files that no writer produces: each is refused at the wrong line, in one sentence.
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include <bankwise/trace/codec.hpp>
 #include "small_trace.hpp"
@@ -248,6 +249,31 @@ TEST_CASE("trace/refused_traces/duplicates") {
                                         R"("splits":false,"knows_code":true})",
                                         R"({"record":"again","kernel":0})"};
   check_refused(alone, 2, "its kernel has no launch before it");
+  for (const char* keys : {R"("text":"b")", R"("new":1,"new":2)"}) {  // known or not, the last one does not win
+    const std::string line = std::string(R"({"record":"error","text":"a",)") + keys + "}";
+    check_refused({lines[0], line}, 1, "twice");
+  }
+}
+
+TEST_CASE("trace/refused_traces/empty_work_groups") {
+  check_changed("launch", "/shapes/0/1/1", 0, "shapes has a block or work-group without threads");
+  check_changed("launch", "/shapes/0/1", {1ULL << 48, 1ULL << 48, 1}, "shapes has a block of more than 2^64 threads");
+}
+
+TEST_CASE("trace/refused_traces/long_names_are_cut") {
+  auto lines = lines_of(text);
+  std::set<std::string> names;
+  for (const char* end : {"a", "b"}) {
+    json array = json::parse(lines[find("array")]);
+    array["name"] = std::string(1 << 20, 'x') + "\n" + end;
+    lines[find("array")] = array.dump();
+    for (const trace::Array& read_array : read(joined(lines)).trace.kernels.at(0).arrays) {
+      CHECK(read_array.name.size() <= 1000);
+      CHECK(read_array.name.find('\n') == std::string::npos);
+      names.insert(read_array.name);
+    }
+  }
+  CHECK(names.size() == full_trace().kernels.at(0).arrays.size() + 1);  // cut names are still distinct
 }
 
 TEST_CASE("trace/refused_traces/deep_and_long") {
@@ -255,4 +281,9 @@ TEST_CASE("trace/refused_traces/deep_and_long") {
   check_refused({header, std::string(1 << 18, '[')}, 1, "the line is not JSON");
   check_refused({header, std::string(1 << 18, '[') + std::string(1 << 18, ']')}, 1, "it is not an object");
   check_refused({header, std::string((32 << 20) + 1, ' ')}, 1, "the line has more than 33554432 bytes");
+  const std::string deep(101, '['), record = R"({"record":"error","text":"","new":)";
+  check_refused({header, record + deep + std::string(101, ']') + "}"}, 1, "it is nested too deep");
+  check_refused({header, R"({"record":"launch","shapes":[{}]})"}, 1, "it is nested too deep");
+  const auto read_lines = read(joined({header, record + R"([{"a":[[[[1]]]]}]})"}));  // a later version may have it
+  CHECK(read_lines.trace.errors == std::vector<std::string>{""});
 }

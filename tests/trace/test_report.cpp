@@ -26,10 +26,10 @@ TEST_CASE("trace/report/pattern_counts") {
   CHECK(report.stores == banks::Tally{2, 32, 2, 2, 0, 0});
   CHECK(report.all == banks::Tally{5, 128, 98, 5, 93, 0});
   CHECK(report::alu_utilization(report.all, report.warp) == 128.0 / (5 * 32));
-  CHECK_FALSE(report::alu_utilization(report.levels[1].costs, report.warp));
-  REQUIRE(report.levels.size() == 3);
-  CHECK(report.levels[1].costs == banks::Tally{});
-  CHECK(report.levels[2].costs.accesses == 2);
+  CHECK_FALSE(report::alu_utilization(report.level(1).costs, report.warp));
+  REQUIRE(report.level_count == 3);
+  CHECK(report.level(1).costs == banks::Tally{});
+  CHECK(report.level(2).costs.accesses == 2);
   CHECK(report.lines.size() == 2);
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("trace/report/split_warps") {
     const auto report = trace::report(all.take(), architecture);
     CHECK(report.warp == warp);
     CHECK(report.all == expected);
-    CHECK(report.levels[0].active_lanes + report.levels[1].active_lanes == lanes);
-    CHECK(report.levels[0].issued_warps + report.levels[1].issued_warps == warps);
+    CHECK(report.level(0).active_lanes + report.level(1).active_lanes == lanes);
+    CHECK(report.level(0).issued_warps + report.level(1).issued_warps == warps);
   }
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("trace/report/copies") {
   const trace::Report report = trace::report(all.take(), on("sm_90"));
   CHECK(report.all.passes == 2);
   CHECK(report.all.conflicts == 1);
-  CHECK(report.levels.at(0).costs == report.all);
+  CHECK(report.level(0).costs == report.all);
   for (const auto& tally : {report.loads, report.stores, report.atomics}) CHECK(tally.accesses == 0);
   REQUIRE(report.lines.size() == 1);
   REQUIRE(report.lines[0].worst);

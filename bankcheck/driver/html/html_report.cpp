@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include <bankwise/report/metrics.hpp>
@@ -46,7 +45,11 @@ constexpr std::string_view head =
 
 void append_list(std::string& html, const std::vector<std::string>& sentences) {
   html += "<ul>";
-  for (const std::string& sentence : sentences) html += fmt::format("<li>{}</li>", xml_text(sentence));
+  for (std::size_t i = 0; i < std::min(sentences.size(), max_lines); ++i) {
+    html += fmt::format("<li>{}</li>", xml_text(sentences[i]));
+  }
+  if (sentences.size() > max_lines)
+    html += fmt::format("<li>and {} more: see --json</li>", sentences.size() - max_lines);
   html += "</ul>";
 }
 
@@ -78,18 +81,13 @@ std::vector<std::string> not_watched(const RunReport& report, const HtmlExtras& 
 
 /// The order of kernels: most conflicts first, on the first architecture, then on the next.
 std::vector<std::size_t> kernels_by_conflicts(const std::vector<KernelReport>& kernels) {
-  std::vector<std::size_t> order(kernels.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    for (std::size_t i = 0; i < kernels[a].reports.size(); ++i) {
-      const banks::Tally &left = kernels[a].reports[i].all, &right = kernels[b].reports[i].all;
-      const auto left_conflicts = left.conflicts + left.more_conflicts,
-                 right_conflicts = right.conflicts + right.more_conflicts;
-      if (left_conflicts != right_conflicts) return left_conflicts > right_conflicts;
+  return by_numbers(kernels.size(), [&](std::size_t i) {
+    std::vector<std::uint64_t> conflicts;
+    for (const trace::Report& report : kernels[i].reports) {
+      conflicts.push_back(report.all.conflicts + report.all.more_conflicts);
     }
-    return false;
+    return conflicts;
   });
-  return order;
 }
 
 void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
@@ -103,6 +101,7 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   }
   html += "<tbody>";
   for (const KernelPart& part : parts) {
+    if (&part - parts.data() == max_lines) break;
     html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number, xml_text(part.kernel.name),
                         launches_of(part.kernel.trace));
     for (const trace::Report& report : part.reports()) {
@@ -114,7 +113,11 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
                             : fmt::format("<td class=bar style=\"--share:{}%\">{}&nbsp;%", share, share);
     }
   }
-  html += "</table></div></section>\n";
+  html += "</table></div>";
+  if (parts.size() > max_lines) {
+    html += fmt::format("<p class=more>and {} more kernels: --json lists all of them</p>", parts.size() - max_lines);
+  }
+  html += "</section>\n";
 }
 
 /// What the program does wrong, before its costs.
@@ -122,7 +125,7 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
   const auto& diagnoses = part.kernel.trace.diagnoses;
   if (diagnoses.empty()) return;
   html += "<ul class=wrong>";
-  for (std::size_t i = 0; i < diagnoses.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(diagnoses.size(), max_lines); ++i) {
     const trace::Site& site = part.kernel.trace.sites.at(diagnoses[i].site);
     html += fmt::format("<li>{}: {}</li>", xml_text(where(part.kernel.diagnoses[i], site)),
                         xml_text(sentence_of(diagnoses[i])));
@@ -145,13 +148,15 @@ void append_kernel(std::string& html, const KernelPart& part, const HtmlExtras& 
   }
   html += "</p>";
   append_diagnoses(html, part);
-  if (!has_accesses(part.kernel)) {
+  const bool has_lines = has_accesses(part.kernel);
+  if (!has_lines) {
     html += fmt::format("<p>No access to {}{}.</p>", part.terms.memory, part.at_least ? " was recorded" : "");
-    append_list(html, notes_on(part.kernel, part.terms));
+  }
+  if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty() || !has_lines) append_list(html, notes);
+  if (!has_lines) {
     html += "</section>\n";
     return;
   }
-  if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty()) append_list(html, notes);
   append_accesses(html, part);
   append_source(html, part, extra_of(part, extras.sources));
   append_levels(html, part);
@@ -179,8 +184,6 @@ void append_legend(std::string& html, const Terms& terms) {
       terms.memory == "local memory" ? "Local memory" : "Shared memory");
 }
 
-std::string command_of(const RunReport& report) { return fmt::format("{}", fmt::join(report.command, " ")); }
-
 }  // namespace
 }  // namespace html
 
@@ -189,12 +192,12 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   std::vector<html::KernelPart> parts;
   for (const std::size_t i : html::kernels_by_conflicts(report.kernels)) {
     const KernelReport& kernel = report.kernels[i];
-    const bool at_least = report.failed || !report.incomplete.empty() ||
-                          std::any_of(kernel.reports.begin(), kernel.reports.end(),
-                                      [](auto& trace_report) { return !trace_report.incomplete.empty(); });
+    const bool at_least =
+        report.failed || !report.incomplete.empty() ||
+        std::ranges::any_of(kernel.reports, [](auto& trace_report) { return !trace_report.incomplete.empty(); });
     parts.push_back({report, kernel, terms, i, at_least});
   }
-  const std::string command = xml_text(html::command_of(report));
+  const std::string command = xml_text(fmt::format("{}", fmt::join(report.command, " ")));
   std::string page = "<!doctype html>\n<html lang=en>\n";
   page += html::head;
   page += fmt::format("<title>Bank conflicts{}{}</title>\n<style>\n", command.empty() ? "" : " of ", command);
@@ -215,7 +218,13 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
     html::append_summary(page, parts);
     html::append_legend(page, terms);
   }
-  for (const html::KernelPart& part : parts) html::append_kernel(page, part, extras);
+  for (const html::KernelPart& part : parts) {
+    if (page.size() > html::max_page) {
+      page += "<p class=more>The page is full: --json lists the other kernels</p>";
+      break;
+    }
+    html::append_kernel(page, part, extras);
+  }
   page += fmt::format(
       "</main>\n<footer><p>Written by {}{}bankwise {}. The numbers are those of the text report and of "
       "--json.</p></footer>\n</html>\n",

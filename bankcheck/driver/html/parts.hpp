@@ -3,14 +3,15 @@
 // Internal to bankcheck/driver/html: the parts of the page. Each function appends to `html`.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <bankwise/banks/tally.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/report_words.hpp"
-#include "bankcheck/driver/source_excerpt.hpp"
 
 namespace bankwise::driver::html {
 
@@ -25,6 +26,10 @@ struct KernelPart {
   const std::vector<trace::Report>& reports() const { return kernel.reports; }
 };
 
+/// Limits of a page that browsers can open: beyond so many bytes it has no pictures and no kernels, and a kernel has no
+/// more lines than these.
+inline constexpr std::size_t max_page = std::size_t{8} << 20, max_lines = 1000;
+
 /// The content of the page's style element.
 std::string_view style();
 
@@ -36,6 +41,17 @@ std::string_view heat(std::uint64_t number, std::uint64_t whole);
 
 /// A cell with a number, and "≥" in front of a lower bound.
 void append_number(std::string& html, const std::string& number, bool at_least, std::string_view heat_class = "");
+
+/// Indices below `count`, those with the largest numbers first: by the first number of each, then by the next.
+template <class NumbersOf>
+std::vector<std::size_t> by_numbers(std::size_t count, NumbersOf numbers_of) {
+  std::vector<std::vector<std::uint64_t>> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(numbers_of(i));
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return numbers[a] > numbers[b]; });
+  return order;
+}
 
 /// The head cells of columns that each architecture has; `columns` per architecture.
 void append_architecture_heads(std::string& html, const KernelPart& part, std::size_t columns);

@@ -73,9 +73,11 @@ std::string verdict(const Timing& before, const Timing& now) {
 }  // namespace
 
 EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(path) {
-  auto text = read_file(path);
-  if (!text) throw UsageError(fmt::format("--compare: cannot read {}", path));
-  text_ = std::move(*text);
+  try {
+    text_ = read_input(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--compare: {}", error.what()));
+  }
   try {
     const json root = json::parse(text_);
     if (root.at("schema_version") != 1 || root.at("case") != study.name) {
@@ -93,15 +95,11 @@ std::string EarlierRun::compare(const Report& report) const {
   const auto before = rows_of(text_, report.study->sides).timed;
   const auto [now, failed] = rows_of(json_report(report), report.study->sides);
   std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
-  std::size_t only_now = 0;
   for (const auto& [key, timing] : now) {
-    const auto old = before.find(key);
-    if (old == before.end()) {
-      ++only_now;
-      continue;
+    if (const auto old = before.find(key); old != before.end()) {
+      rows.push_back({key, format_time(*old->second.median), format_time(*timing.median),
+                      fmt::format("{:.3f}", *timing.median / *old->second.median), verdict(old->second, timing)});
     }
-    rows.push_back({key, format_time(*old->second.median), format_time(*timing.median),
-                    fmt::format("{:.3f}", *timing.median / *old->second.median), verdict(old->second, timing)});
   }
   const std::size_t common = rows.size() - 1;
   for (const auto& [key, status] : failed) {
@@ -112,7 +110,7 @@ std::string EarlierRun::compare(const Report& report) const {
   return fmt::format("compared with {}:\n{}{} rows in both, {}{} only before, {} only now\n", path_,
                      rows.size() == 1 ? "" : format_table(rows, 1, true), common,
                      broken == 0 ? "" : fmt::format("{} now wrong or failed, ", broken),
-                     before.size() - common - broken, only_now);
+                     before.size() - common - broken, now.size() - common);
 }
 
 }  // namespace bankwise::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/report/metrics.hpp>
@@ -69,7 +70,7 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
   std::vector<Column> columns;
   for (const KernelLevels& kernel : variant.kernels) {
     const trace::KernelTrace& trace = kernel.trace;
-    std::vector<std::size_t> column_of_level(kernel.report.levels.size());
+    std::vector<std::size_t> column_of_level(kernel.report.level_count);
     for (const auto& level : kernel.report.levels) {
       if (level.costs.accesses == 0) continue;
       column_of_level[level.level] = columns.size();
@@ -95,16 +96,14 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
 std::string column_svg(const Column& column, double x, double y, double width) {
   const double lane_height = double(body) / double(column.lanes.size());
   std::string svg = rect(x, y, width, body, empty);
-  for (std::size_t first = 0; first < column.lanes.size();) {
+  for (std::size_t first = 0, last = 0; first < column.lanes.size(); first = last) {
     const int conflicts = column.lanes[first];
-    std::size_t last = first;
     while (last < column.lanes.size() && column.lanes[last] == conflicts) ++last;
     if (conflicts != idle) {
       const std::string count = conflicts == unknown ? "cost unknown" : fmt::format("conflicts {}", conflicts);
       svg += rect(x, y + double(first) * lane_height, width, double(last - first) * lane_height, fill_of(conflicts),
                   fmt::format("{}, lanes {} to {}: {}", column.name, first, last - 1, count));
     }
-    first = last;
   }
   return svg;
 }
@@ -199,8 +198,7 @@ std::string legend(bool with_unknown) {
     x += 18 + 6.2 * double(text.size());
   };
   const auto entry = [&](const char* fill, const std::string& text) {
-    svg += rect(x, 60, 16, 16, fill);
-    x += 22;
+    svg += rect(std::exchange(x, x + 22), 60, 16, 16, fill);
     label(text);
   };
   label("Conflicts of the worst access that a lane takes part in:");

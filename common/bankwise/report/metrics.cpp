@@ -33,15 +33,12 @@ std::optional<double> conflict_share(const banks::Tally& tally) {
 }
 
 std::optional<double> passes_over_ideal(std::uint64_t passes, std::uint64_t ideal) { return quotient(passes, ideal); }
-
 std::optional<banks::Tally> known(const banks::Tally& tally) {
   return tally.unknown > 0 ? std::nullopt : std::optional(tally);
 }
 
 std::string passes_number(const banks::Tally& tally) { return number(tally, tally.passes, tally.more_passes); }
-
 std::string ideal_number(const banks::Tally& tally) { return number(tally, tally.ideal, 0); }
-
 std::string conflicts_number(const banks::Tally& tally) { return number(tally, tally.conflicts, tally.more_conflicts); }
 
 std::string passes_text(const banks::Tally& tally) {

@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+
+#include <bankwise/study/result.hpp>
 
 namespace bankwise::report {
 
@@ -16,6 +19,10 @@ std::string optional_text(const std::optional<double>& value, const Format& form
 }
 
 inline std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+
+inline bool has_counters(const Report& report) {
+  return std::ranges::any_of(report.results, [](const Result& result) { return result.counters.has_value(); });
+}
 
 /// The first line of a reason; a compiler's log has many.
 inline std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -18,11 +18,6 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
-bool has_counters(const Report& report) {
-  return std::any_of(report.results.begin(), report.results.end(),
-                     [](const Result& r) { return r.counters.has_value(); });
-}
-
 std::vector<std::string> head_of(const Report& report) {
   std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
   if (!report.study->baseline.empty()) head.push_back(fmt::format("over {}", report.study->baseline));
@@ -30,14 +25,6 @@ std::vector<std::string> head_of(const Report& report) {
   if (has_counters(report)) head.emplace_back("counted");
   head.insert(head.end(), {"samples", "stop"});
   return head;
-}
-
-/// The emulator's results for a row's kernels, or their CUDA counterparts; null if there are none.
-const VariantLevels* levels_of(const Report& report, const Result& result) {
-  const auto emulated = std::find_if(report.levels.begin(), report.levels.end(), [&](const VariantLevels& levels) {
-    return levels.variant == result.variant && levels.architecture == result.architecture;
-  });
-  return emulated == report.levels.end() ? nullptr : &*emulated;
 }
 
 std::vector<std::string> row_of(const Report& report, const Result& result) {
@@ -49,11 +36,14 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
       optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent)};
   if (!report.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!report.levels.empty()) {
-    const VariantLevels* levels = levels_of(report, result);
-    const bool costs = levels != nullptr && levels->costs;
+    // The emulator's results for the row's kernels, or their CUDA counterparts.
+    const auto levels = std::ranges::find_if(report.levels, [&](const VariantLevels& variant) {
+      return variant.variant == result.variant && variant.architecture == result.architecture;
+    });
+    const bool known = levels != report.levels.end(), costs = known && levels->costs;
     row.push_back(
         optional_text(costs ? passes_over_ideal(levels->costs->passes, levels->costs->ideal) : std::nullopt, times));
-    row.push_back(levels != nullptr ? optional_text(levels->alu_utilization, percent) : "-");
+    row.push_back(optional_text(known ? levels->alu_utilization : std::nullopt, percent));
   }
   if (has_counters(report)) {
     const bool counted = result.counters && result.counters->counted;
@@ -124,7 +114,6 @@ std::vector<std::string> row_on_ranks(const Result& result) {
           result.status == Status::ok ? result.timing.stop : first_line(result.reason)};
 }
 
-/// The table of several ranks.
 std::string text_on_ranks(const Report& report) {
   const CaseStudy& study = *report.study;
   const RanksInfo& common = *report.ranks;
@@ -139,10 +128,9 @@ std::string text_on_ranks(const Report& report) {
     notes +=
         fmt::format("note: {}: {} samples dropped, because a GPU throttled\n", result.variant, result.timing.dropped);
   }
-  return fmt::format("{}: {} on {} rank{}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name,
-                     size_text(study, first.extent), common.ranks.size(), common.ranks.size() == 1 ? "" : "s",
-                     to_string(device.api), device.index, device.name, common.engine, common.mpi, common.topology,
-                     to_string(first.cache)) +
+  return fmt::format("{}: {} on {}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name, size_text(study, first.extent),
+                     plural(common.ranks.size(), "rank", "ranks"), to_string(device.api), device.index, device.name,
+                     common.engine, common.mpi, common.topology, to_string(first.cache)) +
          format_table(rows, 2, true) + notes + overheads(report.results) + '\n';
 }
 
@@ -163,6 +151,180 @@ std::string text_report(const Report& report) {
     }
     if (on_device.empty()) continue;
     text += table_heading(report, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
+  }
+  return text;
+}
+
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+/// A kernel's two rows: its totals, then its levels with accesses.
+struct KernelRows {
+  std::vector<std::string> names, passes, lanes;
+};
+
+KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
+  KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
+  const auto add = [&](const std::string& name, const banks::Tally& costs) {
+    rows.names.push_back(name);
+    rows.passes.push_back(passes_text(costs));
+    rows.lanes.push_back(percent_text(alu_utilization(costs, kernel.report.warp)));
+  };
+  add("all", kernel.report.all);
+  for (const auto& level : kernel.report.levels) {
+    if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs);
+  }
+  return rows;
+}
+
+constexpr std::size_t first_level = 2;  // the columns before it are titles
+
+/// Column heads in two lines, to save width: the first word above, the rest below; a single word goes below.
+Table head_of(const std::vector<std::string>& names) {
+  Table head(2);
+  for (const std::string& name : names) {
+    const auto blank = name.find(' ');
+    head[0].push_back(blank == std::string::npos ? "" : name.substr(0, blank));
+    head[1].push_back(blank == std::string::npos ? name : name.substr(blank + 1));
+  }
+  return head;
+}
+
+/// Variants whose levels have the same names share a table.
+std::string tables(const std::vector<const VariantLevels*>& variants) {
+  std::string text;
+  Table table;
+  std::vector<std::string> names;
+  for (const VariantLevels* variant : variants) {
+    for (const KernelLevels& kernel : variant->kernels) {
+      const bool alone = variant->kernels.size() == 1;
+      KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
+      if (names != rows.names) {
+        if (!table.empty()) text += format_wide_table(table, first_level);
+        names = rows.names;
+        table = head_of(names);
+      }
+      table.push_back(std::move(rows.passes));
+      table.push_back(std::move(rows.lanes));
+    }
+  }
+  return text + (table.empty() ? "" : format_wide_table(table, first_level));
+}
+
+/// Why a variant has no rows. Variants with the same reason share a line.
+std::string remarks(const std::vector<const VariantLevels*>& variants) {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const VariantLevels* variant : variants) {
+    if (!variant->kernels.empty() && variant->reason.empty()) continue;
+    names.emplace_back(variant->variant, variant->reason.empty() ? "no shared memory" : variant->reason);
+  }
+  return by_reason(names);
+}
+
+}  // namespace
+
+std::string levels_text(const Report& report) {
+  std::string text;
+  for (auto next = report.levels.begin(); next != report.levels.end();) {
+    const banks::Architecture* architecture = next->architecture;
+    std::vector<const VariantLevels*> variants;
+    for (; next != report.levels.end() && next->architecture == architecture; ++next) variants.push_back(&*next);
+    const std::string rows = tables(variants);
+    text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
+                        report.study->name, architecture->name);
+    if (!rows.empty()) {
+      text += fmt::format(
+          "passes/ideal of the banks, or passes where these are the same; ALU: active lanes in warps of {}\n",
+          architecture->warp);
+    }
+    text += rows + remarks(variants) + '\n';
+  }
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t first_number = 2;  // the columns before it are titles
+constexpr std::size_t first_atomic = first_number + 4, after_atomics = first_atomic + 2;
+
+using Row = std::vector<std::string>;
+
+const std::vector<Row> head{
+    {"", "", "load", "load", "store", "store", "atomic", "atomic", "SIMT", "DRAM", "DRAM", "DRAM"},
+    {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "%", "read", "written", "of bytes"}};
+
+std::string count_text(const gpu::Counters::Count& count) { return count ? format_count(*count) : "-"; }
+std::string bytes_text(const gpu::Counters::Count& bytes) { return bytes ? format_bytes(double(*bytes)) : "-"; }
+
+std::string difference_text(const std::optional<std::int64_t>& difference) {
+  if (!difference) return "-";
+  if (*difference == 0) return "=";
+  const std::string digits = format_count(std::uint64_t(*difference < 0 ? -*difference : *difference));
+  return (*difference < 0 ? "-" : "+") + digits;
+}
+
+Row counted_row(const Result& result) {
+  const gpu::Counters& counted = *result.counters->counted;
+  Row row{result.library.empty() ? result.variant : result.library, "counted"};
+  for (const auto& number : shared_memory_numbers(*result.counters)) row.push_back(count_text(number.counted));
+  const auto simt = bankwise::simt_efficiency(counted);
+  row.push_back(simt ? fmt::format("{:.1f}", 100 * *simt) : "-");
+  row.push_back(bytes_text(counted.dram_read_bytes));
+  row.push_back(bytes_text(counted.dram_write_bytes));
+  const bool share = counted.dram_read_bytes && counted.dram_write_bytes && result.bytes > 0;
+  row.push_back(share ? fmt::format("{:.2f} x",
+                                    double(*counted.dram_read_bytes + *counted.dram_write_bytes) / double(result.bytes))
+                      : "-");
+  return row;
+}
+
+Row difference_row(const CounterResult& counters) {
+  Row row{"", "- model"};
+  for (const auto& number : shared_memory_numbers(counters)) row.push_back(difference_text(number.difference()));
+  const auto simt = bankwise::simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
+  row.push_back(simt && model ? fmt::format("{:+.1f}", 100 * (*simt - *model)) : "-");
+  row.insert(row.end(), 3, "");  // the model does not cover traffic with DRAM
+  return row;
+}
+
+}  // namespace
+
+std::string counters_text(const Report& report) {
+  std::string text;
+  for (const auto& device : report.devices) {
+    std::vector<Row> rows = head;
+    std::vector<std::pair<std::string, std::string>> reasons;
+    const Result* any = nullptr;
+    bool atomics = false;
+    for (const auto& result : report.results) {
+      if (result.device->index != device.index || !result.counters) continue;
+      any = &result;
+      const CounterResult& counters = *result.counters;
+      if (!counters.counted) {
+        reasons.emplace_back(result.variant, counters.reason);
+        continue;
+      }
+      atomics = atomics || counters.counted->shared_atomic_passes.value_or(0) > 0;
+      rows.push_back(counted_row(result));
+      if (!counters.model) continue;
+      rows.push_back(difference_row(counters));
+      if (!counters.model->reason.empty()) reasons.emplace_back(result.variant + ", model", counters.model->reason);
+    }
+    if (any == nullptr) continue;
+    text += fmt::format("{} on {}:{} {}: hardware counters of one run of the whole job\n", report.study->name,
+                        to_string(any->device->api), any->device->index, any->device->name);
+    if (rows.size() > head.size()) {
+      text += fmt::format(
+          "- model: counted minus model (block 0 of each launch, emulated, times its blocks) on {}; of bytes: "
+          "compulsory traffic\n",
+          any->architecture != nullptr ? any->architecture->name : "no GPU");
+      if (!atomics) {  // their columns would only split the table
+        for (Row& row : rows) row.erase(row.begin() + first_atomic, row.begin() + after_atomics);
+      }
+      text += format_wide_table(rows, first_number);
+    }
+    text += by_reason(reasons) + '\n';
   }
   return text;
 }

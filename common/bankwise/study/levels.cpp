@@ -60,7 +60,7 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
     sum.add(report.all);
     if (!report.unknown.empty() && levels.reason.empty()) levels.reason = report.unknown.front();
     if (!report.incomplete.empty()) throw std::runtime_error(report.incomplete.front());
-    auto names = level_names(study, variant, launch.kernel, report.levels.size());
+    auto names = level_names(study, variant, launch.kernel, report.level_count);
     levels.kernels.push_back({launch.kernel, std::move(trace), std::move(report), std::move(names)});
   }
   levels.alu_utilization = report::alu_utilization(sum, warp);

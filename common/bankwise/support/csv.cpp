@@ -53,4 +53,23 @@ std::string csv_field(std::string_view text) {
   return field + '"';
 }
 
+bool LineReader::next() {
+  line.clear();
+  is_whole = false;
+  ++number;
+  try {
+    while (!is_whole && !too_long) {
+      const int c = bytes_.sbumpc();
+      if (c == std::istream::traits_type::eof()) break;
+      is_whole = c == '\n';
+      too_long = !is_whole && line.size() == longest_;
+      if (!is_whole && !too_long) line += char(c);
+    }
+  } catch (const std::ios_base::failure&) {  // a folder, for instance
+    is_broken = true;
+    return false;
+  }
+  return is_whole || too_long || !line.empty();
+}
+
 }  // namespace bankwise

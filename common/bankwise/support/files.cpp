@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -49,13 +48,33 @@ fs::path target_of(fs::path path) {
 
 }  // namespace
 
-std::optional<std::string> read_file(const fs::path& path) {
+std::optional<std::string> read_file(const fs::path& path, std::uintmax_t largest) {
+  try {
+    return read_input(path, largest);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+std::string read_input(const fs::path& path, std::uintmax_t largest) {
+  const auto fail = [&](const std::string& why) {
+    return UsageError(fmt::format("cannot read {}: {}", path.string(), why));
+  };
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  if (error) throw fail(error.message());
+  if (type == fs::file_type::directory) throw fail("it is a directory");
+  if (type != fs::file_type::regular && type != fs::file_type::fifo) throw fail("it is neither a file nor a pipe");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (text.bad()) return std::nullopt;  // a folder opens, and cannot be read
-  return std::move(text).str();
+  if (!file) throw fail(last_error());
+  std::string text, part(std::size_t{1} << 16, '\0');
+  while (file.read(part.data(), std::streamsize(part.size())) || file.gcount() > 0) {
+    text.append(part, 0, std::size_t(file.gcount()));
+    if (text.size() > largest) throw fail(fmt::format("it has more than {} bytes", largest));
+  }
+  if (file.bad()) throw fail(last_error());
+  return text;
 }
 
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {

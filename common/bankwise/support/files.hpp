@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,8 +9,15 @@
 
 namespace bankwise {
 
-/// The bytes of a file; nothing if it cannot be read.
-std::optional<std::string> read_file(const std::filesystem::path& path);
+/// What one file may have at most: input is read whole.
+inline constexpr std::uintmax_t largest_input = std::uintmax_t{1} << 30;
+
+/// The bytes of a regular file or a pipe; nothing if it cannot be read, or has more than `largest`. Devices, which may
+/// have no end, are not read.
+std::optional<std::string> read_file(const std::filesystem::path& path, std::uintmax_t largest = largest_input);
+
+/// The same for a file that the user names. Error: UsageError, "cannot read FILE: " and the reason.
+std::string read_input(const std::filesystem::path& path, std::uintmax_t largest = largest_input);
 
 /// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A
 /// symbolic link stays a link; devices and pipes are written directly.

@@ -99,27 +99,35 @@ std::string no_such(std::string_view kind, std::string_view name, const std::vec
   return no_such_but(kind, name, known, fmt::format("{} shows all", where));
 }
 
-std::string xml_text(std::string_view text) {
+std::string visible(std::string_view text) {
   std::string safe;
   while (!text.empty()) {
     const std::string_view rest = text;
     const std::uint32_t character = next_character(text);
-    switch (character) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      case '\'': safe += "&#39;"; break;
-      case invalid: safe += "\xEF\xBF\xBD"; break;
-      default:
-        if (is_hidden(character)) {
-          safe += fmt::format("[U+{:04X}]", character);
-        } else {
-          safe += rest.substr(0, rest.size() - text.size());
-        }
+    if (character == invalid) {
+      safe += "\xEF\xBF\xBD";
+    } else if (is_hidden(character)) {
+      safe += fmt::format("[U+{:04X}]", character);
+    } else {
+      safe += rest.substr(0, rest.size() - text.size());
     }
   }
   return safe;
+}
+
+std::string xml_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : visible(text)) {
+    switch (c) {
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '&': escaped += "&amp;"; break;
+      case '"': escaped += "&quot;"; break;
+      case '\'': escaped += "&#39;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
 }
 
 }  // namespace bankwise

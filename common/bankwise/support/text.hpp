@@ -33,8 +33,12 @@ std::string no_such(std::string_view kind, std::string_view name, const std::vec
 std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                         std::string_view hint);
 
-/// Escapes a text for XML, SVG and HTML, as content between tags or in a quoted attribute. What is not UTF-8 becomes
-/// U+FFFD. Control characters, and those that change the direction of the text around them, become visible: [U+202E].
+/// A text that may come from a program, for a terminal: what could change the terminal or hide a part of the text
+/// becomes visible. Control characters except tabs and line feeds, and those that change the direction of the text
+/// around them, become [U+202E]; what is not UTF-8 becomes U+FFFD.
+std::string visible(std::string_view text);
+
+/// The same, escaped for XML, SVG and HTML, as content between tags or in a quoted attribute.
 std::string xml_text(std::string_view text);
 
 /// Version and commit of the sources, "0.1.0-3f2a1b0", with "+" if they were changed since.

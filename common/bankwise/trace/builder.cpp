@@ -75,24 +75,36 @@ void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const s
                        [&](unsigned lane) { pattern.lane_arrays[lane] = arrays.at(pattern.lane_arrays[lane]); });
 }
 
+namespace {
+
+/// Renumbers all sites and arrays of a kernel. Error: std::out_of_range.
+void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {
+  for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
+  if (kernel.merged) {
+    for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
+  }
+  for (BasicBlock& block : kernel.basic_blocks) block.site = sites.at(block.site);
+  for (Excess& excess : kernel.excess) excess.site = sites.at(excess.site), excess.array = arrays.at(excess.array);
+  for (DiagnosisRecord& diagnosis : kernel.diagnoses) {
+    diagnosis.site = sites.at(diagnosis.site);
+    if (diagnosis.other) diagnosis.other = sites.at(*diagnosis.other);
+  }
+}
+
+}  // namespace
+
 Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
-  const KernelTrace content = head;
-  trace_ = std::move(head);
-  for (auto* list : {&trace_.left_out, &trace_.copied_bytes, &trace_.blocks, &trace_.excess_accesses}) *list = 0;
-  trace_.sites.clear();
-  trace_.arrays.clear();
-  trace_.patterns.clear();
-  trace_.merged.reset();
-  trace_.participants.clear();
-  trace_.basic_blocks.clear();
-  trace_.excess.clear();
-  trace_.diagnoses.clear();
-  trace_.shapes.clear();
-  add(content);
+  trace_.kernel = head.kernel;
+  trace_.options = head.options;
+  trace_.source = head.source;
+  trace_.warp = head.warp;
+  trace_.splits = head.splits;
+  trace_.knows_code = head.knows_code;
+  add(head);
+  trace_.order = std::move(head.order);
 }
 
 std::uint32_t Builder::site(const Site& site) { return numbered(site, trace_.sites, sites_); }
-
 std::uint32_t Builder::array(const Array& array) { return numbered(array, trace_.arrays, arrays_); }
 
 std::uint32_t Builder::use(std::uint32_t level) {
@@ -101,10 +113,10 @@ std::uint32_t Builder::use(std::uint32_t level) {
   return level;
 }
 
-std::optional<std::uint32_t> Builder::add_to(std::vector<Pattern>& list, PatternIndex& index, const Pattern& pattern,
-                                             std::size_t max_bytes) {
+std::optional<std::uint32_t> Builder::PatternIndex::add(const Pattern& pattern, std::vector<Pattern>& list,
+                                                        std::size_t max_bytes) {
   const std::uint64_t hash = hash_of(pattern);
-  const auto [begin, end] = index.numbers.equal_range(hash);
+  const auto [begin, end] = numbers.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     Pattern& known = list[at->second];
     if (!same(known, pattern)) continue;
@@ -112,13 +124,12 @@ std::optional<std::uint32_t> Builder::add_to(std::vector<Pattern>& list, Pattern
     known.count += pattern.count;
     return at->second;
   }
-  const std::size_t bytes = bytes_of(pattern);
-  if (index.bytes + bytes > max_bytes) return std::nullopt;
-  index.bytes += bytes;
-  const auto number = std::uint32_t(list.size());
-  index.numbers.emplace(hash, number);
+  const std::size_t more = bytes_of(pattern);
+  if (bytes + more > max_bytes) return std::nullopt;
+  bytes += more;
+  numbers.emplace(hash, std::uint32_t(list.size()));
   list.push_back(pattern);
-  return number;
+  return std::uint32_t(list.size() - 1);
 }
 
 std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
@@ -127,7 +138,7 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
     at_last_level.level = max_levels - 1;
     return add(at_last_level);
   }
-  const auto number = add_to(trace_.patterns, patterns_, pattern, bound_.bytes);
+  const auto number = patterns_.add(pattern, trace_.patterns, bound_.bytes);
   if (!number) add_excess(pattern);
   return number;
 }
@@ -135,7 +146,7 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
 /// Each new pattern replaces two, so twice the memory is enough for all of them.
 void Builder::add_merged(const std::vector<Pattern>& patterns) {
   const std::size_t max_bytes = bound_.bytes > ~std::size_t{0} / 2 ? bound_.bytes : 2 * bound_.bytes;
-  for (const Pattern& pattern : patterns) add_to(*trace_.merged, merged_, pattern, max_bytes);
+  for (const Pattern& pattern : patterns) merged_.add(pattern, *trace_.merged, max_bytes);
 }
 
 void Builder::set_merged(const std::vector<Pattern>& patterns) {
@@ -182,9 +193,9 @@ void Builder::add(const BasicBlock& block) {
 
 void Builder::add(const Excess& excess) {
   const std::uint32_t level = use(excess.level);
-  Excess fresh{excess.site, excess.array, excess.operation, excess.width, level, excess.architecture, 0, 0, {}, {}};
   const ExcessKey key{excess.site, excess.array, excess.operation, excess.width, level, excess.architecture};
-  Excess& sum = entry_of(key, std::move(fresh), trace_.excess, excess_);
+  Excess& sum = entry_of(key, {excess.site, excess.array, excess.operation, excess.width, level, excess.architecture},
+                         trace_.excess, excess_);
   sum.accesses += excess.accesses;
   sum.mixed += excess.mixed;
   sum.tally.add(excess.tally);
@@ -192,15 +203,8 @@ void Builder::add(const Excess& excess) {
 }
 
 void Builder::add(const LaunchShape& shape) {
-  const auto same = [&](const LaunchShape& known) {
-    return known.threads == shape.threads && known.block == shape.block;
-  };
-  const auto known = std::find_if(trace_.shapes.begin(), trace_.shapes.end(), same);
-  if (known != trace_.shapes.end()) {
-    known->launches += shape.launches;
-  } else {
-    trace_.shapes.push_back(shape);
-  }
+  entry_of(std::pair(shape.threads, shape.block), {shape.threads, shape.block, 0}, trace_.shapes, shapes_).launches +=
+      shape.launches;
 }
 
 void Builder::add(const DiagnosisRecord& diagnosis) {
@@ -228,41 +232,28 @@ Builder::Numbers Builder::add(const KernelTrace& other) {
 
 Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<std::uint32_t>& sites,
                                    const std::vector<std::uint32_t>& arrays) {
-  Numbers numbers;
+  KernelTrace here = other;
+  renumber(here, sites, arrays);
   const std::uint64_t launches = launches_of(trace_);
-  const auto here = [&](std::vector<Pattern> patterns) {
-    for (Pattern& pattern : patterns) {
-      renumber(pattern, sites, arrays);
-      pattern.first.launch += launches;
-    }
-    return patterns;
-  };
-  if (other.merged && !trace_.merged) set_merged(std::vector(trace_.patterns));
+  for (Pattern& pattern : here.patterns) pattern.first.launch += launches;
+  if (here.merged) {
+    for (Pattern& pattern : *here.merged) pattern.first.launch += launches;
+    if (!trace_.merged) set_merged(std::vector(trace_.patterns));
+  }
+  Numbers numbers;
   std::vector<Pattern> fitting;
-  for (const Pattern& pattern : here(other.patterns)) {
+  for (const Pattern& pattern : here.patterns) {
     numbers.push_back(add(pattern));
     if (numbers.back()) fitting.push_back(pattern);
   }
   // Both counts include the excess. So what did not fit must not be among the merged patterns, too.
-  const bool all_fit = fitting.size() == other.patterns.size();
-  if (trace_.merged) add_merged(other.merged && all_fit ? here(*other.merged) : fitting);
-  for (const Participants& lanes : other.participants) add(lanes);
-  for (BasicBlock block : other.basic_blocks) {
-    block.site = sites.at(block.site);
-    add(block);
-  }
-  for (Excess excess : other.excess) {
-    excess.site = sites.at(excess.site);
-    excess.array = arrays.at(excess.array);
-    add(excess);
-  }
-  for (DiagnosisRecord diagnosis : other.diagnoses) {
-    diagnosis.site = sites.at(diagnosis.site);
-    if (diagnosis.other) diagnosis.other = sites.at(*diagnosis.other);
-    diagnosis.first.launch += launches;
-    add(diagnosis);
-  }
-  for (const LaunchShape& shape : other.shapes) add(shape);
+  const bool all_fit = fitting.size() == here.patterns.size();
+  if (trace_.merged) add_merged(here.merged && all_fit ? *here.merged : fitting);
+  for (const Participants& lanes : here.participants) add(lanes);
+  for (const BasicBlock& block : here.basic_blocks) add(block);
+  for (const Excess& excess : here.excess) add(excess);
+  for (DiagnosisRecord& diagnosis : here.diagnoses) diagnosis.first.launch += launches, add(diagnosis);
+  for (const LaunchShape& shape : here.shapes) add(shape);
   trace_.knows_code &= other.knows_code;
   trace_.blocks += other.blocks;
   trace_.levels = std::max(trace_.levels, other.levels);
@@ -298,7 +289,7 @@ void put_in_order(KernelTrace& kernel) {
   const auto sort_and_number = [](auto& list, auto key) {
     std::vector<std::uint32_t> order(list.size()), numbers(list.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(list[a]) < key(list[b]); });
+    std::ranges::stable_sort(order, [&](auto a, auto b) { return key(list[a]) < key(list[b]); });
     auto sorted = std::exchange(list, {});
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       list.push_back(std::move(sorted[order[i]]));
@@ -315,21 +306,9 @@ void put_in_order(KernelTrace& kernel) {
   for (OrderedAccess& access : kernel.order) access.pattern = patterns[access.pattern];
   const auto value = [](const auto& element) -> const auto& { return element; };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
-  for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
-  if (kernel.merged) {
-    for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
-  }
-  for (BasicBlock& block : kernel.basic_blocks) block.site = sites[block.site];
-  for (Excess& excess : kernel.excess) {
-    excess.site = sites[excess.site];
-    excess.array = arrays[excess.array];
-  }
-  for (DiagnosisRecord& diagnosis : kernel.diagnoses) {
-    diagnosis.site = sites[diagnosis.site];
-    if (diagnosis.other) diagnosis.other = sites[*diagnosis.other];
-  }
+  renumber(kernel, sites, arrays);
   const auto sort_by = [](auto& list, auto key) {
-    std::sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    std::ranges::sort(list, [&](const auto& a, const auto& b) { return key(a) < key(b); });
   };
   sort_by(kernel.participants, [](const Participants& lanes) { return std::pair(lanes.level, lanes.mask); });
   sort_by(kernel.basic_blocks, [](const BasicBlock& block) { return std::pair(block.level, block.site); });

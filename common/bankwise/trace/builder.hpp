@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -75,12 +76,11 @@ class Builder {
   struct PatternIndex {
     std::unordered_multimap<std::uint64_t, std::uint32_t> numbers;
     std::size_t bytes = 0;
+    /// Adds to an equal pattern of the list, or at its end if it fits.
+    std::optional<std::uint32_t> add(const Pattern& pattern, std::vector<Pattern>& list, std::size_t max_bytes);
   };
 
   std::uint32_t use(std::uint32_t level);
-  /// Adds to an equal pattern of the list, or at its end if it fits.
-  static std::optional<std::uint32_t> add_to(std::vector<Pattern>& list, PatternIndex& index, const Pattern& pattern,
-                                             std::size_t max_bytes);
   void add_excess(const Pattern& pattern);
   void add_merged(const std::vector<Pattern>& patterns);
 
@@ -93,6 +93,7 @@ class Builder {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> basic_blocks_;  // by level and site
   std::map<ExcessKey, std::size_t> excess_;
   std::map<DiagnosisKey, std::size_t> diagnoses_;
+  std::map<std::pair<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 3>>, std::size_t> shapes_;
 };
 
 /// Sorts sites, arrays and all counts into an order that does not depend on threads: patterns by first occurrence.

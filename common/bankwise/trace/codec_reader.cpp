@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <bankwise/support/csv.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/codec_records.hpp>
@@ -29,283 +30,203 @@ struct ProcessRecords {
 
 class TraceReader {
  public:
-  void take_header(const json& line);
-  void take(const json& line, std::uint64_t number);
-  TraceFile finish();
-  bool closed() const { return file_.closed; }
+  void take_header(const json& line) {
+    if (!line.is_object() || !line.contains("bankwise_trace")) wrong("it is not a trace of bankwise");
+    const Record header(line);
+    const std::uint64_t version = header.number("bankwise_trace");
+    if (version != format_version) {
+      wrong(fmt::format("it is a trace of version {}, and this program reads version {}", version, format_version));
+    }
+    file_.trace.maker = maker_named(header.text("maker"));
+    file_.trace.revision = header.text("revision");
+    for (const json& word : header.list("command")) file_.trace.command.push_back(text_of(word, "command"));
+  }
+  void take(const json& line, std::uint64_t number) {
+    const Record record(line);
+    const std::string kind = record.text("record");
+    if (file_.closed) wrong("it stands after the end of the trace");
+    if (kind == "end") {
+      if (record.number("lines") != number - 1) wrong("its line count does not match: lines are missing");
+      file_.closed = true;
+      return;
+    }
+    if (kind == "error") return file_.trace.errors.push_back(record.text("text"));
+    const std::uint64_t process = record.number_or("process", 0);
+    if (kind == "process") return begin_process(process);
+    ProcessRecords& its = processes_[process];
+    if (kind == "source") return take_source(record, its);
+    if (kind == "kernel") return take_kernel(record, its);
+    if (kind == "site") return take_site(record, kernel_in(record, its));
+    if (kind == "array") return take_array(record, kernel_in(record, its));
+    if (kind == "pattern") return take_pattern(record, kernel_in(record, its));
+    if (kind == "launch") return take_launch(record, kernel_in(record, its));
+    if (kind == "again") return take_again(kernel_in(record, its));
+    wrong(fmt::format("there is no record {}", in_quotes(kind)));
+  }
+  TraceFile finish() {
+    for (auto& [number, process] : processes_) settle(process);
+    for (Builder& kernel : kernels_) {
+      if (kernel.trace().shapes.empty()) continue;  // defined, and never launched
+      file_.trace.kernels.push_back(kernel.take());
+      put_in_order(file_.trace.kernels.back());
+    }
+    return std::move(file_);
+  }
 
  private:
-  void take_source(const Record& record, ProcessRecords& process);
-  void take_kernel(const Record& record, ProcessRecords& process);
-  void take_site(const Record& record, NumberedKernel& kernel);
-  void take_array(const Record& record, NumberedKernel& kernel);
-  void take_pattern(const Record& record, NumberedKernel& kernel);
-  void take_launch(const Record& record, NumberedKernel& kernel);
-  void take_again(NumberedKernel& kernel);
-  void begin_process(std::uint64_t process);
-  void settle(NumberedKernel& kernel);
-  void settle(ProcessRecords& process);
+  void take_source(const Record& record, ProcessRecords& process) {
+    auto& sources = file_.trace.sources;
+    const auto [source, is_new] = sources_.try_emplace(record.text("text"), sources.size());
+    if (is_new) sources.push_back(source->first);
+    const std::uint64_t number = record.number("source", max_count);
+    if (!process.sources.try_emplace(number, source->second).second) {
+      wrong(fmt::format("there is a source {} already", number));
+    }
+  }
+  void take_kernel(const Record& record, ProcessRecords& process) {
+    KernelTrace head{.kernel = record.name("name"), .options = record.text("options")};
+    if (record.has("source")) {
+      const std::uint64_t number = record.number("source", max_count);
+      const auto source = process.sources.find(number);
+      if (source == process.sources.end()) wrong(fmt::format("there is no source {} before it", number));
+      if (!file_.trace.sources[source->second].empty()) head.source = std::uint32_t(source->second);
+    }
+    head.warp = unsigned(record.number("warp", banks::max_lanes));
+    if (head.warp == 0) wrong("warp is 0");
+    head.splits = record.flag("splits");
+    head.knows_code = record.flag("knows_code");
+    const std::uint64_t number = record.number("kernel");
+    const auto [numbered, is_new_number] = process.kernels.try_emplace(number);
+    if (!is_new_number) wrong(fmt::format("there is a kernel {} already", number));
+    const auto [known, is_new] =
+        known_kernels_.try_emplace({head.kernel, head.options, head.source, head.warp, head.splits}, kernels_.size());
+    numbered->second.number = known->second;
+    if (is_new) {
+      kernels_.emplace_back(std::move(head), Bound{~std::size_t{0}, {}});
+    } else {
+      kernels_[known->second].trace().knows_code &= head.knows_code;
+    }
+  }
+  void take_site(const Record& record, NumberedKernel& kernel) {
+    constexpr std::uint64_t max = std::numeric_limits<unsigned>::max();
+    check_next(record, "site", kernel.sites.size());
+    Site site{.file = record.name("file"),
+              .line = unsigned(record.number("line", max)),
+              .column = unsigned(record.number("column", max)),
+              .function = record.name("function")};
+    if (record.has("pc")) site.pc = record.number("pc");
+    kernel.sites.push_back(builder(kernel).site(site));
+  }
+  void take_array(const Record& record, NumberedKernel& kernel) {
+    constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
+    check_next(record, "array", kernel.arrays.size());
+    const Array array{record.name("name"), std::uint32_t(record.number("offset", max)),
+                      std::uint32_t(record.number("bytes", max))};
+    kernel.arrays.push_back(builder(kernel).array(array));
+  }
+  void take_pattern(const Record& record, NumberedKernel& kernel) {
+    check_next(record, "pattern", kernel.patterns.size());
+    Pattern pattern;
+    pattern.site = known(record.at("site"), "site", kernel.sites.size());
+    pattern.array = known(record.at("array"), "array", kernel.arrays.size());
+    pattern.operation = operation_of(record.at("operation"));
+    pattern.width = width_of(record.at("width"));
+    pattern.level = level_of(record.at("level"));
+    pattern.mask = mask_of(record.at("mask"), builder(kernel).trace().warp);
+    pattern.addresses = addresses_of(record, pattern.mask);
+    if (record.has("lane_arrays")) {
+      pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
+                                     [&](const json& array) { return known(array, "array", kernel.arrays.size()); });
+    }
+    if (record.has("sources")) pattern.sources = sources_of(record, pattern.operation, pattern.mask);
+    if (record.has("is_loop")) pattern.is_loop = record.flag("is_loop");
+    kernel.patterns.push_back(std::move(pattern));
+  }
+  void take_launch(const Record& record, NumberedKernel& kernel) {
+    KernelTrace launch =
+        read_launch(record, {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, builder(kernel).trace().warp});
+    add_all(launch, 1);
+    settle(kernel);
+    kernel.last = std::move(launch);
+    kernel.times = 1;
+  }
+  void take_again(NumberedKernel& kernel) {
+    if (!kernel.last) wrong("its kernel has no launch before it");
+    ++kernel.times;
+    for (const LaunchShape& shape : kernel.last->shapes) add(shape.launches, 1, Sum::counts);
+  }
+  void begin_process(std::uint64_t process) {
+    if (const auto before = processes_.find(process); before != processes_.end()) settle(before->second);
+    processes_[process] = {};  // a process number that occurs again is another process
+    ++file_.processes;
+  }
+  void settle(NumberedKernel& kernel) {
+    if (!kernel.last) return;
+    KernelTrace launch = std::move(*kernel.last);
+    kernel.last.reset();
+    if (kernel.times > 1) add_all(launch, kernel.times - 1);
+    for_each_number(launch, [&](std::uint64_t& number, Sum) { number *= kernel.times; });
+    builder(kernel).add_with(launch, kernel.sites, kernel.arrays);
+  }
+  void settle(ProcessRecords& process) {
+    for (auto& [number, kernel] : process.kernels) settle(kernel);
+  }
 
   Builder& builder(const NumberedKernel& kernel) { return kernels_[kernel.number]; }
-  static NumberedKernel& kernel_in(const Record& record, ProcessRecords& process);
-  /// Keeps sums over the whole file within their bounds.
-  static void add_to(std::uint64_t& sum, std::uint64_t max, std::uint64_t number, std::uint64_t times);
-  void count(std::uint64_t number, std::uint64_t times = 1) { add_to(counted_, max_count, number, times); }
-  void count_passes(std::uint64_t number, std::uint64_t times) { add_to(passes_, max_passes, number, times); }
-  void count_sums(const KernelTrace& launch, std::uint64_t times);
+  static NumberedKernel& kernel_in(const Record& record, ProcessRecords& process) {
+    const std::uint64_t number = record.number("kernel");
+    const auto kernel = process.kernels.find(number);
+    if (kernel == process.kernels.end()) wrong(fmt::format("there is no kernel {} before it", number));
+    return kernel->second;
+  }
+  /// Keeps the sums over the whole file within their bounds.
+  void add(std::uint64_t number, std::uint64_t times, Sum sum) {
+    if (sum == Sum::none) return;
+    std::uint64_t product = 0, &total = sums_[int(sum)];
+    const std::uint64_t max = sum == Sum::passes ? max_passes : max_count;
+    if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(total, product, &total) ||
+        total > max) {
+      wrong(fmt::format("its {} and the earlier ones add up to too much", sum == Sum::passes ? "passes" : "counts"));
+    }
+  }
+  void add_all(KernelTrace& launch, std::uint64_t times) {
+    for_each_number(launch, [&](std::uint64_t number, Sum sum) { add(number, times, sum); });
+  }
 
   TraceFile file_;
   std::map<std::uint64_t, ProcessRecords> processes_;
   std::vector<Builder> kernels_;
   std::map<std::string, std::size_t> sources_;  // numbers of sources, by text
   std::map<std::tuple<std::string, std::string, std::uint32_t, unsigned, bool>, std::size_t> known_kernels_;
-  std::uint64_t counted_ = 0, merged_ = 0, passes_ = 0;
+  std::uint64_t sums_[3]{};  // by Sum
 };
-
-void TraceReader::take_header(const json& line) {
-  if (!line.is_object() || !line.contains("bankwise_trace")) wrong("it is not a trace of bankwise");
-  const Record header(line);
-  const std::uint64_t version = header.number("bankwise_trace", std::numeric_limits<std::uint64_t>::max());
-  if (version != format_version) {
-    wrong(fmt::format("it is a trace of version {}, and this program reads version {}", version, format_version));
-  }
-  file_.trace.maker = maker_named(header.text("maker"));
-  file_.trace.revision = header.text("revision");
-  for (const json& word : header.list("command")) file_.trace.command.push_back(text_of(word, "command"));
-}
-
-void TraceReader::add_to(std::uint64_t& sum, std::uint64_t max, std::uint64_t number, std::uint64_t times) {
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(number, times, &product) || __builtin_add_overflow(sum, product, &sum) || sum > max) {
-    wrong(fmt::format("its {} and the earlier ones add up to too much", max == max_passes ? "passes" : "counts"));
-  }
-}
-
-void TraceReader::count_sums(const KernelTrace& launch, std::uint64_t times) {
-  for (const LaunchShape& shape : launch.shapes) count(shape.launches, times);
-  for (const Pattern& pattern : launch.patterns) count(pattern.count, times);
-  if (launch.merged) {
-    for (const Pattern& pattern : *launch.merged) add_to(merged_, max_count, pattern.count, times);
-  }
-  for (const Participants& warps : launch.participants) count(warps.count, times);
-  for (const DiagnosisRecord& diagnosis : launch.diagnoses) count(diagnosis.count, times);
-  for (const BasicBlock& block : launch.basic_blocks) count(block.issued, times), count_passes(block.lanes, times);
-  for (const std::uint64_t number : {launch.blocks, launch.left_out, launch.excess_accesses}) count(number, times);
-  count_passes(launch.copied_bytes, times);
-  for (const Excess& excess : launch.excess) {
-    count(excess.accesses, times);
-    count(excess.tally.accesses, times);
-    count_passes(excess.tally.passes, times);
-  }
-}
-
-void TraceReader::begin_process(std::uint64_t process) {
-  if (const auto before = processes_.find(process); before != processes_.end()) settle(before->second);
-  processes_[process] = {};  // a process number that occurs again is another process
-  ++file_.processes;
-}
-
-NumberedKernel& TraceReader::kernel_in(const Record& record, ProcessRecords& process) {
-  const std::uint64_t number = record.number("kernel", std::numeric_limits<std::uint64_t>::max());
-  const auto kernel = process.kernels.find(number);
-  if (kernel == process.kernels.end()) wrong(fmt::format("there is no kernel {} before it", number));
-  return kernel->second;
-}
-
-void TraceReader::take(const json& line, std::uint64_t number) {
-  const Record record(line);
-  const std::string kind = record.text("record");
-  if (closed()) wrong("it stands after the end of the trace");
-  if (kind == "end") {
-    if (record.number("lines", std::numeric_limits<std::uint64_t>::max()) != number - 1) {
-      wrong("its line count does not match: lines are missing");
-    }
-    file_.closed = true;
-    return;
-  }
-  if (kind == "error") {
-    file_.trace.errors.push_back(record.text("text"));
-    return;
-  }
-  const std::uint64_t process = record.number_or("process", 0, std::numeric_limits<std::uint64_t>::max());
-  if (kind == "process") {
-    begin_process(process);
-    return;
-  }
-  ProcessRecords& its = processes_[process];
-  if (kind == "source") {
-    take_source(record, its);
-  } else if (kind == "kernel") {
-    take_kernel(record, its);
-  } else if (kind == "site") {
-    take_site(record, kernel_in(record, its));
-  } else if (kind == "array") {
-    take_array(record, kernel_in(record, its));
-  } else if (kind == "pattern") {
-    take_pattern(record, kernel_in(record, its));
-  } else if (kind == "launch") {
-    take_launch(record, kernel_in(record, its));
-  } else if (kind == "again") {
-    take_again(kernel_in(record, its));
-  } else {
-    wrong(fmt::format("there is no record {}", in_quotes(kind)));
-  }
-}
-
-void TraceReader::take_source(const Record& record, ProcessRecords& process) {
-  auto& sources = file_.trace.sources;
-  const auto [source, is_new] = sources_.try_emplace(record.text("text"), sources.size());
-  if (is_new) sources.push_back(source->first);
-  const std::uint64_t number = record.number("source", max_count);
-  if (!process.sources.try_emplace(number, source->second).second) {
-    wrong(fmt::format("there is a source {} already", number));
-  }
-}
-
-void TraceReader::take_kernel(const Record& record, ProcessRecords& process) {
-  KernelTrace head{.kernel = record.text("name"), .options = record.text("options")};
-  if (record.has("source")) {
-    const std::uint64_t number = record.number("source", max_count);
-    const auto source = process.sources.find(number);
-    if (source == process.sources.end()) wrong(fmt::format("there is no source {} before it", number));
-    if (!file_.trace.sources[source->second].empty()) head.source = std::uint32_t(source->second);
-  }
-  head.warp = unsigned(record.number("warp", banks::max_lanes));
-  if (head.warp == 0) wrong("warp is 0");
-  head.splits = record.flag("splits");
-  head.knows_code = record.flag("knows_code");
-  const std::uint64_t number = record.number("kernel", std::numeric_limits<std::uint64_t>::max());
-  const auto [numbered, is_new_number] = process.kernels.try_emplace(number);
-  if (!is_new_number) wrong(fmt::format("there is a kernel {} already", number));
-  const auto [known, is_new] =
-      known_kernels_.try_emplace({head.kernel, head.options, head.source, head.warp, head.splits}, kernels_.size());
-  numbered->second.number = known->second;
-  if (is_new) {
-    kernels_.emplace_back(std::move(head), Bound{~std::size_t{0}, {}});
-  } else {
-    kernels_[known->second].trace().knows_code &= head.knows_code;
-  }
-}
-
-void TraceReader::take_site(const Record& record, NumberedKernel& kernel) {
-  constexpr std::uint64_t max = std::numeric_limits<unsigned>::max();
-  check_next(record, "site", kernel.sites.size());
-  Site site{.file = record.text("file"),
-            .line = unsigned(record.number("line", max)),
-            .column = unsigned(record.number("column", max)),
-            .function = record.text("function")};
-  if (record.has("pc")) site.pc = record.number("pc", std::numeric_limits<std::uint64_t>::max());
-  kernel.sites.push_back(builder(kernel).site(site));
-}
-
-void TraceReader::take_array(const Record& record, NumberedKernel& kernel) {
-  constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
-  check_next(record, "array", kernel.arrays.size());
-  const Array array{record.text("name"), std::uint32_t(record.number("offset", max)),
-                    std::uint32_t(record.number("bytes", max))};
-  kernel.arrays.push_back(builder(kernel).array(array));
-}
-
-void TraceReader::take_pattern(const Record& record, NumberedKernel& kernel) {
-  check_next(record, "pattern", kernel.patterns.size());
-  Pattern pattern;
-  pattern.site = known(record.at("site"), "site", kernel.sites.size());
-  pattern.array = known(record.at("array"), "array", kernel.arrays.size());
-  pattern.operation = operation_of(record.at("operation"));
-  pattern.width = width_of(record.at("width"));
-  pattern.level = level_of(record.at("level"));
-  pattern.mask = mask_of(record.at("mask"), builder(kernel).trace().warp);
-  pattern.addresses = addresses_of(record, pattern.mask);
-  if (record.has("lane_arrays")) {
-    pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
-                                   [&](const json& array) { return known(array, "array", kernel.arrays.size()); });
-  }
-  if (record.has("sources")) pattern.sources = sources_of(record, pattern.operation, pattern.mask);
-  if (record.has("is_loop")) pattern.is_loop = record.flag("is_loop");
-  kernel.patterns.push_back(std::move(pattern));
-}
-
-void TraceReader::take_launch(const Record& record, NumberedKernel& kernel) {
-  KernelTrace launch =
-      read_launch(record, {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, builder(kernel).trace().warp});
-  count_sums(launch, 1);
-  settle(kernel);
-  kernel.last = std::move(launch);
-  kernel.times = 1;
-}
-
-void TraceReader::take_again(NumberedKernel& kernel) {
-  if (!kernel.last) wrong("its kernel has no launch before it");
-  ++kernel.times;
-  for (const LaunchShape& shape : kernel.last->shapes) count(shape.launches);
-}
-
-/// Adds the launch as often as it was repeated.
-void TraceReader::settle(NumberedKernel& kernel) {
-  if (!kernel.last) return;
-  KernelTrace launch = std::move(*kernel.last);
-  kernel.last.reset();
-  if (kernel.times > 1) count_sums(launch, kernel.times - 1);
-  repeat(launch, kernel.times);
-  builder(kernel).add_with(launch, kernel.sites, kernel.arrays);
-}
-
-void TraceReader::settle(ProcessRecords& process) {
-  for (auto& [number, kernel] : process.kernels) settle(kernel);
-}
-
-TraceFile TraceReader::finish() {
-  for (auto& [number, process] : processes_) settle(process);
-  for (Builder& kernel : kernels_) {
-    if (kernel.trace().shapes.empty()) continue;  // defined, and never launched
-    file_.trace.kernels.push_back(kernel.take());
-    put_in_order(file_.trace.kernels.back());
-  }
-  return std::move(file_);
-}
-
-enum class LineEnd { newline, file, too_long };
-
-LineEnd next_line(std::istream& file, std::string& line) {
-  line.clear();
-  std::streambuf& bytes = *file.rdbuf();
-  for (int c = bytes.sbumpc(); c != std::istream::traits_type::eof(); c = bytes.sbumpc()) {
-    if (c == '\n') return LineEnd::newline;
-    if (line.size() == max_line) return LineEnd::too_long;
-    line += char(c);
-  }
-  return LineEnd::file;
-}
 
 }  // namespace
 
 TraceFile read_json_lines(std::istream& file, std::string_view name) {
   TraceReader reader;
-  std::string line;
+  LineReader lines(file, max_line);
   std::uint64_t cut_line = 0;
-  std::uint64_t number = 1;
-  const auto fail = [&](const std::string& sentence) -> BadLine {
-    return {number, fmt::format("{}:{}: {}", name, number, sentence)};
-  };
   try {
-    for (;; ++number) {
-      const LineEnd end = next_line(file, line);
-      if (end == LineEnd::too_long) wrong(fmt::format("the line has more than {} bytes", max_line));
-      if (end == LineEnd::file && (line.empty() && number > 1)) break;
-      const json value = json::parse(line, nullptr, false);
-      if (end == LineEnd::file && number > 1) {
-        cut_line = number;  // a writer ends each line
+    while (lines.next() || lines.number == 1) {
+      if (lines.too_long) wrong(fmt::format("the line has more than {} bytes", max_line));
+      const bool is_first = lines.number == 1;
+      if (!lines.is_whole && !is_first) {  // a writer ends each line
+        cut_line = lines.number;
         break;
       }
-      if (value.is_discarded()) wrong(number == 1 ? "it is not a trace of bankwise" : "the line is not JSON");
-      number == 1 ? reader.take_header(value) : reader.take(value, number);
-      if (end == LineEnd::file) break;
+      const bool is_object = lines.line.find_first_not_of(" \t\r") == lines.line.find('{');
+      const json value = is_first && !is_object ? json() : record_in(lines.line);
+      if (value.is_discarded()) wrong(is_first ? "it is not a trace of bankwise" : "the line is not JSON");
+      is_first ? reader.take_header(value) : reader.take(value, lines.number);
+      if (!lines.is_whole) break;
     }
+    if (lines.is_broken) wrong("it cannot be read any further");
     TraceFile result = reader.finish();
     result.cut_line = cut_line;
     return result;
   } catch (const BadRecord& why) {
-    throw fail(why.sentence);
+    throw BadLine(lines.number, fmt::format("{}:{}: {}", name, lines.number, why.sentence));
   }
 }
 

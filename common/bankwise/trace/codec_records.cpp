@@ -8,10 +8,59 @@
 #include <tuple>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::trace {
 
 void wrong(std::string sentence) { throw BadRecord{std::move(sentence)}; }
+
+json record_in(const std::string& line) {
+  constexpr int deepest_list = 3, deepest = 100;
+  static const std::set<std::string, std::less<>> known_keys{
+      "record",     "process",   "kernel",       "source",          "site",          "array",
+      "pattern",    "text",      "name",         "options",         "warp",          "splits",
+      "knows_code", "file",      "line",         "column",          "function",      "pc",
+      "offset",     "bytes",     "operation",    "width",           "level",         "mask",
+      "addresses",  "address",   "step",         "lane_arrays",     "sources",       "is_loop",
+      "shapes",     "blocks",    "levels",       "patterns",        "merged",        "excess",
+      "left_out",   "diagnoses", "basic_blocks", "maker",           "participants",  "copied_bytes",
+      "lines",      "revision",  "command",      "excess_accesses", "bankwise_trace"};
+  std::set<std::string, std::less<>> keys;
+  bool is_known = true, is_list = false;
+  const auto keep = [&](int depth, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::key && depth == 1) {
+      const auto& key = value.get_ref<const std::string&>();
+      if (!keys.insert(key).second) wrong(fmt::format("it has the key {} twice", in_quotes(key)));
+      return is_known = known_keys.contains(key);
+    }
+    const bool list = event == json::parse_event_t::array_start;
+    is_list |= list && depth == 0;
+    if (is_list) return false;
+    const int limit = !is_known ? deepest : list ? deepest_list : 0;
+    if ((list || event == json::parse_event_t::object_start) && depth > limit) wrong("it is nested too deep");
+    return true;
+  };
+  try {
+    json record = json::parse(line, keep);
+    if (is_list) wrong("it is not an object");
+    return record;
+  } catch (const json::exception&) {
+    return json::value_t::discarded;
+  }
+}
+
+std::string Record::name(const char* key) const {
+  constexpr std::size_t longest = 1000, shown = 200;
+  std::string name = text(key);
+  for (std::size_t at = name.find('\n'); at != std::string::npos; at = name.find('\n', at)) name[at] = ' ';
+  if (name.size() <= longest) return name;
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001b3;
+  std::size_t end = shown;
+  while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80 && end > shown - 4) --end;  // a whole character
+  return fmt::format("{}... ({} bytes, {:016x})", name.substr(0, end), name.size(), hash);
+}
 
 std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max) {
   if (!value.is_number_unsigned()) wrong(name + " is not a whole number");
@@ -28,11 +77,10 @@ std::string text_of(const json& value, const std::string& name) {
 std::uint64_t mask_of(const json& value, unsigned lanes) {
   const std::string text = text_of(value, "mask");
   std::uint64_t mask = 0;
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (text.empty() || text.size() > 16 || !std::all_of(text.begin(), text.end(), is_digit)) {
+  if (text.size() > 16 || text.find_first_not_of("0123456789abcdef") != std::string::npos ||
+      !parse_number(text, mask, 16)) {
     wrong("mask is not a hexadecimal number of at most 64 bits");
   }
-  for (const char c : text) mask = mask << 4 | unsigned(c <= '9' ? c - '0' : c - 'a' + 10);
   if (mask == 0) wrong("mask has no lane");
   if (lanes < banks::max_lanes && mask >> lanes != 0) {
     wrong(fmt::format("mask has lanes beyond the {} of a warp", lanes));
@@ -62,13 +110,13 @@ unsigned width_of(const json& value) {
 std::uint32_t level_of(const json& value) { return std::uint32_t(number_of(value, "level", max_levels - 1)); }
 
 std::uint32_t known(const json& value, const char* kind, std::size_t defined) {
-  const std::uint64_t number = number_of(value, kind, std::numeric_limits<std::uint64_t>::max());
+  const std::uint64_t number = number_of(value, kind);
   if (number >= defined) wrong(fmt::format("there is no {} {} of its kernel before it", kind, number));
   return std::uint32_t(number);
 }
 
 void check_next(const Record& record, const char* key, std::size_t next) {
-  const std::uint64_t number = record.number(key, std::numeric_limits<std::uint64_t>::max());
+  const std::uint64_t number = record.number(key);
   if (number != next) wrong(fmt::format("it is {} {}, but {} is next", key, number, next));
 }
 
@@ -101,11 +149,18 @@ std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation ope
 
 namespace {
 
+constexpr std::uint64_t max_warp = (1 << 20) - 1;
+
 LaunchShape shape_of(const json& row) {
   LaunchShape shape;
   for (const auto& [list, to] : {std::pair(&row[0], &shape.threads), {&row[1], &shape.block}}) {
     if (!list->is_array() || list->size() != 3) wrong("shapes has a size that is not a list of 3");
     for (std::size_t i = 0; i < 3; ++i) (*to)[i] = number_of((*list)[i], "size", max_count);
+  }
+  std::uint64_t threads = 1;
+  for (const std::uint64_t length : shape.block) {
+    if (length == 0) wrong("shapes has a block or work-group without threads");
+    if (__builtin_mul_overflow(threads, length, &threads)) wrong("shapes has a block of more than 2^64 threads");
   }
   shape.launches = number_of(row[2], "launches", max_count);
   return shape;
@@ -113,14 +168,10 @@ LaunchShape shape_of(const json& row) {
 
 /// The first occurrence of a pattern, from the last four numbers of its row.
 Occurrence first_of(const json& row, std::uint64_t launches) {
-  constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
-  Occurrence first;
-  first.launch = number_of(row[2], "launch", max_count);
-  if (first.launch >= launches) wrong("a pattern's first launch is not one of these");
-  first.block = number_of(row[3], "block", max);
-  first.warp = std::uint32_t(number_of(row[4], "warp", (1 << 20) - 1));
-  first.number = number_of(row[5], "number", max);
-  return first;
+  const std::uint64_t launch = number_of(row[2], "launch", max_count);
+  if (launch >= launches) wrong("a pattern's first launch is not one of these");
+  return {number_of(row[3], "block"), std::uint32_t(number_of(row[4], "warp", max_warp)), launch,
+          number_of(row[5], "number")};
 }
 
 using PatternPlaces = std::map<std::uint32_t, std::size_t>;  // places in a list, by the file's numbers
@@ -196,7 +247,6 @@ void take_excess(const json& list, const KnownParts& kernel, KernelTrace& launch
 }
 
 void take_diagnoses(const json& list, const KnownParts& kernel, KernelTrace& launch) {
-  constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t launches = launches_of(launch);
   std::set<std::tuple<Fault, std::uint32_t, std::optional<std::uint32_t>, bool>> seen;
   for (const json& row : list) {
@@ -211,8 +261,8 @@ void take_diagnoses(const json& list, const KnownParts& kernel, KernelTrace& lau
     if (diagnosis.count == 0) wrong("a diagnosis's count is 0");
     diagnosis.first.launch = number_of(row[5], "launch", max_count);
     if (diagnosis.first.launch >= launches) wrong("a diagnosis's launch is not one of these");
-    diagnosis.first.block = number_of(row[6], "block", max);
-    diagnosis.first.warp = std::uint32_t(number_of(row[7], "warp", (1 << 20) - 1));
+    diagnosis.first.block = number_of(row[6], "block");
+    diagnosis.first.warp = std::uint32_t(number_of(row[7], "warp", max_warp));
     diagnosis.text = text_of(row[8], "text");
     launch.diagnoses.push_back(std::move(diagnosis));
   }
@@ -246,27 +296,6 @@ KernelTrace read_launch(const Record& record, const KnownParts& kernel) {
   launch.excess_accesses = record.number_or("excess_accesses", 0, max_count);
   if (record.has("excess")) take_excess(record.list("excess", 10), kernel, launch);
   return launch;
-}
-
-void repeat(KernelTrace& launch, std::uint64_t times) {
-  for (LaunchShape& shape : launch.shapes) shape.launches *= times;
-  for (Pattern& pattern : launch.patterns) pattern.count *= times;
-  if (launch.merged) {
-    for (Pattern& pattern : *launch.merged) pattern.count *= times;
-  }
-  for (Participants& warps : launch.participants) warps.count *= times;
-  for (DiagnosisRecord& diagnosis : launch.diagnoses) diagnosis.count *= times;
-  for (BasicBlock& block : launch.basic_blocks) block.issued *= times, block.lanes *= times;
-  for (std::uint64_t* number : {&launch.blocks, &launch.copied_bytes, &launch.left_out, &launch.excess_accesses}) {
-    *number *= times;
-  }
-  for (Excess& excess : launch.excess) {
-    banks::Tally tally;
-    tally.add(excess.tally, times);
-    excess.tally = tally;
-    excess.accesses *= times;
-    excess.mixed *= times;
-  }
 }
 
 }  // namespace bankwise::trace

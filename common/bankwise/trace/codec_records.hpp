@@ -25,13 +25,19 @@ struct BadRecord {
 };
 [[noreturn]] void wrong(std::string sentence);
 
-std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max);
+inline constexpr std::uint64_t any_number = ~std::uint64_t{0};  ///< no limit
+
+std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max = any_number);
 std::string text_of(const json& value, const std::string& name);
 std::uint64_t mask_of(const json& value, unsigned lanes);
 banks::Operation operation_of(const json& value);
 Fault fault_of(const json& value);
 unsigned width_of(const json& value);
 std::uint32_t level_of(const json& value);
+
+/// A line as JSON. What no record has is skipped, so that it takes no memory. Calls wrong() for a key that a record has
+/// twice, and for what is nested deeper than any record; the result is discarded if the line is not JSON.
+json record_in(const std::string& line);
 
 /// A record, accessed by key.
 class Record {
@@ -45,11 +51,13 @@ class Record {
     if (value == object_.end()) wrong(fmt::format("it has no {}", key));
     return *value;
   }
-  std::uint64_t number(const char* key, std::uint64_t max) const { return number_of(at(key), key, max); }
-  std::uint64_t number_or(const char* key, std::uint64_t otherwise, std::uint64_t max) const {
+  std::uint64_t number(const char* key, std::uint64_t max = any_number) const { return number_of(at(key), key, max); }
+  std::uint64_t number_or(const char* key, std::uint64_t otherwise, std::uint64_t max = any_number) const {
     return has(key) ? number(key, max) : otherwise;
   }
   std::string text(const char* key) const { return text_of(at(key), key); }
+  /// A text of one line that reports repeat in each row: cut if it is too long to be read, but still distinct.
+  std::string name(const char* key) const;
   bool flag(const char* key) const {
     if (!at(key).is_boolean()) wrong(fmt::format("{} is neither true nor false", key));
     return at(key).get<bool>();
@@ -107,7 +115,30 @@ struct KnownParts {
 /// The launch with the file's numbers of sites and arrays. Calls wrong().
 KernelTrace read_launch(const Record& record, const KnownParts& kernel);
 
-/// Multiplies all counts of a launch. The caller has checked that no sum of the file becomes too large.
-void repeat(KernelTrace& launch, std::uint64_t times);
+/// Which sum over the whole file keeps a number of a launch in bounds; none for a part of a number that has one.
+enum class Sum { counts, merged, passes, none };
+
+/// Calls `visit(number, sum)` for all numbers of a launch that grow if it is repeated.
+template <class Visit>
+void for_each_number(KernelTrace& launch, Visit visit) {
+  for (LaunchShape& shape : launch.shapes) visit(shape.launches, Sum::counts);
+  for (Pattern& pattern : launch.patterns) visit(pattern.count, Sum::counts);
+  if (launch.merged) {
+    for (Pattern& pattern : *launch.merged) visit(pattern.count, Sum::merged);
+  }
+  for (Participants& warps : launch.participants) visit(warps.count, Sum::counts);
+  for (DiagnosisRecord& diagnosis : launch.diagnoses) visit(diagnosis.count, Sum::counts);
+  for (BasicBlock& block : launch.basic_blocks) visit(block.issued, Sum::counts), visit(block.lanes, Sum::passes);
+  for (std::uint64_t* number : {&launch.blocks, &launch.left_out, &launch.excess_accesses}) visit(*number, Sum::counts);
+  visit(launch.copied_bytes, Sum::passes);
+  for (Excess& excess : launch.excess) {
+    banks::Tally& tally = excess.tally;
+    for (std::uint64_t* number : {&excess.accesses, &tally.accesses}) visit(*number, Sum::counts);
+    visit(tally.passes, Sum::passes);
+    for (std::uint64_t* part : {&tally.lanes, &tally.ideal, &tally.conflicts, &tally.unknown, &excess.mixed}) {
+      visit(*part, Sum::none);
+    }
+  }
+}
 
 }  // namespace bankwise::trace

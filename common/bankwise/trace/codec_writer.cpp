@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <bit>
+#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include <bankwise/trace/codec.hpp>
 
@@ -14,12 +15,10 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// In quotes.
 std::string hexadecimal(std::uint64_t mask) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "\"";
-  for (int shift = (63 - std::countl_zero(mask | 1)) / 4 * 4; shift >= 0; shift -= 4)
-    text += digits[mask >> shift & 15];
-  return text + '"';
+  char digits[16];
+  return '"' + std::string(digits, std::to_chars(digits, digits + sizeof digits, mask, 16).ptr) + '"';
 }
 
 /// A JSON object or array, written piece by piece: a document of nlohmann's library takes ten times as long.
@@ -27,9 +26,7 @@ class RecordLine {
  public:
   /// The beginning of a line of a process.
   RecordLine(std::string& text, const char* record, std::uint64_t process) : text_(text) {
-    text_ += R"({"record":")";
-    text_ += record;
-    text_ += '"';
+    ((text_ += R"({"record":")") += record) += '"';
     if (process != 0) number("process", process);
   }
   ~RecordLine() { text_ += "}\n"; }
@@ -37,9 +34,7 @@ class RecordLine {
   RecordLine& operator=(const RecordLine&) = delete;
 
   RecordLine& raw(const char* key, std::string_view value) {
-    text_ += ",\"";
-    text_ += key;
-    text_ += "\":";
+    ((text_ += ",\"") += key) += "\":";
     text_ += value;
     return *this;
   }
@@ -49,13 +44,9 @@ class RecordLine {
   /// `each(element)` is its JSON.
   template <class List, class Each>
   RecordLine& list(const char* key, const List& values, Each each) {
+    const char* separator = "";
     raw(key, "[");
-    bool first = true;
-    for (const auto& value : values) {
-      if (!first) text_ += ',';
-      first = false;
-      text_ += each(value);
-    }
+    for (const auto& value : values) (text_ += std::exchange(separator, ",")) += each(value);
     text_ += ']';
     return *this;
   }
@@ -80,10 +71,7 @@ std::string row(const Values&... values) {
   return text + ']';
 }
 
-template <class Number>
-std::string decimal(const Number& number) {
-  return std::to_string(number);
-}
+std::string decimal(std::uint32_t number) { return std::to_string(number); }
 
 void define(RecordLine& line, const Site& site) {
   line.text("file", site.file).number("line", site.line).number("column", site.column).text("function", site.function);
@@ -117,14 +105,10 @@ void define(RecordLine& line, const Pattern& pattern) {
   if (const auto step = step_of(addresses)) {
     line.number("address", addresses.front()).raw("step", std::to_string(*step));
   } else {
-    line.list("addresses", addresses, decimal<std::uint32_t>);
+    line.list("addresses", addresses, decimal);
   }
-  if (!pattern.lane_arrays.empty()) {
-    line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal<std::uint32_t>);
-  }
-  if (!pattern.sources.empty()) {
-    line.list("sources", of_active(pattern.sources, pattern.mask), decimal<std::uint32_t>);
-  }
+  if (!pattern.lane_arrays.empty()) line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal);
+  if (!pattern.sources.empty()) line.list("sources", of_active(pattern.sources, pattern.mask), decimal);
   if (pattern.is_loop) line.flag("is_loop", true);
 }
 
@@ -287,7 +271,7 @@ std::string to_json_lines(const Trace& trace) {
     text += writer.lines_of(kernel, kernel.source == no_source ? "" : trace.sources.at(kernel.source));
   }
   for (const std::string& sentence : trace.errors) text += error_line(sentence);
-  RecordLine(text, "end", 0).number("lines", std::uint64_t(std::count(text.begin(), text.end(), '\n')));
+  RecordLine(text, "end", 0).number("lines", std::uint64_t(std::ranges::count(text, '\n')));
   return text;
 }
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
@@ -23,16 +25,12 @@ unsigned warps_or_throw(const KernelTrace& trace, const banks::Architecture& arc
                   architecture.name, architecture.warp, trace.warp, architecture.warp));
 }
 
-void add_sentence(std::vector<std::string>& sentences, const std::string& sentence) {
-  if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) sentences.push_back(sentence);
-}
-
 /// What distinguishes the lines of a report.
 struct LineKey {
-  std::string file;
+  std::string_view file;
   unsigned line = 0, column = 0;
   std::optional<std::uint64_t> pc;
-  std::string array;
+  std::string_view array;
   banks::Operation operation = banks::Operation::load;
   unsigned width = 4;
   auto operator<=>(const LineKey&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 finds a 0 here
@@ -46,13 +44,9 @@ struct NumberedLineKey {
   auto operator<=>(const NumberedLineKey&) const = default;
 };
 
-/// The order of a line's accesses: the first one is the worst.
-struct WorstKey {
-  std::uint64_t fewer_conflicts = 0, block = 0;
-  std::uint32_t level = 0, warp = 0;
-  std::uint64_t launch = 0, number = 0;
-  auto operator<=>(const WorstKey&) const = default;
-};
+/// The order of a line's accesses, of which the first is the worst: by most conflicts, block, level, warp, launch and
+/// number.
+using WorstKey = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
 
 class LineTable {
  public:
@@ -81,18 +75,18 @@ class LineTable {
     if (access.cost() == nullptr || access.cost()->conflicts == 0 || pattern.is_loop) return;
     const Occurrence& first = pattern.first;
     const std::uint32_t warp = first.warp * warps + access.number;
-    const WorstKey key{
-        ~std::uint64_t{access.cost()->conflicts}, first.block, pattern.level, warp, first.launch, first.number};
+    const std::uint64_t conflicts = access.cost()->conflicts;
+    const WorstKey key{~conflicts, first.block, pattern.level, warp, first.launch, first.number};
     if (line.worst && worst_[number] <= key) return;
     worst_[number] = key;
     const auto lanes = access.access.addresses, sources = access.access.sources;
-    line.worst = WorstAccess{.conflicts = access.cost()->conflicts,
-                             .block = first.block,
-                             .level = pattern.level,
-                             .warp = warp,
-                             .mask = access.access.mask,
-                             .addresses = {lanes.begin(), lanes.end()},
-                             .sources = {sources.begin(), sources.end()}};
+    line.worst = {conflicts,
+                  first.block,
+                  pattern.level,
+                  warp,
+                  access.access.mask,
+                  {lanes.begin(), lanes.end()},
+                  {sources.begin(), sources.end()}};
   }
 
  private:
@@ -110,8 +104,10 @@ banks::Tally* of_kind(Report& report, banks::Operation operation) {
   return operation == banks::Operation::store ? &report.stores : &report.atomics;
 }
 
-void add_to_sums(Report& report, std::uint32_t level, banks::Operation operation, const banks::Tally& tally) {
-  report.levels[level].costs.add(tally);
+using Levels = std::map<std::uint32_t, LevelReport>;  // a trace of few bytes may have a million
+
+void add_to_sums(Report& report, LevelReport& level, banks::Operation operation, const banks::Tally& tally) {
+  level.costs.add(tally);
   if (banks::Tally* kind = of_kind(report, operation)) kind->add(tally);
   report.all.add(tally);
 }
@@ -127,12 +123,31 @@ unsigned warps_of_block(const KernelTrace& trace, unsigned warp) {
   return unsigned(max_warps);
 }
 
-void add_participants(Report& report, const Participants& participants, unsigned warps) {
-  const unsigned lanes = report.warp;
+void add_participants(LevelReport& level, const Participants& participants, unsigned warps, unsigned lanes) {
   for (unsigned i = 0; i < warps; ++i) {
     const std::uint64_t mask = lanes_in(participants.mask, lanes, i);
-    report.levels[participants.level].active_lanes += participants.count * unsigned(std::popcount(mask));
-    report.levels[participants.level].issued_warps += mask != 0 ? participants.count : 0;
+    level.active_lanes += participants.count * unsigned(std::popcount(mask));
+    level.issued_warps += mask != 0 ? participants.count : 0;
+  }
+}
+
+/// Tells the lines what is left of them in the second trace: an access there belongs to the line of its place and
+/// width, or else to the first one of its place.
+void set_merged(Report& report) {
+  const auto place = [](const LineReport& line) { return std::tie(line.site, line.array, line.operation); };
+  std::map<std::tuple<const Site&, const std::string&, const banks::Operation&>, std::vector<LineReport*>> places;
+  for (LineReport& line : report.lines) {
+    line.merged = {};
+    line.widest = 0;
+    places[place(line)].push_back(&line);
+  }
+  for (const LineReport& left : report.merged.front().lines) {
+    const auto lines = places.find(place(left));
+    if (lines == places.end()) continue;
+    const auto as_wide = std::ranges::find(lines->second, left.width, &LineReport::width);
+    LineReport& line = as_wide == lines->second.end() ? *lines->second.front() : **as_wide;
+    line.merged.add(left.costs);
+    line.widest = std::max(line.widest, left.width);
   }
 }
 
@@ -153,33 +168,13 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
   return sentences;
 }
 
-const Report& merged(const Report& report) { return report.merged.empty() ? report : report.merged.front(); }
-
-bool merging_matters(const Report& report) { return merged(report).all != report.all; }
-
-MergedLine merged_line(const Report& report, const LineReport& line) {
-  if (report.merged.empty()) return {line.costs, line.costs.accesses > 0 ? line.width : 0};
-  const auto is_at = [](const LineReport& other, const LineReport& place) {
-    return other.site == place.site && other.array == place.array && other.operation == place.operation;
-  };
-  // The line of a merged access has its width; otherwise it is the first one of its place.
-  const auto line_of = [&](const LineReport& left) {
-    const LineReport* first = nullptr;
-    for (const LineReport& other : report.lines) {
-      if (!is_at(other, left)) continue;
-      if (other.width == left.width) return &other;
-      if (first == nullptr) first = &other;
-    }
-    return first;
-  };
-  MergedLine sum;
-  for (const LineReport& left : report.merged.front().lines) {
-    if (!is_at(left, line) || line_of(left) != &line) continue;
-    sum.costs.add(left.costs);
-    sum.widest = std::max(sum.widest, left.width);
-  }
-  return sum;
+LevelReport Report::level(std::uint32_t number) const {
+  const auto known = std::ranges::lower_bound(levels, number, {}, &LevelReport::level);
+  return known != levels.end() && known->level == number ? *known : LevelReport{.level = number};
 }
+
+const Report& merged(const Report& report) { return report.merged.empty() ? report : report.merged.front(); }
+bool merging_matters(const Report& report) { return merged(report).all != report.all; }
 
 Report report(const KernelTrace& trace, const banks::Architecture& architecture) {
   const unsigned warps = warps_or_throw(trace, architecture);
@@ -187,24 +182,29 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
                 .kernel = trace.kernel,
                 .warp = trace.warp / warps,
                 .blocks = trace.blocks,
-                .levels = std::vector<LevelReport>(trace.levels),
+                .level_count = trace.levels,
                 .incomplete = incompleteness(trace, architecture)};
   LineTable lines(trace, report.lines);
+  Levels levels;
+  std::set<std::string> reasons;
+  const auto add_reason = [&](const std::string& sentence) {
+    if (reasons.insert(sentence).second) report.unknown.push_back(sentence);
+  };
   const unsigned block_warps = warps_of_block(trace, report.warp);
   for (const Pattern& pattern : trace.patterns) {
     for_each_warp(pattern, trace.warp, warps, architecture, block_warps, [&](const WarpAccess& access) {
-      if (const auto* sentence = std::get_if<std::string>(&access.answer)) add_sentence(report.unknown, *sentence);
-      if (access.more_passes > 0) add_sentence(report.ranges, loop_range_reason);
+      if (const auto* sentence = std::get_if<std::string>(&access.answer)) add_reason(*sentence);
+      if (access.more > 0) report.ranges = {loop_range_reason};
       banks::Tally tally;
       access.add_to(tally, pattern.count);
-      add_to_sums(report, pattern.level, pattern.operation, tally);
+      add_to_sums(report, levels[pattern.level], pattern.operation, tally);
       lines.add(pattern, access, warps);
     });
   }
   for (const Excess& excess : trace.excess) {
     if (excess.architecture != architecture.name) continue;
-    if (excess.tally.unknown > 0) add_sentence(report.unknown, excess.why_unknown);
-    add_to_sums(report, excess.level, excess.operation, excess.tally);
+    if (excess.tally.unknown > 0) add_reason(excess.why_unknown);
+    add_to_sums(report, levels[excess.level], excess.operation, excess.tally);
     LineReport& line = report.lines[lines.number_of({excess.site, excess.array, excess.operation, excess.width})];
     line.costs.add(excess.tally);
     line.mixed += excess.mixed;
@@ -212,15 +212,23 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
   for (const DiagnosisRecord& diagnosis : trace.diagnoses) {
     report.diagnoses.push_back(placed_sentence_of(diagnosis, trace));
   }
-  for (const Participants& participants : trace.participants) add_participants(report, participants, warps);
-  for (std::uint32_t i = 0; i < trace.levels; ++i) report.levels[i].level = i;
+  for (const Participants& participants : trace.participants) {
+    add_participants(levels[participants.level], participants, warps, report.warp);
+  }
+  for (auto& [number, level] : levels) {
+    level.level = number;
+    report.levels.push_back(level);
+  }
   for (const BasicBlock& block : trace.basic_blocks) {
     report.executed_lanes += block.lanes;
     report.executions += block.issued;
   }
+  for (LineReport& line : report.lines)
+    line.merged = line.costs, line.widest = line.costs.accesses > 0 ? line.width : 0;
   if (trace.merged) {
     report.merged.push_back(trace::report(merged(trace), architecture));
-    for (const std::string& sentence : report.merged.front().unknown) add_sentence(report.unknown, sentence);
+    for (const std::string& sentence : report.merged.front().unknown) add_reason(sentence);
+    set_merged(report);
   }
   return report;
 }

@@ -39,6 +39,8 @@ struct LineReport {
   banks::Tally costs;
   std::uint64_t mixed = 0;           ///< accesses whose lanes go to different arrays, whose distance is a guess
   std::optional<WorstAccess> worst;  ///< empty without a conflict; excess accesses are not considered
+  banks::Tally merged;               ///< what is left of the accesses in the second trace
+  unsigned widest = 0;               ///< bytes per lane of the widest access that is left; 0 without accesses
 };
 
 /// A kernel's trace on an architecture.
@@ -47,7 +49,8 @@ struct Report {
   std::string kernel;
   unsigned warp = 32;
   std::uint64_t blocks = 0;                          ///< traced blocks
-  std::vector<LevelReport> levels;                   ///< every level, including those without accesses
+  std::uint32_t level_count = 0;                     ///< the most levels of a block
+  std::vector<LevelReport> levels;                   ///< those with accesses, in order
   std::vector<LineReport> lines;                     ///< in the order of the trace's patterns
   banks::Tally loads, stores, atomics, all;          ///< copies (cp.async) are only in the last
   std::uint64_t executed_lanes = 0, executions = 0;  ///< over all basic blocks and warps, if the producer knows them
@@ -56,6 +59,9 @@ struct Report {
   std::vector<std::string> ranges;                   ///< why costs are ranges: one sentence per reason
   std::vector<std::string> diagnoses;                ///< what the kernel does wrong: a sentence with its place each
   std::vector<std::string> incomplete;               ///< why the real numbers are larger: the report's are lower bounds
+
+  /// A level, whether it has accesses or not.
+  LevelReport level(std::uint32_t number) const;
 };
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.
@@ -70,13 +76,6 @@ const Report& merged(const Report& report);
 
 /// Whether merging changes the cost.
 bool merging_matters(const Report& report);
-
-/// What is left of a line's accesses in the second trace.
-struct MergedLine {
-  banks::Tally costs;
-  unsigned widest = 0;  ///< bytes per lane of the widest access; 0 without accesses
-};
-MergedLine merged_line(const Report& report, const LineReport& line);
 
 }  // namespace bankwise::trace
 

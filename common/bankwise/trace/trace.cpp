@@ -2,9 +2,15 @@
 #include <bankwise/trace/trace.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <utility>
+#include <vector>
+
+#include <bankwise/trace/fault.hpp>
+#include <bankwise/trace/warps.hpp>
 
 namespace bankwise::trace {
 namespace {
@@ -24,7 +30,7 @@ constexpr std::string_view makers[]{"", "bankcheck opencl", "bankcheck emulate",
 std::string_view to_string(Maker maker) { return makers[std::size_t(maker)]; }
 
 Maker maker_named(std::string_view name) {
-  const auto* const maker = std::find(std::begin(makers), std::end(makers), name);
+  const auto* maker = std::ranges::find(makers, name);
   return maker == std::end(makers) ? Maker::other : Maker(maker - std::begin(makers));
 }
 
@@ -86,6 +92,139 @@ bool is_sampled(std::uint64_t block, std::uint64_t blocks, std::uint64_t max_blo
     return std::uint64_t(static_cast<__uint128_t>(number) * max_blocks / blocks);
   };
   return before(block + 1) > before(block);
+}
+
+namespace {
+
+#define ALLOWED(fault, id) \
+  { "Launch::allow = {Fault::" #fault "}", "--allow " id }
+
+// clang-format off
+constexpr FaultRow rows[]{
+    {Fault::barrier_not_reached, "barrier-not-reached", "barrier not reached by all",
+     "Lanes wait at a barrier that other lanes of the block do not reach.",
+     ALLOWED(barrier_not_reached, "barrier-not-reached")},
+    {Fault::out_of_bounds, "out-of-bounds", "out of bounds",
+     "An access to shared memory does not lie within one array.", ALLOWED(out_of_bounds, "out-of-bounds")},
+    {Fault::unwritten, "unwritten-read", "read of unwritten shared memory",
+     "A lane reads shared memory that no lane of its block has written.", ALLOWED(unwritten, "unwritten-read")},
+    {Fault::race, "race", "race",
+     "Two lanes access the same byte of shared memory, one of them writes, and nothing orders the two.",
+     ALLOWED(race, "race")},
+    {Fault::wrong_mask, "wrong-mask", "wrong mask",
+     "The mask of a warp intrinsic leaves out its caller, or names a lane that never comes.",
+     ALLOWED(wrong_mask, "wrong-mask")},
+    {Fault::misaligned, "misaligned-address", "misaligned address",
+     "An address is not a multiple of the alignment that its type guarantees.", {}},
+    {Fault::step_limit, "step-limit", "step limit",
+     "A block takes more steps than allowed, most likely in an endless loop.", {"Launch::step_limit", "--step-limit"}},
+    {Fault::access_limit, "access-limit", "access limit",
+     "A block makes more accesses than may be recorded in order.", {"Launch::access_limit", ""}},
+    {Fault::invalid_address, "invalid-address", "invalid address",
+     "A lane accesses memory that does not exist, or its stack is full.", {}},
+    {Fault::division_by_zero, "division-by-zero", "division by zero", "A lane divides an integer by zero.", {}},
+    {Fault::trap, "trap", "trap", "The kernel calls __trap(), or an assertion fails.", {}},
+    {Fault::lanes_collide, "lanes-collide", "several lanes write one word",
+     "Several lanes write different values to one word in one instruction; CUDA does not define which of them remains.",
+     ALLOWED(lanes_collide, "lanes-collide"), true},
+    {Fault::barriers_differ, "barriers-differ", "one barrier at several places",
+     "Warps pass one barrier from several places in the source: PTX counts the arrivals, but CUDA C++ requires that "
+     "the whole block executes the same __syncthreads().",
+     ALLOWED(barriers_differ, "barriers-differ"), true},
+};
+// clang-format on
+#undef ALLOWED
+
+}  // namespace
+
+std::span<const FaultRow> faults() { return rows; }
+const FaultRow& row_of(Fault fault) { return rows[int(fault)]; }
+std::string_view to_string(Fault fault) { return row_of(fault).name; }
+
+std::optional<Fault> fault_named(std::string_view id) {
+  const auto* row = std::ranges::find(rows, id, &FaultRow::id);
+  return row == std::end(rows) ? std::nullopt : std::optional(row->fault);
+}
+
+namespace {
+
+using banks::Access, banks::Architecture, banks::Cost, banks::Operation;
+
+std::optional<Cost> cost_of(const Architecture& architecture, Access access, Operation operation, std::uint64_t mask) {
+  access.operation = operation;
+  access.mask = mask;
+  const auto answer = banks::cost(architecture, access);
+  const auto* cost = std::get_if<Cost>(&answer);
+  return cost == nullptr ? std::nullopt : std::optional(*cost);
+}
+
+/// The passes of a compare-and-swap, at most: 8 bytes count as two words.
+std::optional<unsigned> max_passes_of_swap(const Architecture& architecture, const Access& access) {
+  unsigned passes = 0;
+  for (std::uint32_t word = 0; word < access.width; word += 4) {
+    std::vector<std::uint32_t> addresses(access.addresses.begin(), access.addresses.end());
+    for (std::uint32_t& address : addresses) address += word;
+    const auto cost =
+        cost_of(architecture, {access.operation, 4, access.mask, addresses}, Operation::atomic_cas, access.mask);
+    if (!cost) return std::nullopt;
+    passes += cost->passes;
+  }
+  return passes;
+}
+
+}  // namespace
+
+std::optional<LoopCost> loop_cost(const Architecture& architecture, Operation operation, const Access& access,
+                                  unsigned block_warps) {
+  if (block_warps == 0 || operation != Operation::atomic) return std::nullopt;
+  if (!architecture.name.starts_with("sm_")) return std::nullopt;  // AMD's and Intel's loops are others, or none
+  // In each round, one lane of each word is done.
+  std::vector<std::uint64_t> rounds;
+  std::array<unsigned, banks::max_lanes> before{};  // lanes of the same word with lower numbers
+  banks::for_each_lane(access.mask, [&](unsigned lane) {
+    banks::for_each_lane(access.mask & ((std::uint64_t{1} << lane) - 1), [&](unsigned other) {
+      before[lane] += access.addresses[other] == access.addresses[lane] ? 1 : 0;
+    });
+    if (before[lane] >= rounds.size()) rounds.resize(before[lane] + 1);
+    for (unsigned round = 0; round <= before[lane]; ++round) rounds[round] |= std::uint64_t{1} << lane;
+  });
+  unsigned least = 0;
+  for (const std::uint64_t mask : rounds) {
+    const auto load = cost_of(architecture, access, Operation::load, mask);
+    const auto swap = cost_of(architecture, access, Operation::store, mask);
+    if (!load || !swap) return std::nullopt;
+    least += load->passes + swap->passes;
+  }
+  const auto load = cost_of(architecture, access, Operation::load, access.mask);
+  const auto store = cost_of(architecture, access, Operation::store, access.mask);
+  const auto swap = max_passes_of_swap(architecture, access);
+  if (!load || !store || !swap) return std::nullopt;
+  const unsigned ideal = load->ideal + store->ideal;
+  const unsigned worst = block_warps * unsigned(rounds.size()) * (load->passes + *swap);
+  LoopCost loop{.more = std::max(worst, least) - least};
+  loop.least.passes = least;
+  loop.least.ideal = ideal;
+  loop.least.conflicts = least - ideal;
+  return loop;
+}
+
+void find_cost(const Architecture& architecture, const Pattern& pattern, unsigned block_warps, WarpAccess& access) {
+  if (pattern.is_loop) {
+    if (const auto loop = loop_cost(architecture, pattern.operation, access.access, block_warps)) {
+      access.answer = loop->least;
+      access.more = loop->more;
+    } else {
+      access.answer =
+          "a " + std::to_string(pattern.width) + "-byte atomic of this kind is a loop whose length depends on the data";
+    }
+    return;
+  }
+  const auto answer = banks::cost(architecture, access.access);
+  if (const auto* refusal = std::get_if<banks::Refusal>(&answer)) {
+    access.answer = banks::sentence(architecture, access.access, *refusal);
+  } else {
+    access.answer = std::get<Cost>(answer);
+  }
 }
 
 }  // namespace bankwise::trace

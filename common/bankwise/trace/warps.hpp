@@ -21,7 +21,7 @@ namespace bankwise::trace {
 /// The least cost of such a loop, and how much more it may be.
 struct LoopCost {
   banks::Cost least;
-  unsigned more_passes = 0, more_conflicts = 0;
+  unsigned more = 0;  ///< passes, all of them conflicts
 };
 
 /// Least: no other warp updates the words, so the rounds are the most lanes that share a word, and the
@@ -44,13 +44,13 @@ struct WarpAccess {
   bool mixed = false;
   banks::Access access;
   std::variant<banks::Cost, std::string> answer;  ///< or why there is no cost
-  unsigned more_passes = 0, more_conflicts = 0;   ///< what a loop may take beyond its cost, which is the least
+  unsigned more = 0;  ///< passes, all of them conflicts, that a loop may take beyond its cost, which is the least
 
   const banks::Cost* cost() const { return std::get_if<banks::Cost>(&answer); }
   void add_to(banks::Tally& tally, std::uint64_t count) const {
     tally.add(access.mask, cost(), count);
-    tally.more_passes += count * more_passes;
-    tally.more_conflicts += count * more_conflicts;
+    tally.more_passes += count * more;
+    tally.more_conflicts += count * more;
   }
 };
 

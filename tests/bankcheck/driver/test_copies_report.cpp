@@ -41,7 +41,7 @@ RunReport report_of(std::initializer_list<std::uint32_t> steps, const char* arch
 
 TEST_CASE("driver/copies_report/passes_and_addresses") {
   const RunReport report = report_of({4, 8}, "sm_90");
-  const std::string text = to_text(report, 120, false);
+  const std::string text = to_text(report, 120);
   INFO(text);
   CHECK(text.find("cp.async 4") != std::string::npos);
   CHECK(text.find("worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: passes 2, ideal 1") !=
@@ -63,6 +63,6 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
 
 TEST_CASE("driver/copies_report/no_copies_on_gpu") {
   const RunReport report = report_of({4}, "sm_75");
-  CHECK(to_text(report, 120, false).find("note: sm_75 has no 4-byte cp.async\n") != std::string::npos);
+  CHECK(to_text(report, 120).find("note: sm_75 has no 4-byte cp.async\n") != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);
 }

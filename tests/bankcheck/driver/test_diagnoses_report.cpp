@@ -47,7 +47,7 @@ int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
 }  // namespace
 
 TEST_CASE("driver/diagnoses_report/text") {
-  const std::string text = to_text(report_of({race, trap}), 120, false);
+  const std::string text = to_text(report_of({race, trap}), 120);
   INFO(text);
   CHECK(text.find("\n  k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n") != std::string::npos);
   CHECK(text.find("\n  k.cu:8: trap: lane 0 of block (0, 0, 0) of k stops; this ended the launch\n") !=
@@ -59,7 +59,7 @@ TEST_CASE("driver/diagnoses_report/text") {
   }
   SourceFinder finder("/no/such/directory");
   const std::string cut =
-      to_text(RunReport{kernel_reports(many, {banks::find_architecture("sm_90")}, finder), {}, {}, {}}, 120, false);
+      to_text(RunReport{kernel_reports(many, {banks::find_architecture("sm_90")}, finder), {}, {}, {}}, 120);
   CHECK(cut.find("m.cu:119: race") != std::string::npos);
   CHECK(cut.find("m.cu:120: race") == std::string::npos);
   CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);

@@ -18,8 +18,9 @@ std::optional<Evidence> evidence_of(unsigned width, const std::vector<EmittedLin
                                     banks::Operation operation = banks::Operation::load) {
   trace::LineReport line{.site = {.file = "/a/k.cu", .line = 12}, .array = "tile", .operation = operation};
   line.costs = {8, 256, 8, 8, 0, 0};
-  const banks::Tally merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};
-  return evidence_for(line, {merged, width}, emitted);
+  line.merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};
+  line.widest = width;
+  return evidence_for(line, emitted);
 }
 
 std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
@@ -73,9 +74,9 @@ TEST_CASE("driver/emitted_code/in_report") {
   const trace::Trace trace{.kernels = {builder.take()}};
   SourceFinder finder("/no/such/directory");
   RunReport report{.kernels = kernel_reports(trace, {banks::find_architecture("sm_90")}, finder)};
-  CHECK(to_text(report, 120, false).find("machine code") == std::string::npos);
+  CHECK(to_text(report, 120).find("machine code") == std::string::npos);
   report.emitted = {{"/x/k.cu", 12, {{"LDS.128", 1}}}};
-  const std::string text = to_text(report, 120, false);
+  const std::string text = to_text(report, 120);
   INFO(text);
   CHECK(text.find("\n  k.cu:12 load tile: 1 LDS.128: merged\n") != std::string::npos);
   const auto lines = nlohmann::json::parse(to_json(report)).at("kernels")[0].at("architectures")[0].at("lines");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bankcheck/driver/source_finder.hpp"
 
+#include <sys/stat.h>
+
 #include <fstream>
 
 #include "tests/catch_any.hpp"
@@ -283,4 +285,27 @@ TEST_CASE("driver/source_finder/any_form_of_directory") {
   }
   fs::current_path(before);
   CHECK(places == std::vector<std::string>(3, "sub/a.h:1:1"));
+}
+
+TEST_CASE("driver/source_finder/files_that_a_trace_names") {
+  const Folder folder({{"in/k.cu", "one\n"}, {"in/id_rsa", "key\n"}, {"out.cu", "key\n"}, {"in/deep/k.cl", "two\n"}});
+  const fs::path in = folder.path() / "in";
+  fs::create_symlink(folder.path() / "out.cu", in / "link.cu");
+  fs::create_symlink(in / "id_rsa", in / "key.cu");
+  REQUIRE(mkfifo((in / "pipe.cu").c_str(), 0600) == 0);  // reading it would never end
+  SourceFinder finder(in);
+  for (const std::string& name : {std::string("k.cu"), (in / "k.cu").string(), std::string("deep/../k.cu")}) {
+    CHECK(finder.text_at({name, 1, 0}) == "one");
+  }
+  CHECK(finder.text_at({"deep/k.cl", 1, 0}) == "two");
+  for (const std::string name : {"id_rsa", "../out.cu", "link.cu", "key.cu", "pipe.cu", "deep", "/proc/self/environ"}) {
+    INFO(name);
+    CHECK(finder.text_at({name, 1, 0}).empty());
+    CHECK(finder.lines_of_file(name, false).empty());
+    CHECK(finder.path_of(name, false).empty());
+    CHECK(finder.path_of((in / name).string(), true).empty());
+  }
+  SourceFinder of_own_run(in, {.elsewhere = true});
+  CHECK(of_own_run.text_at({"../out.cu", 1, 0}) == "key");
+  CHECK(of_own_run.text_at({"id_rsa", 1, 0}).empty());
 }

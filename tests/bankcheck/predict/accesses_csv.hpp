@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/predict/predict_csv.hpp"
+#include "bankcheck/predict/predict_index.hpp"
 #include "tests/catch_any.hpp"
 
 inline std::string csv_header(unsigned lanes = 32) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/support/exit_code.hpp>
+#include "bankcheck/predict/bank_picture.hpp"
 #include "bankcheck/predict/predict_index.hpp"
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"
@@ -105,7 +106,7 @@ TEST_CASE("predict/index/short_message") {
 }
 
 TEST_CASE("predict/index/text") {
-  CHECK(text_of(predicted("tid*2", "sm_90", 4, 0xffff0001), 80, false) ==
+  CHECK(text_of(predicted("tid*2", "sm_90", 4, 0xffff0001), 80) ==
         "sm_90: 4-byte load, element tid*2\n"
         "passes 2, ideal 1, conflicts 1\n"
         "rule: hardware counters of an H200: tests/data/h200_wavefronts.csv (measured here)\n"
@@ -119,7 +120,7 @@ TEST_CASE("predict/index/text") {
 
 TEST_CASE("predict/index/text_of_special_cases") {
   const auto holds = [](const Prediction& prediction, const char* words) {
-    const std::string text = text_of(prediction, 80, false);
+    const std::string text = text_of(prediction, 80);
     INFO(text);
     return text.find(words) != std::string::npos;
   };
@@ -129,8 +130,8 @@ TEST_CASE("predict/index/text_of_special_cases") {
   CHECK(holds(predicted("tid", "sm_20"), "Counted in ways"));
   CHECK_FALSE(holds(predicted("tid"), "Counted in ways"));
   CHECK(holds(predicted("tid<8?0:tid", "sm_13", 4, 0xffff), "passes 1 to 2, ideal 1, conflicts 0 to 1"));
-  CHECK(text_of(predicted("tid*2"), 80, true).find('\033') != std::string::npos);
-  CHECK(text_of(predicted("tid*2"), 80, false).find('\033') == std::string::npos);
+  CHECK(coloured(text_of(predicted("tid*2"), 80)).find('\033') != std::string::npos);
+  CHECK(text_of(predicted("tid*2"), 80).find('\033') == std::string::npos);
 }
 
 TEST_CASE("predict/index/json") {
@@ -176,7 +177,7 @@ TEST_CASE("predict/index/every_access") {
         const auto prediction =
             predict_index(architecture, Operation(i), width, banks::first_lanes(architecture.warp), "tid*tid%37");
         INFO(architecture.name << ", " << to_string(Operation(i)) << ", " << width);
-        CHECK_FALSE(text_of(prediction, 80, false).empty());
+        CHECK_FALSE(text_of(prediction, 80).empty());
         CHECK(nlohmann::json::parse(json_of(prediction))["passes"] == prediction.cost.passes);
         CHECK(what_is_malformed(svg_of(prediction)) == "");
         ++shown;

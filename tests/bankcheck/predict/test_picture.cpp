@@ -47,7 +47,7 @@ TEST_CASE("predict/picture/lane_ranges") {
 }
 
 TEST_CASE("predict/picture/stride_2") {
-  CHECK(to_text(stride_two(), 80, false) ==
+  CHECK(to_text(stride_two(), 80) ==
         "\nlanes 0-19: 2 passes\n"
         "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
         "  pass 1   !0   .  !1   .  !2   .  !3   .   4   .   5   .   6   .   7   .\n"
@@ -59,7 +59,7 @@ TEST_CASE("predict/picture/stride_2") {
 TEST_CASE("predict/picture/bytes_on_1_3") {
   // Each pass broadcasts one word to its four lanes; every other bank serves one lane.
   const auto bytes = picture_of("sm_13", Operation::load, 1, 0xffff, [](unsigned lane) { return lane; });
-  CHECK(to_text(bytes, 80, false) ==
+  CHECK(to_text(bytes, 80) ==
         "\nlanes 0-15: 4 passes\n"
         "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
         "  pass 1   0+  !4  !8 !12   .   .   .   .   .   .   .   .   .   .   .   .\n"
@@ -80,15 +80,15 @@ TEST_CASE("predict/picture/titles") {
 
 TEST_CASE("predict/picture/idle_banks") {
   const auto same = picture_of("sm_90", Operation::load, 4, 0xff, [](unsigned) { return 0; });
-  const std::string text = to_text(same, 80, false);
+  const std::string text = to_text(same, 80);
   CHECK(count(text, "  banks 16-31: idle\n") == 1);
   CHECK(count(text, " 0+") == 1);
-  CHECK(to_text(picture_of("sm_90", Operation::load, 4, 0, [](unsigned) { return 0; }), 80, false) == "");
+  CHECK(to_text(picture_of("sm_90", Operation::load, 4, 0, [](unsigned) { return 0; }), 80) == "");
 }
 
 TEST_CASE("predict/picture/fits_terminal") {
   for (const unsigned columns : {0U, 40U, 41U, 72U, 73U, 80U, 136U, 137U, 1000U}) {
-    const std::string text = to_text(stride_two(), columns, false);
+    const std::string text = to_text(stride_two(), columns);
     INFO(columns << '\n' << text);
     std::size_t longest = 0, begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
@@ -100,7 +100,7 @@ TEST_CASE("predict/picture/fits_terminal") {
 }
 
 TEST_CASE("predict/picture/colours") {
-  const std::string plain = to_text(stride_two(), 80, false), colour = to_text(stride_two(), 80, true);
+  const std::string plain = to_text(stride_two(), 80), colour = predict::coloured(to_text(stride_two(), 80));
   CHECK(count(plain, "\033") == 0);
   CHECK(count(colour, "\033[1;31m") == 8);  // the cells of the four banks with two passes
   CHECK(count(colour, "\033[0m") == count(colour, "\033[1;31m") + count(colour, "\033[2m"));

@@ -86,11 +86,11 @@ TEST_CASE("opencl/plugin/group_recorder/partial_warp") {
   CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 70, 3, 3, 0, 0});
   CHECK_FALSE(launch.tallies[0].lines[0].worst);
   CHECK(launch.tallies[1].lines.at(0).costs.accesses == 2);
-  REQUIRE(launch.tallies[0].levels.size() == 1);
-  CHECK(launch.tallies[0].levels[0].active_lanes == 70);
-  CHECK(launch.tallies[0].levels[0].issued_warps == 3);
-  CHECK(launch.tallies[1].levels[0].active_lanes == 70);
-  CHECK(launch.tallies[1].levels[0].issued_warps == 2);
+  REQUIRE(launch.tallies[0].level_count == 1);
+  CHECK(launch.tallies[0].level(0).active_lanes == 70);
+  CHECK(launch.tallies[0].level(0).issued_warps == 3);
+  CHECK(launch.tallies[1].level(0).active_lanes == 70);
+  CHECK(launch.tallies[1].level(0).issued_warps == 2);
 }
 
 TEST_CASE("opencl/plugin/group_recorder/levels") {
@@ -105,13 +105,13 @@ TEST_CASE("opencl/plugin/group_recorder/levels") {
   recorder.end();
   const Launch launch = on(recorder, {"sm_90"});
   const auto& tally = launch.tallies[0];
-  REQUIRE(tally.levels.size() == 4);
-  CHECK(tally.levels[0].costs == banks::Tally{2, 64, 2, 2, 0, 0});
-  CHECK(tally.levels[1].costs == banks::Tally{});
-  CHECK(tally.levels[1].issued_warps == 0);
-  CHECK(tally.levels[2].costs == banks::Tally{1, 16, 16, 1, 15, 0});
-  CHECK(tally.levels[2].active_lanes == 16);
-  CHECK(tally.levels[3].costs == banks::Tally{});
+  REQUIRE(tally.level_count == 4);
+  CHECK(tally.level(0).costs == banks::Tally{2, 64, 2, 2, 0, 0});
+  CHECK(tally.level(1).costs == banks::Tally{});
+  CHECK(tally.level(1).issued_warps == 0);
+  CHECK(tally.level(2).costs == banks::Tally{1, 16, 16, 1, 15, 0});
+  CHECK(tally.level(2).active_lanes == 16);
+  CHECK(tally.level(3).costs == banks::Tally{});
   REQUIRE(tally.lines.size() == 1);
   CHECK(tally.lines[0].costs == banks::Tally{3, 80, 18, 3, 15, 0});
   CHECK(tally.lines[0].worst->level == 2);
@@ -199,7 +199,7 @@ TEST_CASE("opencl/plugin/group_recorder/unknown_cost") {
     return LaneAccess{&instruction, banks::Operation::atomic, 4, 0, 4 * lane};
   });
   CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{3, 96, 0, 0, 0, 3});
-  CHECK(launch.tallies[0].levels.at(0).costs.unknown == 3);
+  CHECK(launch.tallies[0].level(0).costs.unknown == 3);
   CHECK(launch.tallies[0].unknown.size() == 1);
   CHECK(launch.tallies[1].lines.at(0).costs.unknown == 0);
   CHECK(launch.tallies[1].unknown.empty());
@@ -222,9 +222,9 @@ TEST_CASE("opencl/plugin/group_recorder/independent_groups") {
   CHECK(tally.lines[0].costs == banks::Tally{3, 96, 96, 3, 93, 0});
   CHECK(tally.lines[0].worst->block == 3);
   CHECK(tally.lines[0].worst->level == 0);
-  REQUIRE(tally.levels.size() == 2);
-  CHECK(tally.levels[0].costs.accesses == 2);
-  CHECK(tally.levels[1].costs.accesses == 1);
+  REQUIRE(tally.level_count == 2);
+  CHECK(tally.level(0).costs.accesses == 2);
+  CHECK(tally.level(1).costs.accesses == 1);
 }
 
 TEST_CASE("opencl/plugin/group_recorder/empty_group") {
@@ -234,8 +234,8 @@ TEST_CASE("opencl/plugin/group_recorder/empty_group") {
   const Launch launch = on(recorder, {"sm_90"});
   CHECK(launch.trace.blocks == 1);
   CHECK(launch.tallies[0].lines.empty());
-  REQUIRE(launch.tallies[0].levels.size() == 1);
-  CHECK(launch.tallies[0].levels[0].costs == banks::Tally{});
+  REQUIRE(launch.tallies[0].level_count == 1);
+  CHECK(launch.tallies[0].level(0).costs == banks::Tally{});
 }
 
 namespace {
@@ -289,11 +289,11 @@ class SlowRecorder {
           banks::cost(architecture_, {line.operation, line.width, line.worst->mask, line.worst->addresses});
       REQUIRE(std::get<banks::Cost>(again).conflicts == slow.worst->conflicts);
     }
-    REQUIRE(tally.levels.size() == levels_.size());
+    REQUIRE(tally.level_count == levels_.size());
     for (std::size_t i = 0; i < levels_.size(); ++i) {
-      REQUIRE(tally.levels[i].costs == levels_[i].costs);
-      REQUIRE(tally.levels[i].active_lanes == levels_[i].active_lanes);
-      REQUIRE(tally.levels[i].issued_warps == levels_[i].issued_warps);
+      REQUIRE(tally.level(i).costs == levels_[i].costs);
+      REQUIRE(tally.level(i).active_lanes == levels_[i].active_lanes);
+      REQUIRE(tally.level(i).issued_warps == levels_[i].issued_warps);
     }
   }
 
