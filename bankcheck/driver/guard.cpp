@@ -7,15 +7,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
+
+#include <bankwise/support/exit_code.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -93,6 +97,20 @@ Guard& guard() {
   return guard;
 }
 
+struct Ending {
+  int signal;
+  std::string sentence;
+  struct sigaction before {};
+};
+std::array<Ending, 4> endings{{{SIGINT, {}}, {SIGQUIT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}};
+
+void end_with_sentence(int signal) {
+  for (const Ending& ending : endings) {
+    if (ending.signal == signal) (void)!write(STDERR_FILENO, ending.sentence.data(), ending.sentence.size());
+  }
+  _exit(exit_device);
+}
+
 }  // namespace
 
 void start_guard() { guard(); }
@@ -102,5 +120,21 @@ long guard_process() { return guard().process; }
 Guarded::Guarded(std::string name) : name_(std::move(name)) { guard().tell('+', name_); }
 
 Guarded::~Guarded() { guard().tell('-', name_); }
+
+EndsWithSentence::EndsWithSentence(std::string_view activity) {
+  for (Ending& ending : endings) {
+    ending.sentence = fmt::format("bankcheck: signal {} ({}) ended it while it was {}\n", ending.signal,
+                                  strsignal(ending.signal), activity);
+    struct sigaction action {};
+    action.sa_handler = end_with_sentence;
+    sigaction(ending.signal, nullptr, &ending.before);
+    if (ending.before.sa_handler != SIG_IGN)
+      sigaction(ending.signal, &action, nullptr);  // ignored by nohup, for example
+  }
+}
+
+EndsWithSentence::~EndsWithSentence() {
+  for (const Ending& ending : endings) sigaction(ending.signal, &ending.before, nullptr);
+}
 
 }  // namespace bankwise::driver

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace bankwise::driver {
 
@@ -24,6 +25,17 @@ class Guarded {
 
  private:
   std::string name_;
+};
+
+/// While the object lives, a signal that would end bankcheck ends it with a sentence and exit code 3, and the guard ends
+/// the tools that bankcheck runs. One at a time may exist.
+class EndsWithSentence {
+ public:
+  /// `activity`: "building the program".
+  explicit EndsWithSentence(std::string_view activity);
+  EndsWithSentence(const EndsWithSentence&) = delete;
+  EndsWithSentence& operator=(const EndsWithSentence&) = delete;
+  ~EndsWithSentence();
 };
 
 }  // namespace bankwise::driver

@@ -13,6 +13,7 @@
 
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
+#include "bankcheck/driver/guard.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/rewrite.hpp"
 
@@ -295,10 +296,12 @@ class Builder {
 }  // namespace
 
 fs::path build(const Program& program, const Toolchain& toolchain, const fs::path& cache) {
+  const driver::EndsWithSentence signals("building the program");
   return Builder(program, toolchain, cache).run();
 }
 
 void build_object(const Program& program, const Toolchain& toolchain, const fs::path& cache, const fs::path& object) {
+  const driver::EndsWithSentence signals("compiling");
   Builder(program, toolchain, cache).object(object);
 }
 

@@ -11,6 +11,7 @@
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
+#include "bankcheck/driver/guard.hpp"
 #include "bankcheck/emulate/build.hpp"
 #include "bankcheck/emulate/cache.hpp"
 
@@ -160,6 +161,7 @@ fs::path find_nvcc() {
 }
 
 std::vector<fs::path> compile_cubins(const Program& program, const fs::path& nvcc, const fs::path& cache) {
+  const driver::EndsWithSentence signals("compiling with nvcc");
   std::vector<fs::path> cubins;
   for (const std::string& source : program.sources) {
     if (fs::path(source).extension() == ".cu") cubins.push_back(compile_cubin(source, program, nvcc, cache));

@@ -162,6 +162,21 @@ TEST_CASE("emulate/programs/ends_early", "[emulate]") {
   CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
 }
 
+TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
+  const ScratchDirectory scratch;
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const std::filesystem::path cache = scratch.path() / std::to_string(signal);
+    StartedProgram program("exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" + cache.string() + "' " +
+                           source("endings"));
+    program.wait_until([&] { return std::filesystem::exists(cache / "headers"); });
+    CHECK(kill(program.process(), signal) == 0);
+    CHECK(program.exit_code() == 3);
+    CHECK_THAT(program.err(), ContainsSubstring("bankcheck: signal " + std::to_string(signal) + " ("));
+    CHECK_THAT(program.err(), ContainsSubstring(") ended it while it was building the program\n"));
+    program.wait_until([&] { return kill(-program.process(), 0) != 0; });  // g++ has ended, too
+  }
+}
+
 TEST_CASE("emulate/programs/full_disk", "[emulate]") {
   ended(0, emulate(source("endings")));  // the program is built
   const Outcome outcome = ended(3, emulate(source("endings"), "ulimit -f 2; env --ignore-signal=XFSZ"));
