@@ -80,8 +80,9 @@ int check(Recorder& recorder);
 std::filesystem::path begin_record(const TemporaryFolder& folder, const trace::Trace& header);
 
 /// Fills in what follows from how the program ended, and from files in the folder: the run failed if something could
-/// not be recorded, and the trace is incomplete if programs were not watched (support/watched_exec.hpp). A process that it left in the background makes the trace
-/// incomplete if the run failed, or if it has loaded `library`, the part that watches it; "": in any case.
+/// not be recorded, and the trace is incomplete if programs were not watched (support/watched_exec.hpp). A process that
+/// it left in the background makes the trace incomplete if the run failed, or if it has loaded `library`, the part that
+/// watches it; "": in any case.
 void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder, std::string_view library = "");
 
 }  // namespace bankwise::driver

@@ -13,10 +13,12 @@ using bankwise::emulator::device::ptx_is_known;
 TEST_CASE("emulator/inline_ptx/asm_to_call") {
   const std::string ptx = "::bankwise::emulator::device::ptx";
   CHECK(emulated_asm("asm volatile(\"bfe.u32 %0, %1, 4, 8;\" : \"=r\"(x[i + 1]) : \"r\"(f<1, 2>(y)) : \"memory\")") ==
-        ptx + "<true>([] { return \"bfe.u32 %0, %1, 4, 8;\"; }, " + ptx + "_out(x[i + 1]), " + ptx + "_in(f<1, 2>(y)))");
+        ptx + "<true>([] { return \"bfe.u32 %0, %1, 4, 8;\"; }, " + ptx + "_out(x[i + 1]), " + ptx +
+            "_in(f<1, 2>(y)))");
   CHECK(emulated_asm("asm(\"add.f32 %0, %0, %1;\\n\" : \"+f\"(a) : \"f\"(b))") ==
         ptx + "([] { return \"add.f32 %0, %0, %1;\\n\"; }, " + ptx + "_in_out(a), " + ptx + "_in(b))");
-  CHECK(emulated_asm("asm volatile (\"bar.sync 0;\" ::: \"memory\")") == ptx + "<true>([] { return \"bar.sync 0;\"; })");
+  CHECK(emulated_asm("asm volatile (\"bar.sync 0;\" ::: \"memory\")") ==
+        ptx + "<true>([] { return \"bar.sync 0;\"; })");
   CHECK(emulated_asm("__asm__ volatile(\"cp.async.wait_group %0;\\n\" ::\"n\"(N))") ==
         ptx + "<true>([] { return \"cp.async.wait_group %0;\\n\"; }, " + ptx + "_in(N))");
   // A colon, a parenthesis and a comma in texts, and lines that are kept.

@@ -51,7 +51,8 @@ class File {
     fuzz::require(token.begin >= end && token.begin < token.end && token.end <= text.size(), "tokens are in order");
     end = token.end;
   }
-  for (const auto& line : driver::SourceText(text).lines()) {
+  const driver::SourceText lines(text);
+  for (const auto& line : lines.lines()) {
     fuzz::require(line.text.size() <= text.size() && line.text.find('\n') == std::string::npos, "a line is a line");
   }
   for (const char* name : {"tile", "dynamic shared memory"}) {

@@ -16,12 +16,13 @@
 namespace bankwise::cluster {
 namespace {
 
-#define BANKWISE_NCCL_FUNCTIONS(X)                                                                                 \
-  X(ncclGetVersion)                                                                                                \
-  X(ncclGetErrorString)                                                                                            \
-  X(ncclGetUniqueId)                                                                                               \
-  X(ncclCommInitRank) X(ncclCommAbort) X(ncclCommGetAsyncError) X(ncclGroupStart) X(ncclGroupEnd) X(ncclAllReduce) \
-      X(ncclAllGather) X(ncclSend) X(ncclRecv)
+#define BANKWISE_NCCL_FUNCTIONS(X)                                                                              \
+  X(ncclGetVersion)                                                                                             \
+  X(ncclGetErrorString)                                                                                         \
+  X(ncclGetUniqueId)                                                                                            \
+  X(ncclCommInitRank)                                                                                           \
+  X(ncclCommAbort) X(ncclCommGetAsyncError) X(ncclGroupStart) X(ncclGroupEnd) X(ncclAllReduce) X(ncclAllGather) \
+      X(ncclSend) X(ncclRecv)
 
 /// NCCL's functions, by their names.
 struct Nccl {

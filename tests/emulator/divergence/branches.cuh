@@ -48,23 +48,12 @@ __global__ void diverge_switch(const unsigned* in, unsigned* out) {
   unsigned sum = in[t];
   for (unsigned i = 0; i < 4; ++i) {
     switch ((sum + i) % 8) {
-      case 0:
-        sum += zero[(t + 64 * i) % words];
-        [[fallthrough]];
-      case 1:
-        sum += one[(3 * t + 64 * i) % words];
-        break;
-      case 2:
-        sum += two[(5 * t + 64 * i) % words];
-        break;
-      case 4:
-        sum += four[(7 * t + 64 * i) % words];
-        [[fallthrough]];
-      default:
-        sum += other[(9 * t + 64 * i) % words];
-        [[fallthrough]];
-      case 5:
-        sum += five[(11 * t + 64 * i) % words];
+      case 0: sum += zero[(t + 64 * i) % words]; [[fallthrough]];
+      case 1: sum += one[(3 * t + 64 * i) % words]; break;
+      case 2: sum += two[(5 * t + 64 * i) % words]; break;
+      case 4: sum += four[(7 * t + 64 * i) % words]; [[fallthrough]];
+      default: sum += other[(9 * t + 64 * i) % words]; [[fallthrough]];
+      case 5: sum += five[(11 * t + 64 * i) % words];
     }
     after[own(i)] = sum;
   }

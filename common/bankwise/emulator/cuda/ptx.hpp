@@ -4,8 +4,8 @@
 //
 //   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory");
 //
-// to a call of ptx<true>() (`true`: volatile) with a function that returns the text, ptx_out(x) and ptx_in(y). The emulator interprets the text
-// when a lane comes to it; the compiler only looks at the names of the instructions.
+// to a call of ptx<true>() (`true`: volatile) with a function that returns the text, ptx_out(x) and ptx_in(y). The
+// emulator interprets the text when a lane comes to it; the compiler only looks at the names of the instructions.
 #pragma once
 
 #include <cstddef>
