@@ -158,6 +158,19 @@ __global__ void never_ends(volatile unsigned* out) {
   }
 }
 
+__global__ void spins(unsigned*) {
+  if (threadIdx.x != 3) return;  // before the empty loop
+  while (true) {
+  }
+}
+__global__ void jumps_to_itself(unsigned* out) {
+  if (threadIdx.x == 3) {
+    out[3] = 1;  // before the jump
+  again:
+    goto again;
+  }
+}
+
 __global__ void reads_nothing(unsigned* out) {
   out[threadIdx.x] = *reinterpret_cast<unsigned*>(threadIdx.x);  // the wild load
 }
@@ -255,6 +268,8 @@ TEST_CASE("emulator/diagnoses/endless_loop") {
   REQUIRE(endless);
   CHECK(endless->fault == Fault::step_limit);
   CHECK(endless->site.line == line_with(__FILE__, "// the endless loop"));
+  check(found({}, spins), Fault::step_limit, "// before the empty loop", {3});
+  check(found({}, jumps_to_itself), Fault::step_limit, "// before the jump", {3});
 }
 
 TEST_CASE("emulator/diagnoses/program_survives") {

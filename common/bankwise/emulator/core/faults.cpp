@@ -2,7 +2,9 @@
 #include <bankwise/emulator/core/faults.hpp>
 
 #include <fmt/ranges.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -124,7 +126,7 @@ void FaultReports::end(const LaneFault& fault) {
 
 namespace {
 
-constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE};
+constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGVTALRM};
 constexpr std::size_t stack_bytes = 64 << 10;
 
 // Handlers belong to the process; several launches may run in it.
@@ -148,7 +150,12 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 
 void handle(int signal, siginfo_t* info, void* context) {
   Lane* lane = BlockRunner::current;
-  if (lane == nullptr) {
+  if (signal == SIGVTALRM && info->si_code == SI_TIMER) {
+    SignalStack::Watch now;
+    if (lane != nullptr) now = {lane, lane->runner->steps(), lane->noted};
+    if (now != std::exchange(*static_cast<SignalStack::Watch*>(info->si_value.sival_ptr), now) || lane == nullptr)
+      return;
+  } else if (lane == nullptr) {
     hand_on(signal, info, context);
     return;
   }
@@ -157,7 +164,11 @@ void handle(int signal, siginfo_t* info, void* context) {
   const auto* machine = static_cast<const ucontext_t*>(context);
   const auto pc = std::uintptr_t(machine->uc_mcontext.gregs[REG_RIP]) + 1;
   BlockRunner& runner = *lane->runner;
-  if (signal == SIGFPE) {
+  if (signal == SIGVTALRM) {
+    // g++ knows no line of such a loop, only the step before it.
+    const std::uintptr_t before = lane->noted > 0 ? pc_of(lane->notes[lane->noted - 1]) : lane->pc;
+    runner.fail(*lane, Fault::step_limit, before != 0 ? before : pc, "does not end the empty loop that follows");
+  } else if (signal == SIGFPE) {
     runner.fail(*lane, Fault::division_by_zero, pc, "divides an integer by zero");
   } else if (runner.stacks().in_guard(info->si_addr)) {
     runner.fail(*lane, Fault::invalid_address, pc, "has no stack left, after too deep a recursion");
@@ -173,7 +184,7 @@ FaultGuard::FaultGuard() {
   if (guards++ > 0) return;
   struct sigaction action {};
   action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &previous[i]);
 }
 
@@ -188,6 +199,14 @@ FaultGuard::~FaultGuard() {
 }
 
 SignalStack::SignalStack() : memory_(std::make_unique<std::byte[]>(stack_bytes)) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGVTALRM;
+  event.sigev_value.sival_ptr = &watch_;
+  event._sigev_un._tid = pid_t(syscall(SYS_gettid));
+  has_timer_ = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) == 0;
+  const itimerspec second{.it_interval = {1, 0}, .it_value = {1, 0}};
+  if (has_timer_) timer_settime(timer_, 0, &second, nullptr);
   stack_t old{};
   if (sigaltstack(nullptr, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0) return;  // the thread has a stack already
   const stack_t mine{.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = stack_bytes};
@@ -195,6 +214,7 @@ SignalStack::SignalStack() : memory_(std::make_unique<std::byte[]>(stack_bytes))
 }
 
 SignalStack::~SignalStack() {
+  if (has_timer_) timer_delete(timer_);
   if (!installed_) return;
   const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
   sigaltstack(&none, nullptr);

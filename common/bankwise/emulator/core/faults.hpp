@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <string>
@@ -99,7 +100,8 @@ class FaultGuard {
   FaultGuard& operator=(const FaultGuard&) = delete;
 };
 
-/// The same for the calling thread: a stack that the handler runs on.
+/// The same for the calling thread: a stack that the handler runs on, and a clock that ends a lane which comes to no
+/// step for more than a second: g++ does not instrument an endless loop without a statement.
 class SignalStack {
  public:
   SignalStack();
@@ -107,9 +109,20 @@ class SignalStack {
   SignalStack(const SignalStack&) = delete;
   SignalStack& operator=(const SignalStack&) = delete;
 
+  /// Where the thread was when the clock ticked last.
+  struct Watch {
+    const void* lane = nullptr;
+    std::uint64_t steps = 0;
+    unsigned noted = 0;
+    bool operator==(const Watch&) const = default;
+  };
+
  private:
   std::unique_ptr<std::byte[]> memory_;
   bool installed_ = false;
+  Watch watch_;
+  timer_t timer_{};
+  bool has_timer_ = false;
 };
 
 }  // namespace bankwise::emulator
