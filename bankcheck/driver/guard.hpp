@@ -27,8 +27,8 @@ class Guarded {
   std::string name_;
 };
 
-/// While the object lives, a signal that would end bankcheck ends it with a sentence and exit code 3, and the guard ends
-/// the tools that bankcheck runs. One at a time may exist.
+/// While the object lives, a signal that would end bankcheck ends it with a sentence and exit code 3, and the guard
+/// ends the tools that bankcheck runs. One at a time may exist.
 class EndsWithSentence {
  public:
   /// `activity`: "building the program".

@@ -16,13 +16,11 @@
 namespace bankwise::cluster {
 namespace {
 
-#define BANKWISE_NCCL_FUNCTIONS(X)                                                                              \
-  X(ncclGetVersion)                                                                                             \
-  X(ncclGetErrorString)                                                                                         \
-  X(ncclGetUniqueId)                                                                                            \
-  X(ncclCommInitRank)                                                                                           \
-  X(ncclCommAbort) X(ncclCommGetAsyncError) X(ncclGroupStart) X(ncclGroupEnd) X(ncclAllReduce) X(ncclAllGather) \
-      X(ncclSend) X(ncclRecv)
+// clang-format off
+#define BANKWISE_NCCL_FUNCTIONS(X) \
+  X(ncclGetVersion) X(ncclGetErrorString) X(ncclGetUniqueId) X(ncclCommInitRank) X(ncclCommAbort) \
+  X(ncclCommGetAsyncError) X(ncclGroupStart) X(ncclGroupEnd) X(ncclAllReduce) X(ncclAllGather) X(ncclSend) X(ncclRecv)
+// clang-format on
 
 /// NCCL's functions, by their names.
 struct Nccl {
