@@ -3,49 +3,37 @@
 // Copies (cp.async) in each form of a report: their worst access has sources, and no picture.
 #include <nlohmann/json.hpp>
 
-#include <bankwise/trace/builder.hpp>
-#include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/sinks.hpp"
+#include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
 using namespace bankwise::driver;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A copy of consecutive words from words that are `step` bytes apart.
-trace::Pattern copy(trace::Builder& builder, std::uint32_t step) {
-  trace::Pattern pattern{.site = builder.site({.file = "k.cu", .line = 3}),
-                         .array = builder.array({"tile", 0, 128}),
-                         .operation = banks::Operation::cp_async,
-                         .mask = 0xffffffff,
-                         .count = 2};
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    pattern.addresses.push_back(4 * lane);
-    pattern.sources.push_back(step * lane);
+/// Each 2 copies of consecutive words from words that are `step` bytes apart.
+RunReport report_of_copies(std::initializer_list<std::uint32_t> steps, const char* architecture) {
+  trace::Builder builder = builder_of();
+  for (const std::uint32_t step : steps) {
+    trace::Pattern pattern = access_of(builder, {.file = "k.cu", .line = 3}, 4, 2);
+    pattern.operation = banks::Operation::cp_async;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) pattern.sources.push_back(step * lane);
+    normalize(pattern);
+    builder.add(pattern);
   }
-  normalize(pattern);
-  return pattern;
-}
-
-RunReport report_of(std::initializer_list<std::uint32_t> steps, const char* architecture) {
-  trace::Builder builder({.kernel = "k"});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
-  for (const std::uint32_t step : steps) builder.add(copy(builder, step));
-  trace::Trace trace{.maker = trace::Maker::cuda, .kernels = {builder.take()}};
-  SourceFinder finder("/no/such/directory");
-  return {kernel_reports(trace, {banks::find_architecture(architecture)}, finder), {"./program"}, trace.maker, {}};
+  return report_of({builder.take()}, {architecture});
 }
 
 }  // namespace
 
 TEST_CASE("driver/copies_report/passes_and_addresses") {
-  const RunReport report = report_of({4, 8}, "sm_90");
+  const RunReport report = report_of_copies({4, 8}, "sm_90");
   const std::string text = to_text(report, 120);
   INFO(text);
-  CHECK(text.find("cp.async 4") != std::string::npos);
-  CHECK(text.find("worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: passes 2, ideal 1") !=
-        std::string::npos);
+  CHECK_THAT(text,
+             ContainsSubstring(
+                 "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: passes 2, ideal 1"));
   CHECK(text.find("idle") == std::string::npos);  // no picture of banks
   const auto json = nlohmann::json::parse(to_json(report));
   const auto& on = json.at("kernels").at(0).at("architectures").at(0);
@@ -57,12 +45,11 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
   CHECK(line.at("worst").at("addresses").at(3) == 12);
   auto kernels = report.kernels;
   kernels[0].lines[0][0].is_file = true;
-  CHECK(to_sarif(kernels, {}).find("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90.") !=
-        std::string::npos);
+  CHECK_THAT(to_sarif(kernels, {}), ContainsSubstring("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
 }
 
 TEST_CASE("driver/copies_report/no_copies_on_gpu") {
-  const RunReport report = report_of({4}, "sm_75");
+  const RunReport report = report_of_copies({4}, "sm_75");
   CHECK(to_text(report, 120).find("note: sm_75 has no 4-byte cp.async\n") != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);
 }

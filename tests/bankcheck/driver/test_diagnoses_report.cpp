@@ -3,10 +3,8 @@
 // Diagnoses in each form of a report.
 #include <nlohmann/json.hpp>
 
-#include <bankwise/trace/builder.hpp>
-#include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/driver/reporting.hpp"
-#include "bankcheck/driver/sinks.hpp"
+#include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -17,9 +15,7 @@ using trace::Fault;
 namespace {
 
 trace::Trace trace_with(const std::vector<trace::DiagnosisRecord>& diagnoses) {
-  trace::Builder builder({.kernel = "k"});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
-  builder.trace().blocks = 1;
+  trace::Builder builder = builder_of();
   builder.site({.file = "k.cu", .line = 3});
   builder.site({.file = "k.cu", .line = 8});
   for (const trace::DiagnosisRecord& diagnosis : diagnoses) builder.add(diagnosis);
@@ -31,12 +27,6 @@ const trace::DiagnosisRecord trap{Fault::trap, 1, {}, true, "lane 0 of block (0,
 const trace::DiagnosisRecord collision{
     Fault::lanes_collide, 1, {}, false, "lane 2 of block (0, 0, 0) of k writes", 1, {}};
 
-RunReport report_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
-  const trace::Trace trace = trace_with(diagnoses);
-  SourceFinder finder("/no/such/directory");
-  return {kernel_reports(trace, {banks::find_architecture("sm_90")}, finder), {"./program"}, trace.maker, {}};
-}
-
 int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   ReportOptions options;
   options.outputs["--json"] = "/dev/null";
@@ -47,7 +37,7 @@ int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
 }  // namespace
 
 TEST_CASE("driver/diagnoses_report/text") {
-  const std::string text = to_text(report_of({race, trap}), 120);
+  const std::string text = to_text(report_of(trace_with({race, trap})), 120);
   INFO(text);
   CHECK(text.find("\n  k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n") != std::string::npos);
   CHECK(text.find("\n  k.cu:8: trap: lane 0 of block (0, 0, 0) of k stops; this ended the launch\n") !=
@@ -57,32 +47,31 @@ TEST_CASE("driver/diagnoses_report/text") {
     many.kernels[0].sites.push_back({.file = "m.cu", .line = 100 + i});
     many.kernels[0].diagnoses.push_back({Fault::race, 2 + i, {}, false, "x", 1, {}});
   }
-  SourceFinder finder("/no/such/directory");
-  const std::string cut =
-      to_text(RunReport{kernel_reports(many, {banks::find_architecture("sm_90")}, finder), {}, {}, {}}, 120);
+  const std::string cut = to_text(report_of(many), 120);
   CHECK(cut.find("m.cu:119: race") != std::string::npos);
   CHECK(cut.find("m.cu:120: race") == std::string::npos);
   CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
 }
 
 TEST_CASE("driver/diagnoses_report/json") {
-  const json kernel = json::parse(to_json(report_of({race, collision}))).at("kernels").at(0);
+  const json kernel = json::parse(to_json(report_of(trace_with({race, collision})))).at("kernels").at(0);
   REQUIRE(kernel.at("diagnoses").size() == 2);
-  const json& diagnosis = kernel["diagnoses"][0];
-  CHECK(diagnosis.at("fault") == "race");
-  CHECK(diagnosis.at("file") == "k.cu");
-  CHECK(diagnosis.at("line") == 3);
-  CHECK(diagnosis.at("other_line") == 8);
-  CHECK(diagnosis.at("count") == 12);
-  CHECK(diagnosis.at("remark") == false);
-  CHECK(diagnosis.at("ended_launch") == false);
-  CHECK(diagnosis.at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times");
+  CHECK(kernel["diagnoses"][0] == json{{"fault", "race"},
+                                       {"file", "k.cu"},
+                                       {"line", 3},
+                                       {"is_file", false},
+                                       {"source", ""},
+                                       {"other_line", 8},
+                                       {"count", 12},
+                                       {"remark", false},
+                                       {"ended_launch", false},
+                                       {"text", "race: lane 1 of block (0, 0, 0) of k reads; 12 times"}});
   CHECK(kernel["diagnoses"][1].at("remark") == true);
-  CHECK(json::parse(to_json(report_of({}))).at("kernels").at(0).at("diagnoses").empty());
+  CHECK(json::parse(to_json(report_of(trace_with({})))).at("kernels").at(0).at("diagnoses").empty());
 }
 
 TEST_CASE("driver/diagnoses_report/sarif") {
-  auto kernels = report_of({race, collision, trap}).kernels;
+  auto kernels = report_of(trace_with({race, collision, trap})).kernels;
   CHECK(json::parse(to_sarif(kernels, {})).at("runs")[0].at("results").empty());
   CHECK(lines_without_file(kernels) == 3);
   for (std::size_t i = 0; i < 2; ++i) kernels[0].diagnoses[i].is_file = true;

@@ -3,8 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <bankwise/trace/builder.hpp>
-#include "bankcheck/driver/kernel_report.hpp"
+#include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -59,21 +58,14 @@ TEST_CASE("driver/emitted_code/no_evidence") {
 }
 
 TEST_CASE("driver/emitted_code/in_report") {
-  trace::Builder builder({.kernel = "k"});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
-  builder.trace().blocks = 1;
-  trace::Pattern narrow{.site = builder.site({.file = "k.cu", .line = 12}), .array = builder.array({"tile", 0, 4096})};
-  narrow.mask = 0xFFFFFFFF;
-  for (std::uint32_t lane = 0; lane < 32; ++lane) narrow.addresses.push_back(16 * lane);
-  narrow.count = 4;
+  trace::Builder builder = builder_of();
+  const trace::Pattern narrow = access_of(builder, {.file = "k.cu", .line = 12}, 16, 4);
   trace::Pattern wide = narrow;
   wide.width = 16;
   wide.count = 1;
   builder.add(narrow);
   builder.set_merged({wide});
-  const trace::Trace trace{.kernels = {builder.take()}};
-  SourceFinder finder("/no/such/directory");
-  RunReport report{.kernels = kernel_reports(trace, {banks::find_architecture("sm_90")}, finder)};
+  RunReport report = report_of({builder.take()});
   CHECK(to_text(report, 120).find("machine code") == std::string::npos);
   report.emitted = {{"/x/k.cu", 12, {{"LDS.128", 1}}}};
   const std::string text = to_text(report, 120);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The text of the HTML report; tests/browser has the tests in a browser.
-#include <bankwise/trace/builder.hpp>
-#include "bankcheck/driver/sinks.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
+#include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
 
@@ -12,33 +11,12 @@ using namespace bankwise::driver;
 
 namespace {
 
-/// An access of a whole warp with `step` bytes from lane to lane.
-trace::Pattern access_of(trace::Builder& builder, unsigned line, std::uint32_t step, std::uint64_t times,
-                         const std::string& file = "/no/such/k.cu") {
-  trace::Pattern pattern{.site = builder.site({.file = file, .line = line}),
-                         .array = builder.array({"tile", 0, 8192}),
-                         .mask = 0xffffffff,
-                         .count = times};
-  for (std::uint32_t lane = 0; lane < 32; ++lane) pattern.addresses.push_back(step * lane);
-  normalize(pattern);
-  return pattern;
-}
+trace::Site site_at(unsigned line, const std::string& file = "/no/such/k.cu") { return {.file = file, .line = line}; }
 
 trace::KernelTrace kernel_of(const std::string& name, std::uint32_t step, std::uint64_t times) {
-  trace::Builder builder({.kernel = name});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
-  builder.add(access_of(builder, 3, step, times));
-  trace::KernelTrace kernel = builder.take();
-  kernel.blocks = 1;
-  return kernel;
-}
-
-RunReport report_of(const std::vector<trace::KernelTrace>& kernels, const std::vector<const char*>& names = {"sm_90"}) {
-  trace::Trace trace{.maker = trace::Maker::cuda, .kernels = kernels};
-  SourceFinder finder("/no/such/directory");
-  std::vector<const banks::Architecture*> architectures;
-  for (const char* name : names) architectures.push_back(banks::find_architecture(name));
-  return {kernel_reports(trace, architectures, finder), {"./program"}, trace.maker, {}};
+  trace::Builder builder = builder_of(name);
+  builder.add(access_of(builder, site_at(3), step, times));
+  return builder.take();
 }
 
 bool has(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
@@ -94,9 +72,8 @@ TEST_CASE("driver/html_report/unknown_cost") {
 
 TEST_CASE("driver/html_report/escaped") {
   const std::string evil = "<script>alert(1)</script>\"'&";
-  trace::Builder builder({.kernel = evil, .options = evil});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
-  trace::Pattern pattern = access_of(builder, 3, 128, 1, evil);
+  trace::Builder builder = builder_of(evil, evil);
+  trace::Pattern pattern = access_of(builder, site_at(3, evil), 128, 1);
   pattern.array = builder.array({evil, 0, 8192});
   builder.add(pattern);
   RunReport report = report_of({builder.take()});
@@ -115,12 +92,11 @@ TEST_CASE("driver/html_report/source_excerpts") {
   for (int line = 1; line <= 100; ++line) text += "line " + std::to_string(line) + "\r\n";
   const auto path = scratch.path() / "k.cu";
   std::ofstream(path) << text;
-  trace::Builder builder({.kernel = "k"});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
-  for (const unsigned line : {20U, 90U}) builder.add(access_of(builder, line, 128, 1, path.string()));
+  trace::Builder builder = builder_of();
+  for (const unsigned line : {20U, 90U}) builder.add(access_of(builder, site_at(line, path.string()), 128, 1));
   const trace::Trace trace{.maker = trace::Maker::cuda, .kernels = {builder.take()}};
   SourceFinder finder(scratch.path());
-  RunReport report{kernel_reports(trace, {banks::find_architecture("sm_90")}, finder), {}, trace.maker, {}};
+  const RunReport report = report_of(trace, {"sm_90"}, finder);
   const auto excerpts = source_excerpts(report.kernels[0], trace, finder);
   REQUIRE(excerpts.size() == 1);
   const auto& lines = excerpts[0].lines;
@@ -142,12 +118,11 @@ TEST_CASE("driver/html_report/no_source_files") {
 }
 
 TEST_CASE("driver/html_report/size_limit") {
-  trace::Builder builder({.kernel = "k"});
-  builder.add(trace::LaunchShape{{32, 1, 1}, {32, 1, 1}, 1});
+  trace::Builder builder = builder_of();
   std::vector<std::pair<unsigned, std::string>> lines;
   for (unsigned line = 1; line <= 1000; ++line) lines.emplace_back(line, std::string(80, 'x'));
   for (unsigned i = 0; i < 200; ++i) {
-    trace::Pattern pattern = access_of(builder, 5 * i + 1, 4 << i % 6, 1);  // up to 32 lanes in a bank
+    trace::Pattern pattern = access_of(builder, site_at(5 * i + 1), 4 << i % 6, 1);  // up to 32 lanes in a bank
     pattern.width = i % 3 == 0 && i % 6 >= 2 ? 16 : 4;
     builder.add(pattern);
   }

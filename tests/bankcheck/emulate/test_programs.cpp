@@ -304,8 +304,9 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
 }
 
 TEST_CASE("emulate/programs/cached_build", "[emulate]") {
-  // With a PATH and a compiler that do not exist, only the cache can provide it.
   CHECK(emulate(source("endings")).code == 0);
+  // Without a PATH the compiler finds no assembler: only the cache can provide the program.
+  const std::string nothing = "PATH=/no/such/folder";
   const auto newest = [] {
     std::filesystem::file_time_type time{};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(CACHE "/objects")) {
@@ -314,8 +315,9 @@ TEST_CASE("emulate/programs/cached_build", "[emulate]") {
     return time;
   };
   const auto before = newest();
-  CHECK(emulate(source("endings")).code == 0);
+  CHECK(emulate(source("endings"), nothing).code == 0);
   CHECK(newest() == before);
+  CHECK(emulate("-D UNUSED " + source("endings"), nothing).code == 3);
   CHECK(emulate("-D UNUSED " + source("missing")).code == 3);
 }
 

@@ -31,10 +31,7 @@ TEST_CASE("cuda/gpu/modules/loaded_5_times", "[modules]") {
   const Checked c = watched_whole(program("modules", "reload " + module_file()));
   check_kernels(c, {"in_module"});
   check_in_module(c, 5, 1 + 2 + 3 + 4 + 5);
-}
-
-TEST_CASE("cuda/gpu/modules/driver_compiler_keeps_lines", "[modules]") {
-  const Checked c = watched_whole(program("modules", "reload " + module_file()));
+  // The driver's compiler keeps the lines of the PTX.
   CHECK(numbers(c.on("in_module"), "4-way store", "store") == times(15, 4));
   CHECK(numbers(c.on("in_module"), "4-way load", "load") == times(15, 4));
 }

@@ -22,26 +22,10 @@ void check_admits_loss(const std::string& report) {
 
 }  // namespace
 
-TEST_CASE("cuda/gpu/processes/child", "[processes]") {
-  const Checked c = watched_whole(program("processes", "spawn"));
-  check_kernels(c, {"ways_2", "ways_32"});
-  check_ways_32(c, 1, 3);
-  check_ways_2(c, 1, 5);
-}
-
-TEST_CASE("cuda/gpu/processes/fork_both_use_cuda", "[processes]") {
-  const Checked c = watched_whole(program("processes", "fork_first"));
-  check_kernels(c, {"ways_2", "ways_32"});
-  check_ways_32(c, 1, 3);
-  check_ways_2(c, 1, 5);
-}
-
-TEST_CASE("cuda/gpu/processes/fork_child_exits", "[processes]") {
+TEST_CASE("cuda/gpu/processes/children", "[processes]") {
+  for (const char* mode : {"spawn", "fork_first"}) check_program(program("processes", mode), {1, 3}, {1, 5});
   for (const char* mode : {"fork_and_exit", "fork_and_underscore_exit"}) {
-    INFO(mode);
-    const Checked c = watched_whole(program("processes", mode));
-    check_kernels(c, {"ways_32"});
-    check_ways_32(c, 2, 3 + 7);
+    check_program(program("processes", mode), {2, 3 + 7});
   }
 }
 
@@ -52,11 +36,7 @@ TEST_CASE("cuda/gpu/processes/mpirun", "[.mpirun]") {
   check_ways_32(c, 2, 2 * 4);
 }
 
-TEST_CASE("cuda/gpu/processes/control", "[endings]") {
-  const Checked c = watched_whole(program("endings", "good"));
-  check_kernels(c, {"ways_32"});
-  check_ways_32(c, 1, 3);
-}
+TEST_CASE("cuda/gpu/processes/control", "[endings]") { check_program(program("endings", "good"), {1, 3}); }
 
 TEST_CASE("cuda/gpu/processes/never_waits", "[endings]") {
   const Checked c = watched_whole(program("endings", "unsynchronized"));

@@ -81,6 +81,20 @@ inline void check_kernels(const Checked& checked, const std::vector<std::string>
   CHECK(reported == names);
 }
 
+struct Ran {
+  unsigned launches = 0, blocks = 0;
+};
+
+/// The program ran ways_32 and, unless it is 0 times, ways_2, and nothing else.
+inline Checked check_program(const std::string& command, Ran wide, Ran narrow = {}) {
+  Checked c = watched_whole(command);
+  check_kernels(
+      c, narrow.launches == 0 ? std::vector<std::string>{"ways_32"} : std::vector<std::string>{"ways_2", "ways_32"});
+  check_ways_32(c, wide.launches, wide.blocks);
+  if (narrow.launches != 0) check_ways_2(c, narrow.launches, narrow.blocks);
+  return c;
+}
+
 /// Requires exit code 3 and one sentence that contains `words`, and returns the text of the report.
 inline std::string check_fails_with(const std::string& command, const std::string& words,
                                     const std::string& options = "") {

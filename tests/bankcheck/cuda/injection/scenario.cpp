@@ -43,6 +43,8 @@ std::string cubin_with(const std::string& kernel) {
   return "cubin\0.text."s + kernel + "\0.nv.info"s;
 }
 
+void load_kernel() { fake::load_module(CONTEXT, MODULE, cubin_with("kernel")); }
+
 fake::Launch first_launch() { return {.context = CONTEXT, .module = MODULE, .function = FUNCTION, .stream = STREAM}; }
 
 void store(LaunchSlot* slot, std::uint32_t address, std::uint64_t times) {
@@ -56,7 +58,6 @@ void fill(LaunchSlot* slot, std::uint32_t eighths, std::uint32_t first_address) 
 }
 
 void simple() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   fake::Launch launch = first_launch();
   launch.grid[0] = 7;
   launch.grid[1] = 2;
@@ -74,7 +75,6 @@ void simple() {
 }
 
 void two_contexts() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   fake::load_module(OTHER_CONTEXT, OTHER_MODULE, cubin_with("kernel"));
   store(fake::launch(first_launch()), 0, 1);
   fake::Launch other{
@@ -98,7 +98,6 @@ void unload() {
 
 /// Fills the table in one launch, so nothing can be drained.
 void overflow() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   LaunchSlot* slot = fake::launch(first_launch());
   fill(slot, 8, 0);
   store(slot, 1 << 20, 11);
@@ -113,7 +112,6 @@ void fill_costs(LaunchSlot* slot, std::uint32_t lost) {
 }
 
 void flood() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   LaunchSlot* slot = fake::launch(first_launch());
   fill(slot, 8, 0);
   fill_costs(slot, 17);
@@ -121,7 +119,6 @@ void flood() {
 
 /// Fills many tables, with synchronizations between the launches.
 void drain() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   for (std::uint32_t i = 0; i < 40; ++i) {
     fill(fake::launch(first_launch()), 3, i << 16);
     if (i % 2 == 0) {
@@ -134,7 +131,6 @@ void drain() {
 
 /// One thread synchronizes while others launch. Each launch's kernel runs after the launch's end.
 void threads() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   std::vector<std::thread> all;
   for (std::uintptr_t t = 0; t < 3; ++t) {
     all.emplace_back([t] {
@@ -156,31 +152,28 @@ void threads() {
 }
 
 void graph() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   fake::launch_in_graph(first_launch(), true);
   for (int i = 0; i < 3; ++i) store(fake::launch_in_graph(first_launch(), false), 0, 1);
 }
 
-/// All nodes get the launch slot of the last one.
-void mixed_graph() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
+/// The slot of a graph of two kernels: all nodes get that of the last one.
+LaunchSlot* slot_of_graph() {
+  fake::launch_in_graph(first_launch(), false);
   fake::Launch third = first_launch();
   third.function = OTHER_FUNCTION;
   third.name = "third";
-  fake::launch_in_graph(first_launch(), false);
-  LaunchSlot* slot = fake::launch_in_graph(third, false);
+  return fake::launch_in_graph(third, false);
+}
+
+void mixed_graph() {
+  LaunchSlot* slot = slot_of_graph();
   store(slot, 0, 3);
   fake::access(slot, fake::pc_of(MODULE) + 0x1040, pack_what(Source::shared, 4, STORE), TWO_LANES, {0, 128}, 4);
 }
 
-/// As mixed_graph(), but with more patterns than there is room for.
+/// More patterns than there is room for.
 void full_graph() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
-  fake::Launch third = first_launch();
-  third.function = OTHER_FUNCTION;
-  third.name = "third";
-  fake::launch_in_graph(first_launch(), false);
-  LaunchSlot* slot = fake::launch_in_graph(third, false);
+  LaunchSlot* slot = slot_of_graph();
   fill(slot, 8, 0);
   fill_costs(slot, 1);
 }
@@ -200,10 +193,8 @@ void filtered() {
   store(fake::launch(launch), 0, 4);
 }
 
-/// The environment asks for 10 of 1000 blocks.
 /// Two kernels of one module; the second is launched when the first has been launched often.
 void repeated() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   fake::Launch second = first_launch();
   second.function = OTHER_FUNCTION;
   second.name = "second";
@@ -214,6 +205,7 @@ void repeated() {
   fake::synchronize_context(CONTEXT);
 }
 
+/// The environment asks for 10 of 1000 blocks.
 void sampled() {
   fake::load_module(CONTEXT, OTHER_MODULE, cubin_with("never_launched"));
   fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
@@ -242,7 +234,6 @@ void faults() {
 /// The child neither records its parent's accesses nor ends its parent's record; it ends with its own exit code, though
 /// the library's exit handlers hang in it.
 void forks() {
-  fake::load_module(CONTEXT, MODULE, cubin_with("kernel"));
   store(fake::launch(first_launch()), 0, 1);
   if (const pid_t child = fork(); child == 0) {
     std::exit(7);
@@ -257,6 +248,7 @@ void forks() {
 /// As forks(), but the child uses CUDA.
 void forks_and_launches() {
   if (const pid_t child = fork(); child == 0) {
+    load_kernel();
     simple();
     std::exit(0);
   } else {
@@ -267,13 +259,14 @@ void forks_and_launches() {
 struct Scenario {
   const char* name;
   void (*play)();
+  bool loads = true;  ///< MODULE with "kernel", first
 };
 constexpr Scenario SCENARIOS[] = {
     {"drain", drain},
     {"faults", faults},
-    {"filtered", filtered},
+    {"filtered", filtered, false},
     {"forks", forks},
-    {"forks_and_launches", forks_and_launches},
+    {"forks_and_launches", forks_and_launches, false},
     {"graph", graph},
     {"killed", killed},
     {"overflow", overflow},
@@ -281,12 +274,12 @@ constexpr Scenario SCENARIOS[] = {
     {"full_graph", full_graph},
     {"mixed_graph", mixed_graph},
     {"repeated", repeated},
-    {"sampled", sampled},
-    {"nothing", [] {}},
+    {"sampled", sampled, false},
+    {"nothing", [] {}, false},
     {"simple", simple},
     {"threads", threads},
     {"two_contexts", two_contexts},
-    {"unload", unload},
+    {"unload", unload, false},
 };
 
 }  // namespace
@@ -301,6 +294,7 @@ int main(int count, char** arguments) {
   if (initialize == nullptr || initialize() != 1) return 2;
   for (const Scenario& scenario : SCENARIOS) {
     if (count == 2 && std::strcmp(arguments[1], scenario.name) == 0) {
+      if (scenario.loads) load_kernel();
       scenario.play();
       return 0;
     }

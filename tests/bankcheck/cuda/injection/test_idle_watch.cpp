@@ -4,11 +4,15 @@
 
 using Watch = bankwise::cuda::IdleWatch<char, int>;
 
+static void launch(Watch& watch, int thread, char stream) {
+  watch.launch_begins(thread, stream);
+  watch.launch_ends(thread);
+}
+
 TEST_CASE("cuda/injection/idle_watch/own_launches") {
   Watch watch;
   CHECK(watch.idle());
-  watch.launch_begins(1, 's');
-  watch.launch_ends(1);
+  launch(watch, 1, 's');
   CHECK_FALSE(watch.idle());
   watch.synchronized(1, 's');
   CHECK(watch.idle());
@@ -16,8 +20,7 @@ TEST_CASE("cuda/injection/idle_watch/own_launches") {
 
 TEST_CASE("cuda/injection/idle_watch/other_thread_covered_second") {
   Watch watch;
-  watch.launch_begins(1, 's');
-  watch.launch_ends(1);
+  launch(watch, 1, 's');
   watch.synchronized(2, 's');
   CHECK_FALSE(watch.idle());
   watch.synchronized(3, 's');
@@ -28,10 +31,7 @@ TEST_CASE("cuda/injection/idle_watch/other_thread_covered_second") {
 
 TEST_CASE("cuda/injection/idle_watch/other_thread_in_stream") {
   Watch watch;
-  for (const int thread : {1, 2}) {
-    watch.launch_begins(thread, 's');
-    watch.launch_ends(thread);
-  }
+  for (const int thread : {1, 2}) launch(watch, thread, 's');
   watch.synchronized(1, 's');
   CHECK_FALSE(watch.idle());
   watch.synchronized(1, 's');
@@ -40,11 +40,9 @@ TEST_CASE("cuda/injection/idle_watch/other_thread_in_stream") {
 
 TEST_CASE("cuda/injection/idle_watch/later_launch_starts_anew") {
   Watch watch;
-  watch.launch_begins(1, 's');
-  watch.launch_ends(1);
+  launch(watch, 1, 's');
   watch.synchronized(2, 's');
-  watch.launch_begins(1, 's');
-  watch.launch_ends(1);
+  launch(watch, 1, 's');
   watch.synchronized(2, 's');
   CHECK_FALSE(watch.idle());
   watch.synchronized(2, std::nullopt);
@@ -53,10 +51,7 @@ TEST_CASE("cuda/injection/idle_watch/later_launch_starts_anew") {
 
 TEST_CASE("cuda/injection/idle_watch/stream_or_context") {
   Watch watch;
-  for (const char stream : {'a', 'b'}) {
-    watch.launch_begins(1, stream);
-    watch.launch_ends(1);
-  }
+  for (const char stream : {'a', 'b'}) launch(watch, 1, stream);
   for (int i = 0; i < 3; ++i) watch.synchronized(1, 'a');
   CHECK_FALSE(watch.idle());
   watch.synchronized(1, std::nullopt);

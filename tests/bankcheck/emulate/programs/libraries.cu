@@ -3,8 +3,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <cstdio>
 #include <vector>
+
+#include "checks.cuh"
 
 extern "C" int of_c(int value);
 
@@ -26,12 +27,6 @@ __global__ void addresses(const float* __restrict__ in, float* out) {
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(&in[threadIdx.x]));
   out[threadIdx.x] = value;
 }
-
-int failures = 0;
-#define CHECK(condition)                                                         \
-  do {                                                                           \
-    if (!(condition)) printf("line %d: %s\n", __LINE__, #condition), ++failures; \
-  } while (0)
 
 template <class T>
 std::vector<T> copy_of(const T* device, int count) {
@@ -106,6 +101,5 @@ int main() {
   warps();
   products();
   CHECK(of_c(20) == 41);
-  if (failures == 0) printf("right\n");
-  return failures == 0 ? 0 : 1;
+  return checked();
 }

@@ -17,30 +17,31 @@ const void* const other = &places[2];
 const void* const here = &places[3];
 const void* const there = &places[4];
 
+struct Lanes {
+  Paths paths;
+  LanePath path, lane_a, lane_b;
+  void both_enter(const std::vector<const void*>& loops, bool is_header) {
+    for (LanePath* lane : {&lane_a, &lane_b}) lane->enter_block(loops, is_header);
+  }
+  bool same() { return lane_a.number(paths) == lane_b.number(paths); }
+  bool at_root() { return same() && lane_a.number(paths) == Paths::root; }
+};
+
 }  // namespace
 
-TEST_CASE("opencl/plugin/lane_path/root") {
-  Paths paths;
-  CHECK(LanePath().number(paths) == Paths::root);
-}
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/root") { CHECK(path.number(paths) == Paths::root); }
 
-TEST_CASE("opencl/plugin/lane_path/both_arms") {
-  Paths paths;
-  LanePath lane_a, lane_b;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/both_arms") {
   lane_a.enter_block({}, false);  // one arm
-  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  CHECK(same());
   lane_a.enter_block({}, false);  // the end
   lane_b.enter_block({}, false);
-  CHECK(lane_a.number(paths) == Paths::root);
-  CHECK(lane_b.number(paths) == Paths::root);
+  CHECK(at_root());
 }
 
-TEST_CASE("opencl/plugin/lane_path/arms_in_loop") {
-  Paths paths;
-  LanePath lane_a, lane_b;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/arms_in_loop") {
   for (int turn = 0; turn < 3; ++turn) {
-    lane_a.enter_block({outer}, true);
-    lane_b.enter_block({outer}, true);
+    both_enter({outer}, true);
     lane_a.enter_block({outer}, false);
     const auto number = lane_a.number(paths);
     lane_b.enter_block({outer}, false);
@@ -50,8 +51,7 @@ TEST_CASE("opencl/plugin/lane_path/arms_in_loop") {
   }
 }
 
-TEST_CASE("opencl/plugin/lane_path/iteration_numbers") {
-  Paths paths;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/iteration_numbers") {
   std::vector<std::uint32_t> numbers;
   LanePath first;
   for (int turn = 0; turn < 5; ++turn) {
@@ -68,8 +68,7 @@ TEST_CASE("opencl/plugin/lane_path/iteration_numbers") {
   }
 }
 
-TEST_CASE("opencl/plugin/lane_path/unrequested_iterations") {
-  Paths paths;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/unrequested_iterations") {
   LanePath asked, silent;
   for (int turn = 0; turn < 4; ++turn) {
     asked.enter_block({outer}, true);
@@ -81,23 +80,16 @@ TEST_CASE("opencl/plugin/lane_path/unrequested_iterations") {
   CHECK(silent.number(paths) != asked.number(paths));
 }
 
-TEST_CASE("opencl/plugin/lane_path/different_exits") {
-  Paths paths;
-  LanePath lane_a, lane_b;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/different_exits") {
   lane_a.enter_block({outer}, true);
   for (int turn = 0; turn < 7; ++turn) lane_b.enter_block({outer}, true);
-  CHECK(lane_a.number(paths) != lane_b.number(paths));
-  lane_a.enter_block({}, false);
-  lane_b.enter_block({}, false);
-  CHECK(lane_a.number(paths) == Paths::root);
-  CHECK(lane_b.number(paths) == Paths::root);
+  CHECK_FALSE(same());
+  both_enter({}, false);
+  CHECK(at_root());
 }
 
-TEST_CASE("opencl/plugin/lane_path/inner_loop") {
-  Paths paths;
-  LanePath lane_a, lane_b;
-  lane_a.enter_block({outer}, true);
-  lane_b.enter_block({outer}, true);
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/inner_loop") {
+  both_enter({outer}, true);
   lane_a.enter_block({outer, inner}, true);
   const auto first = lane_a.number(paths);
   for (int turn = 0; turn < 3; ++turn) lane_b.enter_block({outer, inner}, true);
@@ -105,37 +97,30 @@ TEST_CASE("opencl/plugin/lane_path/inner_loop") {
   lane_a.enter_block({outer}, false);
   lane_b.enter_block({outer}, true);  // `continue` of the outer loop, from within the inner one
   lane_a.enter_block({outer}, true);
-  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  CHECK(same());
   CHECK(lane_a.number(paths) != first);
-  lane_a.enter_block({outer, inner}, true);
-  lane_b.enter_block({outer, inner}, true);
-  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  both_enter({outer, inner}, true);
+  CHECK(same());
   CHECK(lane_a.number(paths) != first);  // the same iteration of the inner loop, another one of the outer
 }
 
-TEST_CASE("opencl/plugin/lane_path/different_loops") {
-  Paths paths;
-  LanePath lane_a, lane_b;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/different_loops") {
   lane_a.enter_block({outer}, true);
   lane_b.enter_block({other}, true);
-  CHECK(lane_a.number(paths) != lane_b.number(paths));
+  CHECK_FALSE(same());
   // From one loop directly into the next, with the same number of iterations.
   lane_a.enter_block({other}, true);
-  CHECK(lane_a.number(paths) == lane_b.number(paths));
+  CHECK(same());
 }
 
-TEST_CASE("opencl/plugin/lane_path/jump_out_of_two") {
-  Paths paths;
-  LanePath path;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/jump_out_of_two") {
   path.enter_block({outer}, true);
   path.enter_block({outer, inner}, true);
   path.enter_block({}, false);
   CHECK(path.number(paths) == Paths::root);
 }
 
-TEST_CASE("opencl/plugin/lane_path/call_sites") {
-  Paths paths;
-  LanePath lane_a, lane_b;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/call_sites") {
   lane_a.enter_call(here);
   lane_b.enter_call(there);
   const auto number = lane_a.number(paths);
@@ -143,17 +128,15 @@ TEST_CASE("opencl/plugin/lane_path/call_sites") {
   CHECK(number != lane_b.number(paths));
   lane_a.leave_call();
   lane_b.leave_call();
-  CHECK(lane_a.number(paths) == Paths::root);
-  CHECK(lane_b.number(paths) == Paths::root);
+  CHECK(at_root());
   lane_a.enter_call(there);
   lane_b.enter_call(here);
   CHECK(lane_b.number(paths) == number);
   CHECK(lane_a.number(paths) != number);
 }
 
-TEST_CASE("opencl/plugin/lane_path/loops_of_function") {
-  Paths paths;
-  LanePath path, straight;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/loops_of_function") {
+  LanePath straight;
   path.enter_block({outer}, true);
   const auto in_loop = path.number(paths);
   path.enter_call(here);
@@ -176,9 +159,7 @@ TEST_CASE("opencl/plugin/lane_path/loops_of_function") {
   CHECK(straight.number(paths) != in_call);
 }
 
-TEST_CASE("opencl/plugin/lane_path/recursion") {
-  Paths paths;
-  LanePath path;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/recursion") {
   path.enter_call(here);
   const auto once = path.number(paths);
   path.enter_call(here);
@@ -187,14 +168,13 @@ TEST_CASE("opencl/plugin/lane_path/recursion") {
   CHECK(path.number(paths) == once);
 }
 
-TEST_CASE("opencl/plugin/lane_path/cleared_numbers") {
-  Paths paths;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/cleared_numbers") {
   LanePath old, silent;
-  for (LanePath* path : {&old, &silent}) {
-    path->enter_block({outer}, true);
-    path->enter_block({outer}, true);
-    path->enter_call(here);
-    path->enter_block({inner}, true);
+  for (LanePath* lane : {&old, &silent}) {
+    lane->enter_block({outer}, true);
+    lane->enter_block({outer}, true);
+    lane->enter_call(here);
+    lane->enter_block({inner}, true);
   }
   for (int i = 0; i < 5; ++i) {  // numbers that no other lane has
     LanePath elsewhere;
@@ -217,9 +197,8 @@ TEST_CASE("opencl/plugin/lane_path/cleared_numbers") {
   CHECK(old.number(paths) == silent.number(paths));
 }
 
-TEST_CASE("opencl/plugin/lane_path/returned_path_unused") {
-  Paths paths;
-  LanePath path, fresh;
+TEST_CASE_METHOD(Lanes, "opencl/plugin/lane_path/returned_path_unused") {
+  LanePath fresh;
   path.enter_call(here);
   path.enter_block({inner}, true);
   (void)path.number(paths);

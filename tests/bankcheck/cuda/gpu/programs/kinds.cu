@@ -258,27 +258,18 @@ struct Entry {
   Kernel kernel;
   unsigned threads = 32, cluster = 1;
 };
-constexpr Entry entries[] = {{"bytes_1", bytes_1},
-                             {"bytes_2", bytes_2},
-                             {"bytes_4", bytes_4},
-                             {"bytes_8", bytes_8},
-                             {"bytes_16", bytes_16},
-                             {"add_unused", add_unused},
-                             {"add_used", add_used},
-                             {"increments", increments},
-                             {"swaps", swaps},
-                             {"float_adds", float_adds},
-                             {"ldmatrix_1", ldmatrix_1},
-                             {"ldmatrix_2", ldmatrix_2},
-                             {"ldmatrix_4", ldmatrix_4},
-                             {"ldmatrix_4_transposed", ldmatrix_4_transposed},
-                             {"stmatrix_1", stmatrix_1},
-                             {"stmatrix_4", stmatrix_4},
-                             {"async_copies", async_copies},
-                             {"remote", remote, 32, 2},
-                             {"two_thirds", two_thirds},
-                             {"part_of_warp", part_of_warp, 17},
-                             {"anywhere", anywhere}};
+#define NAMED(kernel) #kernel, kernel
+constexpr Entry entries[] = {{NAMED(bytes_1)},      {NAMED(bytes_2)},
+                             {NAMED(bytes_4)},      {NAMED(bytes_8)},
+                             {NAMED(bytes_16)},     {NAMED(add_unused)},
+                             {NAMED(add_used)},     {NAMED(increments)},
+                             {NAMED(swaps)},        {NAMED(float_adds)},
+                             {NAMED(ldmatrix_1)},   {NAMED(ldmatrix_2)},
+                             {NAMED(ldmatrix_4)},   {NAMED(ldmatrix_4_transposed)},
+                             {NAMED(stmatrix_1)},   {NAMED(stmatrix_4)},
+                             {NAMED(async_copies)}, {NAMED(remote), 32, 2},
+                             {NAMED(two_thirds)},   {NAMED(part_of_warp), 17},
+                             {NAMED(anywhere)}};
 
 /// Grids of clusters have 4 blocks. GPUs before compute capability 9.0 have no clusters.
 void run(const Entry& entry) {
