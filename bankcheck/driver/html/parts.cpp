@@ -30,7 +30,8 @@ const banks::Tally& costs_on(const trace::Report& report, const trace::LineRepor
   return line_on(report, line).costs;
 }
 
-/// Indices of the lines that are shown, those with the most conflicts first: on the first architecture, then on the next.
+/// Indices of the lines that are shown, those with the most conflicts first: on the first architecture, then on the
+/// next.
 std::vector<std::size_t> shown_lines(const KernelPart& part) {
   auto lines = by_numbers(lines_of(part).size(), [&](std::size_t i) {
     std::vector<std::uint64_t> conflicts;
