@@ -227,4 +227,20 @@ std::string without_folders(std::string_view options) {
   }
 }
 
+std::vector<std::vector<std::size_t>> KernelReport::diagnoses_by_cause() const {
+  std::vector<std::vector<std::size_t>> causes;
+  std::map<std::string, std::size_t> within_warps;  // index into causes, by function
+  for (std::size_t i = 0; i < trace.diagnoses.size(); ++i) {
+    const trace::DiagnosisRecord& diagnosis = trace.diagnoses[i];
+    const auto next = causes.size();
+    const bool in_warp = diagnosis.fault == trace::Fault::race &&
+                         diagnosis.text.find(trace::warp_synchronous_switch.flag) != std::string::npos;
+    const std::size_t cause =
+        in_warp ? within_warps.try_emplace(trace.sites.at(diagnosis.site).function, next).first->second : next;
+    if (cause == next) causes.emplace_back();
+    causes[cause].push_back(i);
+  }
+  return causes;
+}
+
 }  // namespace bankwise::driver

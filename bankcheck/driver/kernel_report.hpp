@@ -36,6 +36,8 @@ struct KernelReport {
 
   /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.
   std::optional<std::size_t> worst_line(std::size_t architecture) const;
+  /// Indices of the trace's diagnoses: all races within warps of one function most likely lack one __syncwarp().
+  std::vector<std::vector<std::size_t>> diagnoses_by_cause() const;
 };
 
 /// The report of one run of a program.

@@ -5,6 +5,7 @@
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/predict/bank_picture.hpp"
@@ -122,15 +123,27 @@ std::string remarks(const KernelReport& kernel, const Terms& terms) {
 
 /// What the program does wrong, before its costs.
 std::string diagnoses_text(const KernelReport& kernel) {
-  constexpr std::size_t most_shown = 20;
+  constexpr std::size_t most_shown = 20, most_pairs = 8;
   const auto& diagnoses = kernel.trace.diagnoses;
+  const auto& sites = kernel.trace.sites;
+  const auto causes = kernel.diagnoses_by_cause();
   std::string text;
-  for (std::size_t i = 0; i < std::min(diagnoses.size(), most_shown); ++i) {
-    const trace::Site& site = kernel.trace.sites.at(diagnoses[i].site);
-    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[i], site), sentence_of(diagnoses[i]));
+  for (std::size_t c = 0; c < std::min(causes.size(), most_shown); ++c) {
+    const std::size_t first = causes[c].front(), others = causes[c].size() - 1;
+    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[first], sites.at(diagnoses[first].site)),
+                        sentence_of(diagnoses[first]));
+    if (others == 0) continue;
+    text += fmt::format("    and {} in {}, most likely for the same reason, a missing __syncwarp(): lines",
+                        plural(others, "more race", "more races"), sites.at(diagnoses[first].site).function);
+    for (std::size_t i = 1; i <= std::min(others, most_pairs); ++i) {
+      const trace::DiagnosisRecord& race = diagnoses[causes[c][i]];
+      text += fmt::format("{} {} and {}", i == 1 ? "" : ",", sites.at(race.site).line,
+                          sites.at(race.other.value_or(race.site)).line);
+    }
+    text += others > most_pairs ? ", ...\n" : "\n";
   }
-  if (diagnoses.size() > most_shown)
-    text += fmt::format("  and {} more: --json lists all of them\n", diagnoses.size() - most_shown);
+  if (causes.size() > most_shown)
+    text += fmt::format("  and {} more: --json lists all of them\n", causes.size() - most_shown);
   return text;
 }
 

@@ -111,13 +111,14 @@ void add_incompleteness(RunReport& report) {
 void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
   for (const KernelReport& kernel : report.kernels) {
     const auto& diagnoses = kernel.trace.diagnoses;
-    const auto faults =
-        std::ranges::count_if(diagnoses, [](auto& diagnosis) { return !trace::row_of(diagnosis.fault).is_remark; });
+    const auto causes = kernel.diagnoses_by_cause();
+    const auto faults = std::count_if(causes.begin(), causes.end(), [&](const auto& cause) {
+      return !trace::row_of(diagnoses[cause.front()].fault).is_remark;
+    });
     if (faults == 0) continue;
-    sentences.push_back(fmt::format("{} has {} diagnos{}s{}", kernel.name, faults, faults == 1 ? "i" : "e",
-                                    std::ranges::any_of(diagnoses, [](auto& diagnosis) { return diagnosis.ended; })
-                                        ? ", and a launch of it ended early"
-                                        : ""));
+    const bool ended = std::any_of(diagnoses.begin(), diagnoses.end(), [](auto& diagnosis) { return diagnosis.ended; });
+    sentences.push_back(fmt::format("{} has {}{}", kernel.name, plural(std::uint64_t(faults), "diagnosis", "diagnoses"),
+                                    ended ? ", and a launch of it ended early" : ""));
   }
 }
 

@@ -124,7 +124,7 @@ TEST_CASE("emulator/findings/race_listed_once") {
   CHECK(race.count == 8 * 127);
   CHECK(race.first.block == 0);
   CHECK_FALSE(race.ended);
-  CHECK(race.text.starts_with("lane 0 of block (0, 0, 0) of races_twice reads 4 bytes at byte 4 of data"));
+  CHECK(race.text.starts_with("thread 0 of block (0, 0, 0) of races_twice reads 4 bytes at byte 4 of data"));
   CHECK(trace::placed_sentence_of(race, ran.trace).starts_with(std::string(__FILE__) + ":"));
   CHECK(trace::sentence_of(race).ends_with("; 1016 times"));
   CHECK(std::count(ran.out.begin(), ran.out.begin() + BLOCK, 0U) == 1);  // the results are there
@@ -162,7 +162,7 @@ TEST_CASE("emulator/findings/same_word_remark") {
   const Run ran = run({}, same_word);
   const auto& remark = only(ran.trace, Fault::lanes_collide);
   CHECK(remark.count == 62);  // each lane but the first of its warp
-  CHECK(trace::sentence_of(remark).starts_with("remark: several lanes write one word: lane 1 of block"));
+  CHECK(trace::sentence_of(remark).starts_with("remark: several lanes write one word: thread 1 of block"));
   CHECK(run({.allow = {Fault::lanes_collide}}, same_word).trace.diagnoses.empty());
   std::vector<unsigned> out(BLOCK);
   CHECK_FALSE(diagnosis_of([&] { emulate(same_word, {.block = BLOCK}, out.data()); }));

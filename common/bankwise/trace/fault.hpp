@@ -24,6 +24,7 @@ enum class Fault {
   trap,             ///< __trap() or a failed assert()
   lanes_collide,    ///< several lanes write one word in one instruction: one of them wins. A remark
   barriers_differ,  ///< warps pass a barrier together that is at several places of the source. A remark
+  global_race,      ///< two threads of a launch access a byte of device memory, one writes, nothing orders them
 };
 
 /// How a program silences a diagnosis: a member of emulator::Launch, and a flag of `bankcheck emulate`.

@@ -53,6 +53,27 @@ TEST_CASE("driver/diagnoses_report/text") {
   CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
 }
 
+TEST_CASE("driver/diagnoses_report/causes") {
+  trace::Trace scan = trace_with({});
+  trace::KernelTrace& kernel = scan.kernels[0];
+  kernel.diagnoses.push_back({Fault::race, 0, 1, false, "threads of two warps [--allow race]", 1, {}});
+  for (unsigned i = 0; i < 22; ++i) {
+    kernel.sites.push_back({.file = "s.cu", .line = 100 + i, .function = i == 21 ? "other" : "scan"});
+    kernel.diagnoses.push_back({Fault::race, 2 + i, 1, false, "in a warp [--warp-synchronous]", 1, {}});
+  }
+  SourceFinder finder("/no/such/directory");
+  const RunReport report{kernel_reports(scan, {banks::find_architecture("sm_90")}, finder), {}, {}, {}};
+  const std::string text = to_text(report, 120, false);
+  INFO(text);
+  CHECK(
+      text.find("  k.cu:3: race: threads of two warps [--allow race]\n"
+                "  s.cu:100: race: in a warp [--warp-synchronous]\n"
+                "    and 20 more races in scan, most likely for the same reason, a missing __syncwarp(): lines 101 and "
+                "8, 102 and 8, 103 and 8, 104 and 8, 105 and 8, 106 and 8, 107 and 8, 108 and 8, ...\n"
+                "  s.cu:121: race: in a warp [--warp-synchronous]\n") != std::string::npos);
+  CHECK(json::parse(to_json(report)).at("kernels").at(0).at("diagnoses").size() == 23);
+}
+
 TEST_CASE("driver/diagnoses_report/json") {
   const json kernel = json::parse(to_json(report_of(trace_with({race, collision})))).at("kernels").at(0);
   REQUIRE(kernel.at("diagnoses").size() == 2);

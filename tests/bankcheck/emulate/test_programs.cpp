@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <regex>
 #include <string>
 
 #include "tests/bankcheck/checked_report.hpp"
@@ -259,8 +260,10 @@ TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
 
 TEST_CASE("emulate/programs/device_memory_faults", "[emulate]") {
   const Outcome outcome = ended(1, emulate(source("endings") + " -- kernel"));
-  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:12: invalid address: lane 6 of block (0, 0, 0) of past_the_end "
-                                            "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
+  CHECK_THAT(outcome.out,
+             ContainsSubstring("endings.cu:12: invalid address: thread 6 of block (0, 0, 0) of past_the_end "
+                               "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
+  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:24 allocates with cudaMalloc; 26 times\n"));  // it goes on
   CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaErrorIllegalAddress"));
   const Outcome freed = ended(1, emulate(source("endings") + " -- use_after_free"));
   CHECK_THAT(freed.out, ContainsSubstring("endings.cu:40 has freed them"));
@@ -268,11 +271,29 @@ TEST_CASE("emulate/programs/device_memory_faults", "[emulate]") {
 
 TEST_CASE("emulate/programs/race_goes_on", "[emulate]") {
   const Outcome race = ended(1, emulate(source("endings") + " -- race"));
-  CHECK_THAT(race.out, ContainsSubstring("endings.cu:15: race: lane "));
+  CHECK_THAT(race.out, ContainsSubstring("endings.cu:15: race: thread "));
   CHECK_THAT(race.out, ContainsSubstring("last error: cudaSuccess"));
   CHECK(emulate("--allow race,unwritten-read " + source("endings") + " -- race").code == 0);
   const Outcome fatal = ended(1, emulate("--fatal " + source("endings") + " -- race"));
   CHECK(fatal.out.find("last error") == std::string::npos);
+}
+
+TEST_CASE("emulate/programs/global_races", "[emulate]") {
+  const Outcome outcome = ended(1, emulate(source("global_races")));
+  CHECK_THAT(outcome.out, ContainsSubstring("36 no error\n"));
+  INFO(outcome.out);
+  CHECK_THAT(outcome.out,
+             ContainsSubstring("of rows reads 4 bytes of device memory at byte 0 of the 65536 bytes that ") &&
+                 ContainsSubstring("global_races.cu:60 allocates with cudaMalloc; warp 0 of the block writes "
+                                   "there at line 4, and nothing orders the two [--allow global-race]; "));
+  std::string kernels;  // of the program, those with a race: the others are right
+  const std::regex race(
+      "global_races.cu:([0-9]+): race in global memory: thread [0-9]+ of block \\S+ \\S+ \\S+ of (\\w+) ");
+  for (std::sregex_iterator found(outcome.out.begin(), outcome.out.end(), race), end; found != end; ++found) {
+    if (const std::string kernel = (*found)[2]; kernels.find(kernel) == std::string::npos) kernels += kernel + ' ';
+  }
+  CHECK(kernels == "rows in_place no_barrier blocks_differ read_by_many ");
+  CHECK(emulate("--allow global-race " + source("global_races")).code == 0);
 }
 
 TEST_CASE("emulate/programs/build_error", "[emulate]") {

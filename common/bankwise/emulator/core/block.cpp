@@ -4,13 +4,9 @@
 #include <algorithm>
 
 namespace bankwise::emulator {
-namespace {
-
-Dim3 at(std::uint64_t linear, Dim3 size) {
+Dim3 position(std::uint64_t linear, Dim3 size) {
   return {unsigned(linear % size.x), unsigned(linear / size.x % size.y), unsigned(linear / size.x / size.y)};
 }
-
-}  // namespace
 
 RunningBlock::RunningBlock(const Launch& launch_, const void* entry)
     : launch(launch_),
@@ -25,7 +21,7 @@ RunningBlock::RunningBlock(const Launch& launch_, const void* entry)
   }
   for (unsigned i = 0; i < threads; ++i) {
     lanes[i].warp = i / launch.warp;
-    lanes[i].identity = {.thread = at(i, launch.block),
+    lanes[i].identity = {.thread = position(i, launch.block),
                          .block_size = launch.block,
                          .grid = launch.grid,
                          .rank = i,
@@ -36,10 +32,10 @@ RunningBlock::RunningBlock(const Launch& launch_, const void* entry)
 
 void RunningBlock::begin(std::uint64_t number_, Recorder* recorder_) {
   number = number_;
-  index = at(number, launch.grid);
+  index = position(number, launch.grid);
   recorder = recorder_;
   level = 0;
-  returned = 0;
+  returned = syncs = 0;
   shadow.begin_block();
   for (RunningWarp& warp : warps) {
     warp.has_meetings = false;
@@ -58,6 +54,7 @@ void RunningBlock::begin(std::uint64_t number_, Recorder* recorder_) {
     lane.waits_for_grid = false;
     lane.copies.clear();
     lane.copy_group = 0;
+    lane.store = {};
     release(lane);
   }
 }

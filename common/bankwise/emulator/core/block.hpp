@@ -43,6 +43,14 @@ struct PendingCopy {
   unsigned group = 0;
 };
 
+/// A store to device memory that a lane is about to perform, and what is there before.
+struct PendingStore {
+  std::uintptr_t address = 0;
+  std::uint32_t bytes = 0;  ///< 0: none
+  std::uintptr_t pc = 0;
+  std::array<std::byte, 16> before{};
+};
+
 /// The values that lanes brought to a meeting, until the last of them has continued.
 struct Delivery {
   std::array<std::uint64_t, 64> values{};
@@ -79,6 +87,7 @@ struct Lane {
   bool waits_for_grid = false;        ///< at a barrier: of the grid
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
+  PendingStore store;
 
   // The positions since its previous suspension, and how many of them the warp has processed. Last, because most lanes
   // use few of them.
@@ -105,6 +114,9 @@ struct RunningWarp {
   std::vector<std::unique_ptr<Delivery>> deliveries;
 };
 
+/// The position of a number in a grid or a block.
+Dim3 position(std::uint64_t linear, Dim3 size);
+
 struct RunningBlock {
   RunningBlock(const Launch& launch, const void* entry);
 
@@ -130,6 +142,7 @@ struct RunningBlock {
   Dim3 index;               ///< blockIdx
   std::uint32_t level = 0;  ///< barriers so far
   unsigned returned = 0;    ///< lanes
+  unsigned syncs = 0;       ///< fences, volatile accesses, and atomics on memory that is not shared, so far
   /// An address in the kernel: BoundKernel::entry, or the first place that a lane has passed; 0 before.
   std::uintptr_t in_kernel;
 };

@@ -43,13 +43,15 @@ bool is_of_program(const void* address) {
   return std::uintptr_t(address) - begin < std::uintptr_t(&_end) - begin;
 }
 
-BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid)
+BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid,
+                         unsigned epoch)
     : kernel_(kernel),
       stacks_(stacks),
       block_(launch, kernel.entry),
       faults_(launch, block_),
       accesses_(block_, faults_),
-      meetings_(block_, faults_, grid) {
+      meetings_(block_, faults_, grid),
+      races_(block_, epoch) {
   // Shared memory is never initialized: kernels find all arrays with constructors initialized.
   for (const std::uint32_t guard : block_.layout.guards) {
     guards_.push_back(std::exchange(block_.storage[guard], std::byte{1}));
@@ -79,6 +81,7 @@ void BlockRunner::body(void* data) {
 }
 
 void BlockRunner::suspend(Lane& lane, WaitReason wait, std::uintptr_t pc) {
+  races_.settle(lane);
   lane.wait = wait;
   lane.pc = pc;
   current = nullptr;

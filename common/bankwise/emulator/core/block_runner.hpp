@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include <bankwise/emulator/core/block.hpp>
 #include <bankwise/emulator/core/faults.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/global_races.hpp>
 #include <bankwise/emulator/core/meetings.hpp>
 #include <bankwise/emulator/core/shared_accesses.hpp>
 #include <bankwise/emulator/core/stacks.hpp>
@@ -34,7 +36,8 @@ bool is_of_program(const void* address);
 class BlockRunner {
  public:
   /// `stacks` are at least as many as a block has lanes. `grid` is null unless the launch is cooperative.
-  BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid = nullptr);
+  /// `epoch`: GlobalRaces::new_epoch().
+  BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid, unsigned epoch);
 
   BlockRunner(const BlockRunner&) = delete;
   ~BlockRunner();
@@ -59,10 +62,11 @@ class BlockRunner {
   /// Ends the lane, and the launch with a diagnosis.
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text);
   /// The same if faults are fatal; otherwise the lane goes on.
-  void report_from(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text) {
-    if (!faults_.is_news(fault, pc)) return;
-    if (block_.launch.fatal) fail(lane, fault, pc, text);
-    faults_.report({fault, pc, {lane.identity.rank}, text});
+  void report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
+                   const std::function<std::string()>& text) {
+    if (!faults_.is_news(fault, pc, other_pc)) return;
+    if (block_.launch.fatal) fail(lane, fault, pc, text());
+    faults_.report({fault, pc, {lane.identity.rank}, text(), other_pc});
   }
   /// A kernel accesses memory that is neither shared nor device memory.
   void note_other_memory(const void* address) const {
@@ -80,6 +84,12 @@ class BlockRunner {
     RunningWarp& warp = block_.warps[lane.warp];
     warp.last_atomic = warp.steps;
   }
+  /// A lane does what may order its accesses with those of other threads.
+  void note_sync(Lane& lane) {
+    races_.settle(lane);
+    ++block_.syncs;
+  }
+  GlobalRaces& races() { return races_; }
   RunningBlock& block() { return block_; }
   AsynchronousCopies& copies() { return accesses_.copies; }
   Meetings& meetings() { return meetings_; }
@@ -108,6 +118,7 @@ class BlockRunner {
   FaultReports faults_;
   SharedAccesses accesses_;
   Meetings meetings_;
+  GlobalRaces races_;
   std::unordered_map<LaneKey, std::pair<LaneKey, std::uint64_t>> places_;  // by key, in the order of execution
   std::unordered_map<const char*, std::shared_ptr<const void>> ptx_programs_;
   std::vector<std::byte> guards_;  ///< values of the guards before

@@ -100,7 +100,7 @@ class LaunchRun {
     std::uint64_t i = 0;
     try {
       const SignalStack signal_stack;
-      BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr);
+      BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr, epoch_);
       while ((i = next_++) < blocks_ && i < failed_) {
         const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
         std::optional<Recorder> recorder;
@@ -139,6 +139,7 @@ class LaunchRun {
   const Launch& launch_;
   const BoundKernel& kernel_;
   const unsigned lanes_ = unsigned(launch_.block.count());  // the lanes of a block
+  const unsigned epoch_ = GlobalRaces::new_epoch();
   StackPool& pool_ = StackPool::of_process();
   std::vector<std::uint64_t> traced_;
   Recording recording_{launch_};

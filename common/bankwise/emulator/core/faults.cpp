@@ -65,7 +65,7 @@ void Findings::put_into(trace::Builder& builder) const {
 
 namespace {
 
-/// "lane 7", "lanes 0-31 and 40".
+/// "thread 7", "threads 0-31 and 40".
 std::string listed(std::vector<unsigned> lanes) {
   std::sort(lanes.begin(), lanes.end());
   std::vector<std::string> runs;
@@ -82,23 +82,22 @@ std::string listed(std::vector<unsigned> lanes) {
     runs.resize(max_runs);
     runs.emplace_back("...");
   }
-  return fmt::format("{} {}", lanes.size() == 1 ? "lane" : "lanes", fmt::join(runs, ", "));
+  return fmt::format("{} {}", lanes.size() == 1 ? "thread" : "threads", fmt::join(runs, ", "));
 }
 
 }  // namespace
 
-/// "lanes 3, 4 of block (0, 0, 0) of reduce_naive reads ... [switch]".
+/// "threads 3, 4 of block (0, 0, 0) of reduce_naive reads ... [switch]".
 std::string FaultReports::sentence(const LaneFault& fault) const {
   // For a race, the text names the second lane.
   const bool names_one = fault.fault == Fault::race || fault.fault == Fault::lanes_collide;
   std::string sentence = fmt::format("{} of block ({}, {}, {}) of {} {}",
                                      listed(names_one ? std::vector{fault.lanes.front()} : fault.lanes), block_.index.x,
                                      block_.index.y, block_.index.z, function_at(block_.in_kernel), fault.text);
-  const trace::Switch& silenced_by = fault.silenced_by;
-  if (silenced_by.member.empty()) return sentence;
-  sentence += fmt::format(" [{}", silenced_by.member);
-  if (!silenced_by.flag.empty()) sentence += fmt::format(" or {}", silenced_by.flag);
-  return sentence + ']';
+  std::vector<std::string_view> switches{fault.silenced_by.member, fault.silenced_by.flag};
+  if (launch_.names_flags) switches.erase(switches.begin());
+  std::erase(switches, "");
+  return switches.empty() ? sentence : fmt::format("{} [{}]", sentence, fmt::join(switches, " or "));
 }
 
 void FaultReports::add(const LaneFault& fault, const FaultPlace& place) {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 namespace bankwise::emulator {
 
@@ -21,6 +23,10 @@ struct GlobalMemory {
   /// Called for each access of a kernel that is not valid.
   void (*refuse)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
 
+  /// "at byte 8 of the 4096 bytes that ...": for an address in an allocation.
+  std::string (*describe)(const void* address) = nullptr;
+  /// The last write and the last read of each word (global_races.hpp); null: they are not watched.
+  std::pair<std::atomic<std::uint64_t>, std::atomic<std::uint64_t>>* touches = nullptr;
   /// Called for each access of the host to an address that it contains.
   void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
   /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.

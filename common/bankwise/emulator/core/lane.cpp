@@ -26,6 +26,7 @@ bool access(const PendingAccess& access, const void* address, const void* caller
   Lane& lane = running();
   if (!lane.runner->is_shared(address)) {
     if (!global_memory.contains(address)) lane.runner->note_other_memory(address);
+    lane.runner->note_sync(lane);  // an atomic, or an instruction whose memory order is not known here
     return false;
   }
   lane.access = access;
@@ -40,7 +41,7 @@ Rounds& initialized(const void* object, const void* caller) noexcept {
   Lane& lane = running();
   if (!lane.runner->meetings().has_rounds(std::uintptr_t(object))) {
     lane.runner->fail(lane, Fault::unwritten, std::uintptr_t(caller),
-                      "uses a barrier object that no lane of the block has initialized");
+                      "uses a barrier object that no thread of the block has initialized");
   }
   return rounds_at(object);
 }
@@ -61,11 +62,11 @@ unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
 Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, const void* caller) noexcept {
   Lane& lane = running();
   if ((mask >> lane.identity.lane & 1) == 0) {
-    lane.runner->report_from(
-        lane, Fault::wrong_mask, std::uintptr_t(caller),
-        fmt::format(
-            "calls a warp intrinsic with the mask 0x{:x}, which leaves out the lane itself, lane {} of its warp", mask,
-            lane.identity.lane));
+    lane.runner->report_from(lane, Fault::wrong_mask, std::uintptr_t(caller), 0, [&] {
+      return fmt::format(
+          "calls a warp intrinsic with the mask 0x{:x}, which leaves out the lane itself, lane {} of its warp", mask,
+          lane.identity.lane);
+    });
   }
   lane.meeting = kind;
   lane.mask = mask;
@@ -101,6 +102,8 @@ Parts::Parts() noexcept { running().part = 0; }
 Parts::~Parts() { running().part = 0; }
 void Parts::next() noexcept { ++running().part; }
 void Parts::set(int part) noexcept { running().part = unsigned(part); }
+
+void fence() noexcept { running().runner->note_sync(running()); }
 
 void meet_at_place(const void* caller) noexcept { pass(caller); }
 
@@ -157,6 +160,7 @@ std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, cons
   Rounds& rounds = initialized(object, caller);
   const std::uint64_t round = rounds.done;
   rounds.expected -= std::min(drops, rounds.expected);
+  lane.runner->note_sync(lane);
   lane.runner->meetings().arrive_at(std::uintptr_t(object), arrivals);
   return round;
 }
@@ -164,7 +168,7 @@ std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, cons
 bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept {
   Lane& lane = running();
   lane.runner->note_atomic(lane);  // lanes may spin here
-  pass(caller);
+  lane.runner->note_sync(pass(caller));
   const Rounds& rounds = initialized(object, caller);
   if (rounds.done <= round) return false;
   lane.synchronized = rounds.completed;
@@ -188,6 +192,7 @@ void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* 
   Rounds& rounds = rounds_at(object);
   if (rounds.pending == rounds.expected) rounds.expected = rounds.pending = lanes;
   const std::uint64_t round = rounds.done;
+  lane.runner->note_sync(lane);
   lane.runner->meetings().arrive_at(std::uintptr_t(object), 1);
   if (!only_arrives) wait_for_round(object, round, caller);
 }
@@ -201,6 +206,7 @@ void meet_grid(const void* caller) noexcept {
   if (!is_cooperative()) {
     lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), "synchronizes a grid whose launch is not cooperative");
   }
+  lane.runner->note_sync(lane);
   lane.waits_for_grid = true;
   lane.value = 0;
   lane.runner->suspend(lane, WaitReason::barrier, std::uintptr_t(caller));

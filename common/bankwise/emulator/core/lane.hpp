@@ -61,6 +61,9 @@ long long steps(const void* caller) noexcept;
 /// __trap(), or a failed assert().
 [[noreturn]] void trap(const char* why, const void* caller) noexcept;
 
+/// A fence: it may order the lane's accesses with those of other threads.
+void fence() noexcept;
+
 // --- Accesses that the instrumentation does not see ---
 
 /// Several accesses or meetings of one call have different numbers, from 0, in the order in which the call makes them.

@@ -45,7 +45,8 @@ struct Launch {
   /// Ends the launch once it is true, if it is not null; the trace has what was recorded until then.
   const std::atomic<bool>* stop = nullptr;
   std::atomic<std::uint64_t>* blocks_done = nullptr;  ///< counts blocks that have ended, if it is not null
-  std::vector<trace::Fault> allow;                    ///< faults that are not diagnosed, unless they end the launch
+  bool names_flags = false;         ///< messages name the flags of bankcheck, not the members of Launch
+  std::vector<trace::Fault> allow;  ///< faults that are not diagnosed, unless they end the launch
 };
 
 /// A kernel with its arguments bound.

@@ -70,7 +70,7 @@ void Meetings::end_without_others(const Lane& waiting) {
   if (faults_.is_news(Fault::wrong_mask, waiting.pc)) {
     faults_.report(
         {Fault::wrong_mask, waiting.pc, blamed,
-         fmt::format("never meet: the mask 0x{:x} of a warp intrinsic names all of them; the first lane waits there, "
+         fmt::format("never meet: the mask 0x{:x} of a warp intrinsic names all of them; the first thread waits there, "
                      "and the others {}",
                      waiting.mask, others)});
   }
@@ -84,7 +84,7 @@ void Meetings::settle_barrier() {
       faults_.end({Fault::barrier_not_reached,
                    lane.pc,
                    {lane.identity.rank},
-                   fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no lane can continue",
+                   fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no thread can continue",
                                rounds.pending, rounds.expected)});
     }
     if (lane.wait != WaitReason::meeting) continue;
@@ -96,7 +96,7 @@ void Meetings::settle_barrier() {
   if (block_.returned > 0 && !block_.launch.returned_lanes_arrive &&
       faults_.is_news(Fault::barrier_not_reached, waiting->pc)) {
     faults_.report({Fault::barrier_not_reached, waiting->pc, block_.ranks_that(WaitReason::returned),
-                    "return without reaching this barrier, at which other lanes wait", 0,
+                    "return without reaching this barrier, at which other threads wait", 0,
                     trace::returned_lanes_switch});
   }
   check_places();
@@ -146,7 +146,7 @@ void Meetings::check_places() {
       faults_.report({Fault::barrier_not_reached,
                       first_of_warp->pc,
                       {lane.identity.rank},
-                      fmt::format("waits at another barrier, {}, than lane {} of the same warp at this one",
+                      fmt::format("waits at another barrier, {}, than thread {} of the same warp at this one",
                                   elsewhere(lane), first_of_warp->identity.rank),
                       lane.pc});
     }

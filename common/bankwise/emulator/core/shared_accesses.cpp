@@ -56,7 +56,7 @@ void AsynchronousCopies::check(const Lane& lane, Place place) {
         {Fault::race,
          lane.pc,
          {lane.identity.rank, copier.lane},
-         fmt::format("accesses {}; lane {} copies there asynchronously at line {}, and has not waited for the copy",
+         fmt::format("accesses {}; thread {} copies there asynchronously at line {}, and has not waited for the copy",
                      place(), copier.lane, site_of(copier.pc - 1).line),
          copier.pc});
   }
@@ -124,11 +124,11 @@ void SharedAccesses::report_clash(const Lane& lane, std::uintptr_t lane_pc, cons
   if (!faults_.is_news(fault, lane_pc, other_pc)) return;
   const std::string_view other = clash.other_wrote ? "writes" : "reads";
   const std::string after =
-      fault == Fault::unwritten ? ", and no lane of the block has written them"
+      fault == Fault::unwritten ? ", and no thread of the block has written them"
       : fault == Fault::lanes_collide
-          ? fmt::format("; lane {} writes another value there in the same instruction, and one of them remains",
+          ? fmt::format("; thread {} writes another value there in the same instruction, and one of them remains",
                         clash.other)
-          : fmt::format("; lane {} {} there at line {}, and nothing orders the two", clash.other, other,
+          : fmt::format("; thread {} {} there at line {}, and nothing orders the two", clash.other, other,
                         site_of(other_pc - 1).line);
   LaneFault found{fault,
                   lane_pc,

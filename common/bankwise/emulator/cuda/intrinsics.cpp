@@ -46,6 +46,8 @@ unsigned synchronize_block(bool says_yes) noexcept { return meet_block(says_yes,
 
 void synchronize_warp(unsigned mask) noexcept { meet_half(WarpMeeting::sync, mask, 0, BANKWISE_CALLER); }
 
+void fence() noexcept { emulator::fence(); }
+
 long long clock() noexcept { return steps(BANKWISE_CALLER); }
 
 void trap() noexcept { emulator::trap("__trap()", BANKWISE_CALLER); }

@@ -21,33 +21,37 @@ using Same = typename SameType<T>::Type;
 [[gnu::const]] unsigned shared_address(const void* address) noexcept;
 [[gnu::const]] void* generic_address(unsigned address) noexcept;
 [[gnu::const]] bool is_in_shared(const void* address) noexcept;
+void fence() noexcept;
 
 }  // namespace bankwise::emulator::device
 
 namespace bankwise::emulator::cuda {
 
-#define BANKWISE_LOAD(name)                  \
+// Programs exchange data between blocks with those that bypass the L1 cache: they count as fences.
+#define BANKWISE_LOAD(name, ...)             \
   template <class T>                         \
   BANKWISE_DEVICE T name(const T* address) { \
+    __VA_ARGS__;                             \
     return *address;                         \
   }
-BANKWISE_LOAD(__ldg)
-BANKWISE_LOAD(__ldca)
-BANKWISE_LOAD(__ldcg)
-BANKWISE_LOAD(__ldcs)
-BANKWISE_LOAD(__ldlu)
-BANKWISE_LOAD(__ldcv)
+BANKWISE_LOAD(__ldg, )
+BANKWISE_LOAD(__ldca, )
+BANKWISE_LOAD(__ldcg, device::fence())
+BANKWISE_LOAD(__ldcs, )
+BANKWISE_LOAD(__ldlu, )
+BANKWISE_LOAD(__ldcv, device::fence())
 #undef BANKWISE_LOAD
 
-#define BANKWISE_STORE(name)                                     \
+#define BANKWISE_STORE(name, ...)                                \
   template <class T>                                             \
   BANKWISE_DEVICE void name(T* address, device::Same<T> value) { \
+    __VA_ARGS__;                                                 \
     *address = value;                                            \
   }
-BANKWISE_STORE(__stwb)
-BANKWISE_STORE(__stcg)
-BANKWISE_STORE(__stcs)
-BANKWISE_STORE(__stwt)
+BANKWISE_STORE(__stwb, )
+BANKWISE_STORE(__stcg, device::fence())
+BANKWISE_STORE(__stcs, )
+BANKWISE_STORE(__stwt, device::fence())
 #undef BANKWISE_STORE
 
 BANKWISE_FUNCTION(std::size_t, __cvta_generic_to_shared, (const void* address), device::shared_address(address))

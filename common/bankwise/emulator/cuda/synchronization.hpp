@@ -16,6 +16,7 @@ unsigned synchronize_block(bool says_yes) noexcept;
 /// Waits for the lanes that `mask` names, see warp.hpp.
 void synchronize_warp(unsigned mask) noexcept;
 long long clock() noexcept;
+void fence() noexcept;
 [[noreturn]] void trap() noexcept;
 
 }  // namespace bankwise::emulator::device
@@ -28,10 +29,10 @@ BANKWISE_FUNCTION(int, __syncthreads_and, (int predicate), device::synchronize_b
 BANKWISE_FUNCTION(int, __syncthreads_or, (int predicate), device::synchronize_block(predicate != 0) != 0)
 BANKWISE_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFF) { device::synchronize_warp(mask); }
 
-// Host memory keeps the order in which lanes access it; only the compiler must keep it, too.
-BANKWISE_DEVICE void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
-BANKWISE_DEVICE void __threadfence() { __asm__ volatile("" ::: "memory"); }
-BANKWISE_DEVICE void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
+// Host memory keeps the order in which lanes access it; the compiler keeps it across the call, too.
+BANKWISE_DEVICE void __threadfence_block() { device::fence(); }
+BANKWISE_DEVICE void __threadfence() { device::fence(); }
+BANKWISE_DEVICE void __threadfence_system() { device::fence(); }
 
 /// Other lanes run between any two steps.
 BANKWISE_DEVICE void __nanosleep(unsigned) {}

@@ -30,6 +30,7 @@ constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not us
 constexpr std::size_t pages_for(std::size_t bytes) { return (bytes + page - 1) / page; }
 
 void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
+std::string place_in_allocation(const void* address);
 
 struct DeviceMemory {
   DeviceMemory() {
@@ -47,6 +48,10 @@ struct DeviceMemory {
     global_memory.begin = base;
     global_memory.owners = owners;
     global_memory.allocations = ranges;
+    // The races in device memory take four times its size.
+    using Touches = std::remove_pointer_t<decltype(global_memory.touches)>;
+    global_memory.touches = static_cast<Touches*>(reserve(address_space / 4 * sizeof(Touches), PROT_READ | PROT_WRITE));
+    global_memory.describe = place_in_allocation;
     global_memory.refuse = refuse;
     global_memory.host_access = host_access;
     global_memory.bytes = address_space;
@@ -57,6 +62,11 @@ struct DeviceMemory {
     if (base == 0 || std::uintptr_t(pointer) - base >= address_space) return nullptr;
     const std::uint32_t number = owners[(std::uintptr_t(pointer) - base) / page];
     return number == 0 ? nullptr : &allocations[number - 1];
+  }
+
+  bool is_used(std::uintptr_t address) {
+    const Allocation* allocation = at(reinterpret_cast<const void*>(address));
+    return allocation != nullptr && allocation->live;
   }
 
   std::uintptr_t base = 0;
@@ -72,25 +82,42 @@ DeviceMemory& memory() {
   return *only;
 }
 
-void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+std::string place_in(const Allocation& allocation, const void* address) {
+  return fmt::format("at byte {} of {}", std::intptr_t(std::uintptr_t(address) - allocation.begin),
+                     description_of(allocation));
+}
+
+std::string place_in_allocation(const void* address) { return place_in(*memory().at(address), address); }
+
+std::string sentence_about(const void* address, std::size_t bytes, bool writes) {
   const Allocation* owner = memory().at(address);
-  Lane& lane = *BlockRunner::current;
   // The nearest allocation before the address is what the program most likely means.
   const auto* pointer = static_cast<const char*>(address);
-  for (std::size_t pages = 0; owner == nullptr && pages < 64 && std::uintptr_t(pointer) - page >= global_memory.begin;
-       ++pages) {
-    pointer -= page;
-    owner = memory().at(pointer);
+  for (std::size_t pages = 0; owner == nullptr && pages < 64; ++pages) owner = memory().at(pointer -= page);
+  const std::string text = fmt::format("{} {} bytes of device memory ", writes ? "writes" : "reads", bytes);
+  if (owner == nullptr) return text + "that was never allocated";
+  return text + place_in(*owner, address) +
+         (owner->live ? "" : fmt::format(", after {} has freed them", place_of(owner->freed_by)));
+}
+
+/// The launch goes on, with memory that nothing uses: the page after an allocation, or where one was.
+void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+  Lane& lane = *BlockRunner::current;
+  const auto text = [&] { return sentence_about(address, bytes, writes); };
+  static std::mutex mutex;
+  static auto* const opened = new std::set<std::uintptr_t>;
+  constexpr std::size_t max_opened = 4096;
+  bool usable = true;
+  {
+    const std::lock_guard lock(mutex);
+    const std::uintptr_t end = std::uintptr_t(address) + bytes;
+    for (std::uintptr_t at = std::uintptr_t(address) / page * page; usable && at < end; at += page) {
+      if (memory().is_used(at) || !opened->insert(at).second) continue;
+      usable = opened->size() <= max_opened && mprotect(reinterpret_cast<void*>(at), page, PROT_READ | PROT_WRITE) == 0;
+    }
   }
-  std::string text = fmt::format("{} {} bytes of device memory ", writes ? "writes" : "reads", bytes);
-  if (owner == nullptr) {
-    text += "that was never allocated";
-  } else {
-    const auto at = std::intptr_t(std::uintptr_t(address) - owner->begin);
-    text += fmt::format("at byte {} of {}", at, description_of(*owner));
-    if (!owner->live) text += fmt::format(", after {} has freed them", place_of(owner->freed_by));
-  }
-  lane.runner->fail(lane, Fault::invalid_address, pc, text);
+  if (!usable) lane.runner->fail(lane, Fault::invalid_address, pc, text());
+  lane.runner->report_from(lane, Fault::invalid_address, pc, 0, text);
 }
 
 }  // namespace
@@ -127,6 +154,9 @@ Freed release(void* pointer, const void* caller) {
   const std::uintptr_t first = allocation->begin / page * page;
   const std::size_t bytes = pages_for(allocation->bytes) * page;
   device.used -= bytes;
+  if (global_memory.touches != nullptr) {
+    madvise(global_memory.touches + (first - device.base) / 4, bytes * 4, MADV_DONTNEED);
+  }
   // The addresses stay reserved, without memory. If the system refuses, the memory stays.
   static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
@@ -171,7 +201,7 @@ MemorySizes memory_sizes() {
   const std::size_t total = std::size_t(this_gpu().memory_gib) << 30;
   const std::size_t host = std::size_t(machine.freeram + machine.bufferram) * machine.mem_unit;
   const std::lock_guard lock(memory().mutex);
-  return {std::min(total - std::min(total, memory().used), host), total};
+  return {std::min(total - std::min(total, memory().used), host), total, memory().used, host};
 }
 
 Digest digest_of(const void* memory, std::size_t bytes) {
@@ -209,8 +239,8 @@ void host_access(const void* address, std::size_t bytes, bool writes, std::uintp
   const auto allocation = allocation_at(address);
   if (!allocation || allocation->kind != MemoryKind::device || &bankwise_uses_thrust != nullptr) return;
   known->insert(pc);
-  report(fmt::format("the host {} {} bytes of device memory, at byte {} of {}{}", writes ? "writes" : "reads", bytes,
-                     std::intptr_t(std::uintptr_t(address) - allocation->begin), description_of(*allocation),
+  report(fmt::format("the host {} {} bytes of device memory, {}{}", writes ? "writes" : "reads", bytes,
+                     place_in(*allocation, address),
                      allocation->live ? "" : fmt::format(", after {} has freed them", place_of(allocation->freed_by))),
          reinterpret_cast<const void*>(pc));
 }

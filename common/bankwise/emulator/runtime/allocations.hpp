@@ -60,7 +60,8 @@ void for_each_live_allocation(const std::function<void(Allocation&)>& visit);
 std::string description_of(const Allocation& allocation);
 
 struct MemorySizes {
-  std::size_t free, total;
+  std::size_t free, total;  ///< as cudaMemGetInfo() has them
+  std::size_t used, host;   ///< in use; free in this machine
 };
 MemorySizes memory_sizes();
 

@@ -24,6 +24,7 @@
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
 #include <bankwise/support/progress.hpp>
@@ -162,7 +163,10 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
   if (settings().step_limit > 0) how.step_limit = settings().step_limit;
   how.fatal = settings().fatal;
+  how.names_flags = true;
   how.allow = settings().allow;
+  // Watching takes four times the memory.
+  if (const MemorySizes sizes = memory_sizes(); sizes.used > sizes.host / 8) how.allow.push_back(Fault::global_race);
   how.warp_synchronous = settings().warp_synchronous;
   how.returned_lanes_arrive = settings().returned_lanes_arrive;
   std::optional<std::string> bytes;
@@ -186,8 +190,11 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     --launches_running;
     if (stopping) end_by(signal_that_stops);
     name_of(kernel, trace.kernel);
-    const auto ended = ended_by(trace);
-    if (ended) return failed(error_of(ended->fault), true);
+    // An access to device memory that does not exist does not end the launch, but is an error as on a GPU.
+    const auto bad = std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), [](const auto& diagnosis) {
+      return diagnosis.ended || diagnosis.fault == Fault::invalid_address;
+    });
+    if (bad != trace.diagnoses.end()) return failed(error_of(bad->fault), true);
     if (watched) check_instrumentation(trace, how.dynamic_shared > 0, caller);
     repeat.ran(trace);
     return cudaSuccess;

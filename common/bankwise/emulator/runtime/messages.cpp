@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -109,7 +110,11 @@ void record(const trace::KernelTrace& launch) {
 std::string place_of(const void* caller) {
   if (caller == nullptr) return "?";
   const trace::Site site = site_of(std::uintptr_t(caller) - 1);
-  return site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
+  if (site.line == 0) return "?";
+  // As the report has it: relative to the folder that the program was started in.
+  static const std::filesystem::path folder = std::filesystem::current_path();
+  const std::filesystem::path file = std::filesystem::path(site.file).lexically_proximate(folder);
+  return fmt::format("{}:{}", *file.begin() == ".." ? site.file : file.string(), site.line);
 }
 
 void report(const std::string& sentence, const void* caller) {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/emulator/core/global_races.hpp>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include <bankwise/emulator/core/block_runner.hpp>
+#include <bankwise/emulator/core/program_symbols.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+/// The program's instructions that access device memory, by number; 0: those for which there is no number.
+struct Sites {
+  std::mutex mutex;
+  std::map<std::uintptr_t, unsigned> numbers;
+  std::array<std::uintptr_t, 512> pcs{};
+};
+Sites& sites() {
+  static auto* const only = new Sites;
+  return *only;
+}
+
+/// Whether nothing orders an earlier access with one of now.
+bool is_unordered(const GlobalTouch& past, const GlobalTouch& now) {
+  if (past.epoch != now.epoch || (past.bytes & now.bytes) == 0) return false;
+  if (past.block != now.block) return now.syncs == 0;
+  return past.warp != now.warp && past.level == now.level && past.syncs == now.syncs &&
+         now.level != GlobalTouch::max_level && now.syncs != GlobalTouch::max_syncs;
+}
+
+/// Both reads, as one.
+GlobalTouch joined(const GlobalTouch& past, GlobalTouch now) {
+  if (past.epoch != now.epoch || past.bytes != now.bytes) return now;
+  if (past.block != now.block) {
+    now.block = GlobalTouch::several_blocks;
+  } else if (past.warp != now.warp && past.level == now.level && past.syncs == now.syncs) {
+    now.warp = GlobalTouch::several_warps;
+  }
+  return now;
+}
+
+GlobalTouch load(const std::atomic<std::uint64_t>& cell) {
+  return std::bit_cast<GlobalTouch>(cell.load(std::memory_order_relaxed));
+}
+void store(std::atomic<std::uint64_t>& cell, const GlobalTouch& touch) {
+  cell.store(std::bit_cast<std::uint64_t>(touch), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+unsigned GlobalRaces::new_epoch() {
+  static std::atomic<unsigned> launches{0};
+  const unsigned launch = launches++;
+  if (launch % 255 == 0 && global_memory.touches != nullptr) {
+    madvise(global_memory.touches, 4 * global_memory.bytes, MADV_DONTNEED);
+  }
+  return launch % 255 + 1;
+}
+
+bool GlobalRaces::can_watch(const RunningBlock& block) {
+  const auto& allowed = block.launch.allow;
+  return global_memory.touches != nullptr && block.launch.grid.count() < GlobalTouch::several_blocks &&
+         block.warps.size() < GlobalTouch::several_warps &&
+         std::find(allowed.begin(), allowed.end(), Fault::global_race) == allowed.end();
+}
+
+void GlobalRaces::watch(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+  settle(lane);
+  if (!writes || bytes > lane.store.before.size()) {
+    touch(lane, {std::uintptr_t(address), bytes, pc, writes, false});
+    return;
+  }
+  lane.store.address = std::uintptr_t(address);
+  lane.store.bytes = std::uint32_t(bytes);
+  lane.store.pc = pc;
+  std::memcpy(lane.store.before.data(), address, bytes);
+}
+
+void GlobalRaces::end_store(Lane& lane) {
+  const std::size_t bytes = std::exchange(lane.store.bytes, 0);
+  const void* const memory = reinterpret_cast<const void*>(lane.store.address);
+  const bool silent = std::memcmp(memory, lane.store.before.data(), bytes) == 0;
+  touch(lane, {lane.store.address, bytes, lane.store.pc, true, silent});
+}
+
+void GlobalRaces::touch(Lane& lane, const GlobalAccess& access) {
+  GlobalTouch now{.epoch = epoch_,
+                  .block = block_.number,
+                  .warp = lane.warp,
+                  .level = std::min(block_.level, GlobalTouch::max_level),
+                  .syncs = std::min(block_.syncs, GlobalTouch::max_syncs),
+                  .site = site(access.pc),
+                  .silent = access.silent,
+                  .bytes = 15};
+  constexpr std::uint64_t warp_bits = std::bit_cast<std::uint64_t>(
+      GlobalTouch{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps});
+  const auto bits = std::bit_cast<std::uint64_t>(now);
+  // The usual cases: nobody else has touched the word in this launch, or several blocks read it.
+  const auto is_mine = [&](const std::atomic<std::uint64_t>& cell) {
+    const std::uint64_t other = cell.load(std::memory_order_relaxed) ^ bits;
+    return (other & 0xFF) != 0 || (other & warp_bits) == 0;
+  };
+  const std::uintptr_t first = access.address - global_memory.begin, end = first + access.bytes;
+  for (std::uintptr_t word = first / 4; word <= (end - 1) / 4; ++word) {
+    if (first > 4 * word || end < 4 * word + 4) {
+      const std::uintptr_t from = std::max(first, 4 * word) % 4, to = std::min(end, 4 * word + 4) - 4 * word;
+      now.bytes = (1U << to) - (1U << from);
+    } else {
+      now.bytes = 15;
+    }
+    auto& [write, read] = global_memory.touches[word];
+    const bool is_calm = !access.silent && is_mine(write);
+    const GlobalTouch last_read = load(read);
+    if (is_calm && !access.writes && last_read.epoch == epoch_ && last_read.bytes == now.bytes &&
+        last_read.block == GlobalTouch::several_blocks) {
+      continue;
+    }
+    if (is_calm && is_mine(read)) {
+      store(access.writes ? write : read, now);
+    } else {
+      compare(lane, access, word, now);
+    }
+  }
+}
+
+void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now) {
+  auto& [write, read] = global_memory.touches[word];
+  const GlobalTouch last_write = load(write), last_read = load(read);
+  if (access.silent) {
+    if (last_write.epoch != epoch_ || last_write.silent != 0) store(write, now);
+    return;
+  }
+  if (is_unordered(last_write, now) && (access.writes || last_write.silent == 0)) {
+    report(lane, access, last_write, true);
+  }
+  if (access.writes && is_unordered(last_read, now)) report(lane, access, last_read, false);
+  store(access.writes ? write : read, access.writes ? now : joined(last_read, now));
+}
+
+void GlobalRaces::report(Lane& lane, const GlobalAccess& access, GlobalTouch other, bool other_writes) {
+  const std::uintptr_t other_pc = sites().pcs[other.site];
+  lane.runner->report_from(lane, Fault::global_race, access.pc, other_pc, [&] {
+    const Dim3 block = position(other.block, block_.launch.grid);
+    const bool other_blocks = other.block == GlobalTouch::several_blocks,
+               several = other_blocks || other.warp == GlobalTouch::several_warps;
+    const std::string who = other_blocks ? "other blocks"
+                            : other.block != block_.number
+                                ? fmt::format("block ({}, {}, {})", block.x, block.y, block.z)
+                            : several ? "several warps of the block"
+                                      : fmt::format("warp {} of the block", unsigned(other.warp));
+    return fmt::format("{} {} bytes of device memory {}; {} {}{} there at line {}, and nothing orders the two",
+                       access.writes ? "writes" : "reads", access.bytes,
+                       global_memory.describe(reinterpret_cast<const void*>(access.address)), who,
+                       other_writes ? "write" : "read", several ? "" : "s", site_of(other_pc - 1).line);
+  });
+}
+
+unsigned GlobalRaces::site(std::uintptr_t pc) {
+  auto& [known, number] = sites_[(pc >> 2) % sites_.size()];
+  if (known == pc) return number;
+  Sites& all = sites();
+  const std::lock_guard lock(all.mutex);
+  const auto next = unsigned(all.numbers.size() + 1);
+  const auto [entry, is_new] = all.numbers.try_emplace(pc, next < all.pcs.size() ? next : 0);
+  if (is_new) all.pcs[entry->second] = entry->second == 0 ? 0 : pc;
+  known = pc;
+  return number = entry->second;
+}
+
+}  // namespace bankwise::emulator
