@@ -97,11 +97,11 @@ __global__ void write_after_read(unsigned* out) {
   out[threadIdx.x] = other;
 }
 
-__global__ void own_write_after_anothers(unsigned* out) {
-  __shared__ unsigned word;
-  if (threadIdx.x == 1) word = 5;
-  if (threadIdx.x == 0) word = 5;
-  if (threadIdx.x == 0) out[0] = word;  // after both writes
+__global__ void own_write_after_anothers(unsigned* out, unsigned i, unsigned same) {
+  __shared__ unsigned data[2];
+  if (threadIdx.x == 1) data[i] = 5;
+  if (threadIdx.x == 0) data[i] = 5;
+  if (threadIdx.x == 0) out[0] = data[same];  // after both writes
 }
 
 __global__ void write_before_read(unsigned* out) {
@@ -255,7 +255,7 @@ TEST_CASE("emulator/diagnoses/uninitialized") {
 TEST_CASE("emulator/diagnoses/races") {
   check(found({}, write_after_read), Fault::race, "// the other warp's, already changed", {32, 0});
   check(found({}, write_before_read), Fault::race, "// which lane 0 has read", {40, 0});
-  check(found({}, own_write_after_anothers), Fault::race, "// after both writes", {0, 1});
+  check(found({}, own_write_after_anothers, 1, 1), Fault::race, "// after both writes", {0, 1});
   check(found({}, atomic_after_a_write), Fault::race, "// no barrier before", {1, 0});
   check(found({}, last_one_differs), Fault::race, "// over what all have written", {63, 62});
   check(found({}, all_write, false), Fault::race, "// all of them", {32, 31});  // within a warp, one lane wins

@@ -64,7 +64,7 @@ TEST_CASE("trace/fault/table") {
       CHECK(row.silenced_by.flag == "--allow " + std::string(row.id));
     }
   }
-  CHECK(int(Fault::barriers_differ) + 1 == next);
+  CHECK(int(Fault::global_race) + 1 == next);
   CHECK_FALSE(fault_named("dance"));
 }
 

@@ -102,14 +102,14 @@ namespace {
 // clang-format off
 constexpr FaultRow rows[]{
     {Fault::barrier_not_reached, "barrier-not-reached", "barrier not reached by all",
-     "Lanes wait at a barrier that other lanes of the block do not reach.",
+     "Threads wait at a barrier that other threads of the block do not reach.",
      ALLOWED(barrier_not_reached, "barrier-not-reached")},
     {Fault::out_of_bounds, "out-of-bounds", "out of bounds",
      "An access to shared memory does not lie within one array.", ALLOWED(out_of_bounds, "out-of-bounds")},
     {Fault::unwritten, "unwritten-read", "read of unwritten shared memory",
-     "A lane reads shared memory that no lane of its block has written.", ALLOWED(unwritten, "unwritten-read")},
+     "A thread reads shared memory that no thread of its block has written.", ALLOWED(unwritten, "unwritten-read")},
     {Fault::race, "race", "race",
-     "Two lanes access the same byte of shared memory, one of them writes, and nothing orders the two.",
+     "Two threads access the same byte of shared memory, one of them writes, and nothing orders the two.",
      ALLOWED(race, "race")},
     {Fault::wrong_mask, "wrong-mask", "wrong mask",
      "The mask of a warp intrinsic leaves out its caller, or names a lane that never comes.",
@@ -121,8 +121,8 @@ constexpr FaultRow rows[]{
     {Fault::access_limit, "access-limit", "access limit",
      "A block makes more accesses than may be recorded in order.", {"Launch::access_limit", ""}},
     {Fault::invalid_address, "invalid-address", "invalid address",
-     "A lane accesses memory that does not exist, or its stack is full.", {}},
-    {Fault::division_by_zero, "division-by-zero", "division by zero", "A lane divides an integer by zero.", {}},
+     "A thread accesses memory that does not exist, or its stack is full.", {}},
+    {Fault::division_by_zero, "division-by-zero", "division by zero", "A thread divides an integer by zero.", {}},
     {Fault::trap, "trap", "trap", "The kernel calls __trap(), or an assertion fails.", {}},
     {Fault::lanes_collide, "lanes-collide", "several lanes write one word",
      "Several lanes write different values to one word in one instruction; CUDA does not define which of them remains.",
@@ -131,6 +131,9 @@ constexpr FaultRow rows[]{
      "Warps pass one barrier from several places in the source: PTX counts the arrivals, but CUDA C++ requires that "
      "the whole block executes the same __syncthreads().",
      ALLOWED(barriers_differ, "barriers-differ"), true},
+    {Fault::global_race, "global-race", "race in global memory",
+     "Two threads of a launch access the same byte of device memory, one of them writes, and nothing orders the two.",
+     ALLOWED(global_race, "global-race")},
 };
 // clang-format on
 #undef ALLOWED
