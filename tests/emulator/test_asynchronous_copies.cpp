@@ -110,6 +110,16 @@ __global__ void mbarrier_ptx(int* out) {
   out[threadIdx.x] = value;
 }
 
+/// The C library's functions with a length that the compiler does not know. Rows of 128 bytes lie in the same bank.
+__global__ void by_length(unsigned* out, unsigned bytes) {
+  __shared__ unsigned char rows[32 * 128];
+  unsigned char* const row = rows + 128 * threadIdx.x;
+  memset(row, int(threadIdx.x) + 1, bytes);
+  memmove(row + 1, row, bytes - 1);
+  row[0] = 0;
+  memcpy(out + 2 * threadIdx.x, row, bytes);
+}
+
 }  // namespace
 
 TEST_CASE("emulator/asynchronous_copies/asynchronous_copies") {
@@ -155,4 +165,14 @@ TEST_CASE("emulator/asynchronous_copies/barrier_objects") {
   CHECK(values[31] == 7);
   emulate(mbarrier_ptx, {.grid = 1, .block = 64}, values.data());
   CHECK(values == std::vector<int>(64, 9));
+}
+
+TEST_CASE("emulator/copies_of_any_length") {
+  std::vector<unsigned> out(64);
+  const auto trace = emulate(by_length, {.grid = 1, .block = 32}, out.data(), 8U);
+  CHECK(out[2 * 4] == 0x05050500);
+  CHECK(out[2 * 4 + 1] == 0x05050505);
+  CHECK(count_of(trace, Operation::load) == 7 + 8);
+  CHECK(count_of(trace, Operation::store) == 8 + 7 + 1);
+  for (const auto& pattern : trace.patterns) CHECK(pattern.addresses[1] - pattern.addresses[0] == 128);
 }

@@ -28,6 +28,54 @@ extern "C" clock_t bankwise_emulator_clock() noexcept {
   return clock_t(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC));
 }
 
+namespace {
+
+/// Copies or, without `from`, sets shared memory byte by byte, as nvcc's code for a variable length does; false if none
+/// of it is shared. `backwards`: from the last byte to the first.
+bool access_bytes(char* to, const char* from, char value, std::size_t bytes, bool backwards, const void* caller) {
+  using namespace bankwise::emulator;
+  const auto touches = [&](const char* begin) { return is_shared(begin) || is_shared(begin + bytes - 1); };
+  if (bytes == 0 || !on_lane() || !(touches(to) || (from != nullptr && touches(from)))) return false;
+  Parts parts;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::size_t at = backwards ? bytes - 1 - i : i;
+    if (from != nullptr) {
+      before_access(bankwise::banks::Operation::load, from + at, 1, caller);
+      parts.next();
+      value = from[at];
+    }
+    before_access(bankwise::banks::Operation::store, to + at, 1, caller);
+    parts.next();
+    to[at] = value;
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+// The C library's functions, whose names mean those below after memory.hpp.
+void* c_memmove(void* to, const void* from, std::size_t bytes) noexcept __asm__("memmove");
+void* c_memset(void* to, int value, std::size_t bytes) noexcept __asm__("memset");
+
+void* bankwise_emulator_memmove(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* const target = static_cast<char*>(to);
+  const auto* const source = static_cast<const char*>(from);
+  if (access_bytes(target, source, 0, bytes, source < target, BANKWISE_CALLER)) return to;
+  return c_memmove(to, from, bytes);
+}
+void* bankwise_emulator_memcpy(void* to, const void* from, std::size_t bytes) noexcept {
+  if (access_bytes(static_cast<char*>(to), static_cast<const char*>(from), 0, bytes, false, BANKWISE_CALLER)) return to;
+  return c_memmove(to, from, bytes);
+}
+void* bankwise_emulator_memset(void* to, int value, std::size_t bytes) noexcept {
+  if (access_bytes(static_cast<char*>(to), nullptr, char(value), bytes, false, BANKWISE_CALLER)) return to;
+  return c_memset(to, value, bytes);
+}
+
+}  // extern "C"
+
 namespace bankwise::emulator::device {
 
 #define BANKWISE_INDEX(name)                                  \

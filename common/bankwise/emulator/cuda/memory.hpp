@@ -3,6 +3,8 @@
 // Loads and stores with cache hints, and promises to the compiler.
 #pragma once
 
+#include <string.h>
+
 #include <cstddef>
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
@@ -68,3 +70,8 @@ BANKWISE_FUNCTION(unsigned, __isGlobal, (const void* address), !device::is_in_sh
 #define __assume(condition) __builtin_assume(condition)
 
 }  // namespace bankwise::emulator::cuda
+
+// C has these functions, so calls from kernels get other symbols: g++ does not instrument those of variable length.
+extern "C" void* memcpy(void* to, const void* from, std::size_t bytes) noexcept __asm__("bankwise_emulator_memcpy");
+extern "C" void* memmove(void* to, const void* from, std::size_t bytes) noexcept __asm__("bankwise_emulator_memmove");
+extern "C" void* memset(void* to, int value, std::size_t bytes) noexcept __asm__("bankwise_emulator_memset");
