@@ -177,6 +177,14 @@ TEST_CASE("report/counters/passes_over_ideal") {
   CHECK_FALSE(counted_over_ideal(some));
   CHECK_FALSE(counted_over_ideal({}));
   CHECK_FALSE(simt_efficiency(gpu::Counters{}));
+  CHECK_FALSE(simt_efficiency(gpu::Counters{.warp_instructions = 0, .lane_instructions = 0}));
+  gpu::Counters zero = counted();
+  for (const auto count : {&gpu::Counters::shared_load_passes, &gpu::Counters::shared_store_passes,
+                           &gpu::Counters::shared_atomic_passes, &gpu::Counters::shared_load_conflicts,
+                           &gpu::Counters::shared_store_conflicts, &gpu::Counters::shared_atomic_conflicts}) {
+    zero.*count = 0;
+  }
+  CHECK_FALSE(counted_over_ideal(zero));
 }
 
 TEST_CASE("report/counters/not_with_profile") {

@@ -104,6 +104,7 @@ TEST_CASE("report/levels_reports/text") {
   }
   const std::string text = levels_text(report_of(prefix_sum::case_study(), {1, 5000}, {"sm_90", "hd5870"}));
   CHECK(count(text, "731/174") == 2);
+  CHECK(count(levels_text(report_of(reduction::case_study(), {1, 5000}, {"sm_90"})), "\n  interleaved  passes ") == 1);
   CHECK(count(text, "on hd5870") == 1);
   // On each: up and down in the table of naive and padded, and in that of padded_twice; and one row of hillis_steele.
   CHECK(count(text, "128") == 2 * (2 + 2 + 1));
@@ -123,6 +124,18 @@ TEST_CASE("report/levels_reports/picture") {
     CHECK(svg.find("gfx942") == std::string::npos);  // only the first architecture
   }
   const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
+  std::string places;  // of the panels: three in a row as long as they fit
+  for (auto at = svg.find("translate("); at != std::string::npos; at = svg.find("translate(", at + 1)) {
+    places += svg.substr(at + 10, svg.find(')', at) - at - 10) + ", ";
+  }
+  CHECK(places == "24 96, 526 96, 1028 96, 24 788, 526 788, 1028 788, 24 1480, 262 1480, 500 1480, 738 1480, ");
+  CHECK(
+      count(svg, "<rect x=\"929.6\" y=\"60\" width=\"16\" height=\"16\" fill=\"#eef0f3\"></rect>\n<text x=\"951.6\"") ==
+      1);
+  CHECK(
+      count(svg, "<rect x=\"34\" y=\"112\" width=\"38\" height=\"512\" fill=\"#74a7d8\"><title>load, lanes 0 to 255") >=
+      1);
+  CHECK(count(svg, "conflicts -") == 0);                          // what is idle has no rectangle of its own
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // sequential, packed, first_add
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);   // naive: four lanes in a bank
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 28") == 1);  // interleaved: eight in each of four quarters

@@ -182,6 +182,10 @@ TEST_CASE("report/reports/too_few_samples") {
   Report few = make_report(3e-6);
   few.results.front().timing.noise.reset();
   CHECK(EarlierRun(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
+  Report quiet = make_report();
+  quiet.results.front().timing.noise = 0;
+  std::ofstream(path) << json_report(quiet);
+  CHECK(EarlierRun(reduction::case_study(), path).compare(quiet).find("within the noise") != std::string::npos);
 }
 
 TEST_CASE("report/reports/invalid_utf8") {
@@ -245,6 +249,7 @@ Result failed(std::string_view variant, Status status, std::string reason) {
   result.variant = variant;
   result.extent = {3, 70};
   result.status = status;
+  result.bytes = 3000000;
   result.reason = std::move(reason);
   return result;
 }

@@ -34,6 +34,7 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
   CHECK_THAT(text,
              ContainsSubstring(
                  "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: passes 2, ideal 1"));
+  CHECK_THAT(text, ContainsSubstring("\n  sm_90: conflicts are 33.3 % of the passes\n"));
   CHECK(text.find("idle") == std::string::npos);  // no picture of banks
   const auto json = nlohmann::json::parse(to_json(report));
   const auto& on = json.at("kernels").at(0).at("architectures").at(0);
@@ -50,6 +51,23 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
 
 TEST_CASE("driver/copies_report/no_copies_on_gpu") {
   const RunReport report = report_of_copies({4}, "sm_75");
-  CHECK(to_text(report, 120).find("note: sm_75 has no 4-byte cp.async\n") != std::string::npos);
+  CHECK_THAT(to_text(report, 120), ContainsSubstring("note: sm_75 has no 4-byte cp.async\n"));
+  CHECK(to_text(report, 120).find("conflicts are") == std::string::npos);
   CHECK(nlohmann::json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);
+}
+
+TEST_CASE("driver/copies_report/range_of_loops") {
+  trace::Builder builder = builder_of();
+  trace::Pattern loop = access_of(builder, {.file = "k.cu", .line = 3}, 4, 10);
+  loop.operation = banks::Operation::atomic;
+  loop.is_loop = true;
+  builder.add(loop);
+  builder.add(access_of(builder, {.file = "k.cu", .line = 4}, 8, 1));
+  const auto json = nlohmann::json::parse(to_json(report_of({builder.take()})));
+  for (const auto& line : json.at("kernels").at(0).at("architectures").at(0).at("lines")) {
+    const bool is_loop = line.at("operation") == "atomic";
+    CHECK(line.at("passes") == (is_loop ? 20 : 2));
+    CHECK(line.value("passes_most", 0) == (is_loop ? 30 : 0));
+    CHECK(line.value("conflicts_most", 0) == (is_loop ? 10 : 0));
+  }
 }

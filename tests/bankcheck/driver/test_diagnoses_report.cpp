@@ -3,7 +3,9 @@
 // Diagnoses in each form of a report.
 #include <nlohmann/json.hpp>
 
+#include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/reporting.hpp"
+#include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
 
@@ -115,4 +117,11 @@ TEST_CASE("driver/diagnoses_report/fails_the_check") {
   CHECK(exit_of({collision}) == 0);
   CHECK(exit_of({race}) == 1);
   CHECK(exit_of({collision, trap}) == 1);
+  const ScratchDirectory scratch;
+  const auto path = (scratch.path() / "trace.jsonl").string();
+  for (const auto& diagnoses : {std::vector{race, collision}, std::vector{race, trap}}) {
+    std::ofstream(path) << trace::to_json_lines(trace_with(diagnoses));
+    const bool one = diagnoses[1].fault == Fault::lanes_collide;
+    check_fails("report " + path, 1, one ? "k has 1 diagnosis\n" : "k has 2 diagnoses, and a launch of it ended early");
+  }
 }

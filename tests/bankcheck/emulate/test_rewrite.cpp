@@ -54,6 +54,7 @@ TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("::k<<<g, t<N>>>>(x);") == launched("::k", "g, t<N>", "x") + ";");
   CHECK(rewritten("if (a) k<<<1, 1>>>();") == "if (a) " + launched("k", "1, 1", "") + ";");
   CHECK(rewritten("if (a) (*k)<<<1, 1>>>();") == "if (a) " + launched("(*k)", "1, 1", "", "bankwise_a...", "&") + ";");
+  CHECK(rewritten("(K{1}.k)<<<1, 1>>>();") == launched("(K{1}.k)", "1, 1", "", "bankwise_a...", "&") + ";");
   CHECK(rewritten("a.b->k[i]<<<1, 1>>>();") == launched("a.b->k[i]", "1, 1", "", "bankwise_a...", "&") + ";");
   CHECK(rewritten("T::template k<1><<<1, 1>>>();") == launched("T::template k<1>", "1, 1", "") + ";");
   CHECK(rewritten("k<(a > b)><<<1, 1>>>();") == launched("k<(a > b)>", "1, 1", "", "bankwise_a...", "&") + ";");
@@ -109,7 +110,10 @@ TEST_CASE("emulate/compiler_messages/missing_in_emulator", "[emulate]") {
                    "a.cu:9:10: fatal error: cute/tensor.hpp: No such file or directory\n") ==
         Texts{"a.cu:12: cudaGraphLaunch is not emulated", "b.cuh:7: cublasSgemm is not emulated",
               "a.cu:9: there is no file cute/tensor.hpp"});
-  CHECK(missing_in("a.cu:3:1: error: 'fluffy' was not declared in this scope\n").empty());
+  for (const std::string name : {"fluffy", "current", "myData", "my1", "cu", ""}) {
+    CHECK(missing_in("a.cu:3:1: error: '" + name + "' was not declared in this scope\n").empty());
+  }
+  CHECK(missing_in("a.cu:3:1: error: 'cuCtxCreate' was not declared in this scope\n").size() == 1);
   CHECK(first_error_in("note\na.cu:3:14: error: expected ';'\na.cu:4: error: b\n") == "a.cu:3: expected ';'");
   CHECK(first_error_in("").empty());
 }

@@ -54,6 +54,8 @@ TEST_CASE("fit/code/declarations", "[fit]") {
   const std::string parameter = "template <int T> __global__ void k() { __shared__ double t[T][T]; }";
   CHECK(declared(parameter, "t", 8 * 8 * 8).lengths == std::vector<std::uint64_t>{8, 8});
   CHECK(declared(parameter, "t", 8 * 8 * 3).lengths.empty());
+  CHECK(declared("template <int R, int C> void k() { __shared__ double t[R][C]; }", "t", 8 * 8 * 8).lengths.empty());
+  CHECK(declared("const int N = 32;\n__shared__ int t[N][2];", "t").lengths == std::vector<std::uint64_t>{32, 2});
   CHECK_FALSE(find_declaration("__shared__ float t[", "t", 0, 0, "").has_value());
   CHECK(declared("#define A A A\n__shared__ float t[A];", "t").lengths.empty());
 }

@@ -169,6 +169,26 @@ TEST_CASE("fit/search/limit_on_bytes", "[fit]") {
   CHECK(limited.arrays.front().after().option.change.kind() == ChangeKind::row_xor);
 }
 
+TEST_CASE("fit/search/limit_on_work", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    trace.patterns.push_back(
+        access(banks::Operation::store, 4, [&](auto) { return std::uint32_t(random() % 1024 * 4); }));
+  }
+  const fit::Accesses accesses(trace, {0}, sm_90);
+  fit::FamilyBounds bounds = accesses.facts().bounds;
+  bounds.extent = 4096;
+  const fit::Family family = fit::family(bounds);
+  const auto whole = fit::search(accesses, family, {4, {1024}}, {});
+  const auto cut = fit::search(accesses, family, {4, {1024}}, {.work = whole.work / 2});
+  const auto least = fit::search(accesses, family, {4, {1024}}, {.work = 1});
+  CHECK(whole.exhaustive());
+  CHECK_FALSE(cut.exhaustive());
+  CHECK(least.work < cut.work);
+  CHECK(cut.work < whole.work);
+}
+
 TEST_CASE("fit/search/tma_swizzles", "[fit]") {
   trace::KernelTrace trace = kernel(16384);
   trace.patterns = {access(banks::Operation::ldmatrix_x4, 16, [](auto lane) { return 128 * lane; })};

@@ -280,6 +280,8 @@ TEST_CASE("opencl/programs/divergence") {
   // 3 x 1 + 5 x 2 = 13 passes of 8 accesses per warp. The two calls are never matched.
   CHECK(numbers(c.on("helper"), "a[from + i]", "load") == Numbers{16, 256, 26, 16, 10});
   CHECK(numbers(c.on("helper", gfx942), "a[from + i]", "load") == Numbers{8, 256, 26, 16, 10});
+  // A call of a built-in function in one arm does not keep the lanes apart: 2 words in each bank.
+  CHECK(numbers(c.on("builtin"), "a[2 * t]", "load") == Numbers{2, 64, 4, 2, 2});
 }
 
 TEST_CASE("opencl/programs/irreducible_loop") {

@@ -80,6 +80,18 @@ TEST_CASE("cuda/cubin/elf/shared_bytes") {
         "the names of the cubin's functions overlap");
 }
 
+TEST_CASE("cuda/cubin/elf/large_symbol") {
+  const auto arrays_of = [](std::uint64_t offset, std::uint64_t bytes) {
+    return Cubin(elf({{".text.k", std::string(16, '\0')}, {".nv.shared.k", ""}},
+                     symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 16) + symbol(1, 1, 5, offset, bytes), '\0' + text("k")))
+        .shared_arrays("k")
+        .size();
+  };
+  CHECK(arrays_of(4, 16) == 1);
+  CHECK(arrays_of(4, 0xFFFFFFFF) == 0);
+  CHECK(arrays_of(std::uint64_t{1} << 32, 16) == 0);
+}
+
 TEST_CASE("cuda/cubin/elf/missing_symbol") {
   const Cubin cubin(elf({{".text.k", std::string(16, '\0')},
                          {".debug_line", ""},

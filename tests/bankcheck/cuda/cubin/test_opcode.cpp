@@ -71,6 +71,19 @@ TEST_CASE("cuda/cubin/opcode/encodings_by_architecture") {
   FAIL("no such row");
 }
 
+TEST_CASE("cuda/cubin/opcode/uniform_addresses") {
+  unsigned compared = 0;
+  for (const Row& row : rows()) {
+    if (row.sm < 90 || ((row.bits.low & 0xFFF) != 0x3A2 && (row.bits.low & 0xFFF) != 0x9A2)) continue;
+    for (const std::uint64_t code : {0x3A2, 0x9A2}) {
+      const auto opcode = shared_opcode(row.sm, {(row.bits.low & ~std::uint64_t{0xFFF}) | code, row.bits.high});
+      CHECK(opcode == shared_opcode(row.sm, row.bits));
+      compared += opcode ? 1 : 0;
+    }
+  }
+  CHECK(compared > 0);
+}
+
 TEST_CASE("cuda/cubin/opcode/others_not_shared") {
   CHECK(!shared_opcode(90, {0x0000000000007918, 0x000FC00000000000}));  // NOP
   CHECK(!shared_opcode(90, {0x0000000402047981, 0x000EA2000C1E1900}));  // LDG.E, from global memory

@@ -93,6 +93,13 @@ TEST_CASE("opencl/plugin/group_recorder/partial_warp") {
   CHECK(launch.tallies[1].level(0).issued_warps == 2);
 }
 
+TEST_CASE("opencl/plugin/group_recorder/several_parts") {
+  const Launch launch = record({"sm_90"}, 2, [](unsigned lane) { return LaneAccess{&place, load, 32, 0, 32 * lane}; });
+  REQUIRE(launch.trace.patterns.size() == 2);
+  CHECK(launch.trace.patterns[0].addresses == std::vector<std::uint32_t>{0, 32});
+  CHECK(launch.trace.patterns[1].addresses == std::vector<std::uint32_t>{16, 48});
+}
+
 TEST_CASE("opencl/plugin/group_recorder/levels") {
   GroupRecorder recorder({});
   recorder.begin(0, two_arrays);

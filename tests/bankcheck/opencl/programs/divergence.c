@@ -80,6 +80,13 @@ static const char* source =
     "  s += a[255 - t];\n"
     "  if (n-- > 0) goto top;\n"
     "  out[t] = s;\n"
+    "}\n"
+    "kernel void builtin(global uint* out) {\n"
+    "  local uint a[256];\n"
+    "  START;\n"
+    "  float x = 2;\n"
+    "  if (t % 2 == 1) x = native_sqrt(16.0f);\n"
+    "  out[t] = (uint)x + a[2 * t];\n"
     "}\n";
 
 static cl_uint walk(cl_uint from, cl_uint turns) {
@@ -96,8 +103,7 @@ static cl_uint right(int kernel, cl_uint t) {
       for (cl_uint i = 0; i < 6; ++i)
         for (cl_uint j = 0; j < (t * 5 + i * 3) % 7; ++j) s += (t * 3 + j * 5 + i) % 256;
       return s;
-    case 1:
-      return t % 4 == 3 ? 0 : 4 * t;
+    case 1: return t % 4 == 3 ? 0 : 4 * t;
     case 2:
       for (cl_uint i = 0; i < 8; ++i) {
         if ((t + i) % 3 == 0) continue;
@@ -105,22 +111,20 @@ static cl_uint right(int kernel, cl_uint t) {
         s += 8 * t % 256 + i;
       }
       return s + t;
-    case 3:
-      return t % 4 == 0 ? t : t % 4 == 1 ? 2 * t : t % 4 == 2 ? t + 5 : 0;
+    case 3: return t % 4 == 0 ? t : t % 4 == 1 ? 2 * t : t % 4 == 2 ? t + 5 : 0;
     case 4:
       for (cl_uint n = t + 1; n != 1; n = n % 2 == 1 ? 3 * n + 1 : n / 2) s += n % 256;
       return s;
-    case 5:
-      return t % 2 == 0 ? walk(t, 3) : walk(2 * t, 5);
-    default:
-      return (t % 5 + 1) * (255 - t) + (t % 5 + (t % 2 == 0)) * t;
+    case 5: return t % 2 == 0 ? walk(t, 3) : walk(2 * t, 5);
+    case 7: return (t % 2 == 1 ? 4 : 2) + 2 * t;
+    default: return (t % 5 + 1) * (255 - t) + (t % 5 + (t % 2 == 0)) * t;
   }
 }
 
 int main(void) {
-  static const char* names[] = {"nested", "early", "jumps", "choice", "search", "helper", "irreducible"};
+  static const char* names[] = {"nested", "early", "jumps", "choice", "search", "helper", "irreducible", "builtin"};
   Setup s = set_up(source, "");
-  for (int n = 0; n < 7; ++n) {
+  for (int n = 0; n < 8; ++n) {
     cl_uint out[count];
     run(s, names[n], NULL, out, count, count);
     for (cl_uint t = 0; t < count; ++t) expect(out[t] == right(n, t), names[n], t);
