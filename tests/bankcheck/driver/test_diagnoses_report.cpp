@@ -63,9 +63,8 @@ TEST_CASE("driver/diagnoses_report/causes") {
     kernel.sites.push_back({.file = "s.cu", .line = 100 + i, .function = i == 21 ? "other" : "scan"});
     kernel.diagnoses.push_back({Fault::race, 2 + i, 1, false, "in a warp [--warp-synchronous]", 1, {}});
   }
-  SourceFinder finder("/no/such/directory");
-  const RunReport report{kernel_reports(scan, {banks::find_architecture("sm_90")}, finder), {}, {}, {}};
-  const std::string text = to_text(report, 120, false);
+  const RunReport report = report_of(scan);
+  const std::string text = to_text(report, 120);
   INFO(text);
   CHECK(
       text.find("  k.cu:3: race: threads of two warps [--allow race]\n"
