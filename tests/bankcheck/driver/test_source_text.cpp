@@ -12,7 +12,7 @@ std::vector<std::string> told(std::string_view text) {
   const SourceText source(text);
   std::vector<std::string> lines;
   for (const auto& line : source.lines())
-    lines.push_back(line.file + ":" + std::to_string(line.number) + " " + line.text);
+    lines.push_back(std::string(line.file) + ":" + std::to_string(line.number) + " " + std::string(line.text));
   return lines;
 }
 
