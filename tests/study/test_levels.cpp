@@ -126,7 +126,7 @@ TEST_CASE("study/levels/repeated_access") {
                            "store_char_record8", "store_short", "store_double_even_lanes", "store_float4_columns",
                            "add_four_bins", "increment_one_bin", "swap_one_lock"}) {
     INFO(name);
-    const auto level = rows(one(study, name, "sm_90", {1, 2})).at(2);
+    const auto level = rows(one(study, name, "sm_90", {1, 2})).at(1);  // the level before has no access
     const auto repeated = access_patterns::repeated_access(variant_of(study, name), {1, 2});
     const auto cost =
         banks::cost(architecture, {repeated.operation, repeated.width, repeated.mask & 0xFFFFFFFF, repeated.addresses});
