@@ -28,7 +28,8 @@ TEST_CASE("device/command_line/missing_devices_and_files", "[command_line]") {
   check_refused("reduction", "--device 9999", 2, "there is no device '9999'");
   check_refused("reduction", "--device no-such-name", 2, "there is no device 'no-such-name'");
   check_refused("prefix_sum", "--compare /no/such/file", 2, "cannot read /no/such/file");
-  check_refused("prefix_sum", "--compare /dev/null", 2, "is not a JSON report");
+  check_refused("prefix_sum", "--compare /dev/null", 2, "/dev/null: it is neither a file nor a pipe");
+  check_refused("prefix_sum", "--compare '" SOURCE_DIRECTORY "/LICENSE'", 2, "is not a JSON report");
 }
 
 TEST_CASE("device/command_line/unwritable_file", "[command_line]") {

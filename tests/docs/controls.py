@@ -19,7 +19,7 @@ from check_pages import tracked
 DEVICE, SEVERAL = "nvidia_h200", "nvidia_h200_x2"
 PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
 COMMON, NEW_ROOM = "common/bankwise", "common/bankwise/new_room/new.hpp"
-GRAPH, CYCLE, CSV_TEST = "include_graph.py --check", "include_graph.py: a cycle of ", "tests/support/test_csv.cpp"
+GRAPH, CYCLE, SUPPORT_TEST = "include_graph.py --check", "include_graph.py: a cycle of ", "tests/support/test_support.cpp"
 UPWARDS = f"{COMMON}/support/table.hpp:1: {COMMON}/support must not know {COMMON}/banks: "
 NUMBER = r">[1-8](\d\d[1-9])</text>"  # in a bar: those of the axis are round
 
@@ -108,7 +108,7 @@ CONTROLS = (
     ("check_pages.py", nothing, 0, ""),
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
-    ("check_pages.py", edit(CSV_TEST, r'TEST_CASE\("', 'TEST_CASE("a sentence about '), 1, f"{CSV_TEST}: the name of a test is no path"),
+    ("check_pages.py", edit(SUPPORT_TEST, r'TEST_CASE\("', 'TEST_CASE("a sentence about '), 1, f"{SUPPORT_TEST}: the name of a test is no path"),
     ("check_pages.py", edit("tests/package/checking/matmul.cuh", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
 )
 

@@ -65,7 +65,7 @@ bool LineReader::next() {
       too_long = !is_whole && line.size() == longest_;
       if (!is_whole && !too_long) line += char(c);
     }
-  } catch (const std::ios_base::failure&) {  // a folder, for instance
+  } catch (const std::exception&) {  // a folder, for instance
     is_broken = true;
     return false;
   }

@@ -328,5 +328,5 @@ TEST_CASE("predict/csv_rows/output_error") {
   CHECK(in.tellg() < std::streamoff(text.size() / 2));
   // The negative control: a good output.
   (void)predict_csv(architecture, in_again, out, CostFormat::csv);
-  CHECK(in_again.tellg() == std::streamoff(-1));
+  CHECK(in_again.tellg() == std::streamoff(text.size()));
 }
