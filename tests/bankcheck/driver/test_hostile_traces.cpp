@@ -14,7 +14,7 @@ using Catch::Matchers::ContainsSubstring;
 const std::string header = R"({"bankwise_trace":1,"maker":"bankcheck cuda","revision":"","command":["a"]})"
                            "\n";
 
-std::string kernel(const std::string& name) {
+std::string kernel_record(const std::string& name) {
   return R"({"record":"kernel","kernel":0,"name":")" + name +
          R"(","options":"","warp":32,"splits":false,"knows_code":true})"
          "\n";
@@ -73,7 +73,7 @@ struct Stranger {
 TEST_CASE("driver/hostile_traces/no_line_of_other_files") {
   for (const char* file : {"/etc/passwd", "../../../../../../../../etc/passwd", "/proc/self/status", "secret.cu"}) {
     INFO(file);
-    const Stranger stranger(kernel("k") + site(0, file, 1) + array("a") + pattern(0) + launch(1));
+    const Stranger stranger(kernel_record("k") + site(0, file, 1) + array("a") + pattern(0) + launch(1));
     std::ofstream(stranger.scratch.path() / "secret.cu") << "root:x\nName:\n";
     std::filesystem::create_directory(stranger.scratch.path() / "sources");
     const std::string text = stranger.reports("--fit --sources " + (stranger.scratch.path() / "sources").string());
@@ -84,8 +84,8 @@ TEST_CASE("driver/hostile_traces/no_line_of_other_files") {
 TEST_CASE("driver/hostile_traces/hidden_characters") {
   const Stranger stranger(R"({"record":"error","text":"e\u0000\r"})"
                           "\n" +
-                          kernel(R"(k\u001b[31m)") + site(0, R"(\u202e.cu)", 1) + array(R"(a\u0007)") + pattern(0) +
-                          launch(1, 1, R"(,"diagnoses":[["race",0,null,false,1,0,0,0,"d\u009b"]])"));
+                          kernel_record(R"(k\u001b[31m)") + site(0, R"(\u202e.cu)", 1) + array(R"(a\u0007)") +
+                          pattern(0) + launch(1, 1, R"(,"diagnoses":[["race",0,null,false,1,0,0,0,"d\u009b"]])"));
   const Outcome outcome = bankcheck("report --max-conflicts 0 " + stranger.path);
   CHECK(outcome.code == 1);
   for (const std::string& text : {outcome.out, outcome.err}) {
@@ -99,9 +99,10 @@ TEST_CASE("driver/hostile_traces/hidden_characters") {
 }
 
 TEST_CASE("driver/hostile_traces/memory_and_time") {
-  const std::string levels = kernel("k") + site(0, "k.cu", 1) + array("a") + pattern(0, 1048574) + launch(1, 1048575);
+  const std::string levels =
+      kernel_record("k") + site(0, "k.cu", 1) + array("a") + pattern(0, 1048574) + launch(1, 1048575);
   CHECK_THAT(Stranger(levels).reports(), ContainsSubstring("more levels"));
-  std::string wide = kernel("k") + array(std::string(1 << 20, 'x')), many = kernel("k") + array("a");
+  std::string wide = kernel_record("k") + array(std::string(1 << 20, 'x')), many = kernel_record("k") + array("a");
   for (unsigned i = 0; i < 3000; ++i) wide += site(i, "k.cu", i + 1) + pattern(i);
   for (unsigned i = 0; i < 20'000; ++i) many += site(i, "k.cu", i + 1) + pattern(i);
   CHECK_THAT(Stranger(wide + launch(3000)).reports(), ContainsSubstring("1048576 bytes"));
@@ -109,7 +110,7 @@ TEST_CASE("driver/hostile_traces/memory_and_time") {
 }
 
 TEST_CASE("driver/hostile_traces/devices_end") {
-  const Stranger stranger(kernel("k") + site(0, "k.cu", 1) + array("a") + pattern(0) + launch(1));
+  const Stranger stranger(kernel_record("k") + site(0, "k.cu", 1) + array("a") + pattern(0) + launch(1));
   check_fails("report --baseline /dev/zero " + stranger.path, 2, "it is neither a file nor a pipe");
   check_fails("report --update-baseline /dev/full " + stranger.path, 3, "cannot write --update-baseline /dev/full");
   check_fails("report --cubin /dev/zero " + stranger.path, 2, "it cannot be read");

@@ -8,7 +8,7 @@ using bankwise::opencl::OclgrindMessages;
 
 namespace {
 
-const std::string where = "OCLGRIND FATAL ERROR (/build/oclgrind/src/core/WorkItem.cpp:1681)\n";
+const std::string origin = "OCLGRIND FATAL ERROR (/build/oclgrind/src/core/WorkItem.cpp:1681)\n";
 const std::string reason = "Undefined external function: f\n";
 const std::string creating = "When creating kernel 'k'\n";
 
@@ -27,31 +27,31 @@ TEST_CASE("opencl/oclgrind_messages/between_megabytes") {
   for (const std::size_t size : {1, 7, 4096}) {
     const std::size_t length = std::min<std::size_t>(size << 16, 2 << 20);
     const std::string lines(length / 16, '\n'), line(length, 'x');
-    const auto messages = messages_in(lines + line + '\n' + where + reason + creating + line + lines, size);
+    const auto messages = messages_in(lines + line + '\n' + origin + reason + creating + line + lines, size);
     CHECK(messages.fatal_error() == "Undefined external function: f, when creating kernel 'k'");
     CHECK_FALSE(messages.failed_assertion());
     CHECK_FALSE(messages.lost_plugin());
   }
   const std::string globals = "When initializing program scope global variables\n";
-  CHECK(messages_in(where + reason + globals, 9).fatal_error() ==
+  CHECK(messages_in(origin + reason + globals, 9).fatal_error() ==
         "Undefined external function: f, when initializing program scope global variables");
 }
 
 TEST_CASE("opencl/oclgrind_messages/first_error") {
-  const auto messages = messages_in(where + "first\n" + creating + where + "second\n" + creating, 5);
+  const auto messages = messages_in(origin + "first\n" + creating + origin + "second\n" + creating, 5);
   CHECK(messages.fatal_error() == "first, when creating kernel 'k'");
 }
 
 TEST_CASE("opencl/oclgrind_messages/other_text") {
-  REQUIRE(has_fatal_error(where + reason + creating));
-  CHECK_FALSE(has_fatal_error(where + reason));
-  CHECK_FALSE(has_fatal_error(where + creating));
+  REQUIRE(has_fatal_error(origin + reason + creating));
+  CHECK_FALSE(has_fatal_error(origin + reason));
+  CHECK_FALSE(has_fatal_error(origin + creating));
   CHECK_FALSE(has_fatal_error(reason + creating));
-  CHECK_FALSE(has_fatal_error("> " + where + reason + creating));
-  CHECK_FALSE(has_fatal_error(where + reason + "> " + creating));
+  CHECK_FALSE(has_fatal_error("> " + origin + reason + creating));
+  CHECK_FALSE(has_fatal_error(origin + reason + "> " + creating));
   CHECK_FALSE(has_fatal_error("OCLGRIND FATAL ERROR\n" + reason + creating));
   CHECK_FALSE(has_fatal_error("OCLGRIND FATAL ERROR (in WorkItem.cpp)\n" + reason + creating));
-  CHECK_FALSE(has_fatal_error(where + reason + "When in doubt\n"));
+  CHECK_FALSE(has_fatal_error(origin + reason + "When in doubt\n"));
 }
 
 TEST_CASE("opencl/oclgrind_messages/other_messages") {
@@ -66,7 +66,7 @@ TEST_CASE("opencl/oclgrind_messages/other_messages") {
 }
 
 TEST_CASE("opencl/oclgrind_messages/logged_error") {
-  CHECK(logged_fatal_error(where + reason + "\tKernel: k\n") == "Undefined external function: f");
-  CHECK_FALSE(logged_fatal_error("Invalid write of size 4\n" + where + reason));
+  CHECK(logged_fatal_error(origin + reason + "\tKernel: k\n") == "Undefined external function: f");
+  CHECK_FALSE(logged_fatal_error("Invalid write of size 4\n" + origin + reason));
   CHECK_FALSE(logged_fatal_error("OCLGRIND FATAL ERROR\n" + reason));
 }

@@ -68,7 +68,7 @@ bool share_a_block(const Pattern& a, const Pattern& b, std::int64_t distance) {
   return size > 0 && are_apart(a, b, distance) && first_address(a) / size == first_address(b) / size;
 }
 
-std::uintptr_t pc_of(const trace::KernelTrace& block, std::uint32_t pattern) {
+std::uintptr_t pattern_pc(const trace::KernelTrace& block, std::uint32_t pattern) {
   return std::uintptr_t(*block.sites[block.patterns[pattern].site].pc);
 }
 
@@ -173,11 +173,11 @@ bool Merging::is_fixed(std::uintptr_t a, std::uintptr_t b) const {
 
 bool Merging::may_merge(const trace::KernelTrace& block, const Members& members) const {
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::uintptr_t pc = pc_of(block, members[i]);
+    const std::uintptr_t pc = pattern_pc(block, members[i]);
     const Instruction& instruction = instructions_.at(pc);
     if (!instruction.is_regular) return false;
     if (i == 0) continue;
-    const std::uintptr_t before = pc_of(block, members[i - 1]);
+    const std::uintptr_t before = pattern_pc(block, members[i - 1]);
     // Otherwise it is from the next iteration of a loop.
     if (before < pc ? !is_fixed(before, pc) : !instruction.repeats_regularly) return false;
   }
@@ -194,7 +194,7 @@ std::optional<std::vector<Pattern>> Merging::finish(const trace::KernelTrace& bl
     has_changed = true;
   };
   for (const auto& [pair, times] : repeated_) {
-    if (is_fixed(pc_of(block, pair.first), pc_of(block, pair.second))) drop(pair.second, times);
+    if (is_fixed(pattern_pc(block, pair.first), pattern_pc(block, pair.second))) drop(pair.second, times);
   }
   for (const auto& merged : merged_) {
     const Members& members = merged.first;
