@@ -4,6 +4,7 @@
 // kernel. The kernel calls these functions directly, so each knows its return address in the kernel.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 #include <type_traits>
 
@@ -55,23 +56,19 @@ bool access_bytes(char* to, const char* from, char value, std::size_t bytes, boo
 
 extern "C" {
 
-// The C library's functions, whose names mean those below after memory.hpp.
-void* c_memmove(void* to, const void* from, std::size_t bytes) noexcept __asm__("memmove");
-void* c_memset(void* to, int value, std::size_t bytes) noexcept __asm__("memset");
-
 void* bankwise_emulator_memmove(void* to, const void* from, std::size_t bytes) noexcept {
   auto* const target = static_cast<char*>(to);
   const auto* const source = static_cast<const char*>(from);
   if (access_bytes(target, source, 0, bytes, source < target, BANKWISE_CALLER)) return to;
-  return c_memmove(to, from, bytes);
+  return std::memmove(to, from, bytes);
 }
 void* bankwise_emulator_memcpy(void* to, const void* from, std::size_t bytes) noexcept {
   if (access_bytes(static_cast<char*>(to), static_cast<const char*>(from), 0, bytes, false, BANKWISE_CALLER)) return to;
-  return c_memmove(to, from, bytes);
+  return std::memmove(to, from, bytes);
 }
 void* bankwise_emulator_memset(void* to, int value, std::size_t bytes) noexcept {
   if (access_bytes(static_cast<char*>(to), nullptr, char(value), bytes, false, BANKWISE_CALLER)) return to;
-  return c_memset(to, value, bytes);
+  return std::memset(to, value, bytes);
 }
 
 }  // extern "C"

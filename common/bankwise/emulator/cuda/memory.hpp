@@ -71,7 +71,9 @@ BANKWISE_FUNCTION(unsigned, __isGlobal, (const void* address), !device::is_in_sh
 
 }  // namespace bankwise::emulator::cuda
 
+#ifdef __SANITIZE_THREAD__  // not in the emulator itself
 // C has these functions, so calls from kernels get other symbols: g++ does not instrument those of variable length.
 extern "C" void* memcpy(void* to, const void* from, std::size_t bytes) noexcept __asm__("bankwise_emulator_memcpy");
 extern "C" void* memmove(void* to, const void* from, std::size_t bytes) noexcept __asm__("bankwise_emulator_memmove");
 extern "C" void* memset(void* to, int value, std::size_t bytes) noexcept __asm__("bankwise_emulator_memset");
+#endif
