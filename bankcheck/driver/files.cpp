@@ -19,21 +19,23 @@ namespace {
 namespace fs = std::filesystem;
 
 /// TMPDIR, or /tmp if that is empty; an absolute path, because the program may change its directory.
-std::string temporary_folder() {
+fs::path temporary_folder() {
   const char* variable = std::getenv("TMPDIR");
   const std::string name = variable == nullptr || *variable == '\0' ? "/tmp" : variable;
   std::error_code error;
-  const fs::path folder = fs::canonical(name, error);
+  fs::path folder = fs::canonical(name, error);
   if (error || !fs::is_directory(folder, error)) {
     throw std::runtime_error(fmt::format("cannot use {}, from TMPDIR, for temporary files", in_quotes(name)));
   }
-  return (folder / "bankcheck.XXXXXX").string();
+  return folder;
 }
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string path = temporary_folder();
+TemporaryFolder::TemporaryFolder() : TemporaryFolder(temporary_folder()) {}
+
+TemporaryFolder::TemporaryFolder(const fs::path& parent) {
+  std::string path = parent / "bankcheck.XXXXXX";
   if (mkdtemp(path.data()) == nullptr)
     throw std::runtime_error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
   path_ = path;

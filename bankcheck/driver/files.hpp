@@ -12,10 +12,12 @@
 
 namespace bankwise::driver {
 
-/// A directory that the destructor deletes. Error: std::runtime_error if it cannot be created.
+/// A new directory that the destructor deletes, or the guard if bankcheck is killed. Error: std::runtime_error if it
+/// cannot be created.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
+  TemporaryFolder();  ///< in TMPDIR, or in /tmp
+  explicit TemporaryFolder(const std::filesystem::path& parent);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder();

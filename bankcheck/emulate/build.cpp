@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <exception>
@@ -13,6 +12,7 @@
 
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
+#include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/guard.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/rewrite.hpp"
@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 using driver::Ran;
 using driver::run_quietly;
+using driver::TemporaryFolder;
 
 void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
 
@@ -51,29 +52,6 @@ bool includes_thrust(std::string_view expanded) {
   }
   return false;
 }
-
-/// Where one process writes before it renames. A compiler that outlives a killed bankcheck writes into a folder that
-/// the next process has removed.
-class WorkFolder {
- public:
-  /// `entry`: a locked folder of the cache.
-  explicit WorkFolder(const fs::path& entry) : path_(entry / fmt::format("work.{}", getpid())) {
-    for (const auto& stale : fs::directory_iterator(entry)) {
-      if (stale.path().filename().string().starts_with("work.")) fs::remove_all(stale);
-    }
-    fs::create_directory(path_);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 class Builder {
  public:
@@ -142,7 +120,7 @@ class Builder {
     touch(folder);
     if (is_current(folder / "manifest")) return;
     std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
-    const WorkFolder work(folder);
+    const TemporaryFolder work(folder);  // results leave it by rename
     Words command{tools_.compiler};
     append(command, options());
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
@@ -192,7 +170,7 @@ class Builder {
     const fs::path manifest = folder / "manifest", rule = folder / "rule";
     if (is_current(manifest)) return object;
     fs::remove(manifest);
-    const WorkFolder work(folder);
+    const TemporaryFolder work(folder);  // results leave it by rename
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", work / "expanded.ii"});
     const auto expand = [&] {
       check(run_quietly(preprocess), source);
@@ -240,12 +218,12 @@ class Builder {
     fs::path file = folder / fs::path(program_.sources.front()).stem();
     if (is_current(folder / "manifest")) return file;
 
-    const WorkFolder work(folder);
+    const TemporaryFolder work(folder);  // results leave it by rename
     Words names;
     for (const fs::path& object : objects) names.push_back(object.string());
     check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
                        fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D", "SOURCES=source", "-D",
-                       "OUTPUT=" + (work / "dynamic_shared"), "-P", tools_.script}),
+                       "OUTPUT=" + (work / "dynamic_shared").string(), "-P", tools_.script}),
           "extern __shared__ arrays");
     Words link{tools_.compiler, "-o", work / "part"};
     append(link, program_.options);
