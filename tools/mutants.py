@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -137,12 +138,13 @@ class Worker:
     def __init__(self, options, number: int, first: "Worker | None" = None):
         self.options, self.cores = options, max(1, (os.cpu_count() or 1) // (options.jobs if first else 1))
         self.folder = options.folder / f"worker{number}"
-        self.path, self.inside, self.left_out = self.folder, [], ""
+        self.path, self.inside, self.left_out = self.folder, [], first.left_out if first else ""
         if first and run(["unshare", "-m", "true"], ROOT, 10).code == 0:
             self.path = first.folder
             self.inside = ["unshare", "-m", "bash", "-c", 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"', self.folder, self.path]
-            if not self.folder.exists():
-                shutil.copytree(first.folder, self.folder, symlinks=True)
+            if not self.folder.exists() and run(["cp", "-a", "--reflink=auto", first.folder, self.folder], ROOT, 600).code == 0:
+                return  # as first.update() left it
+        self.update()
 
     def do(self, command: list, seconds: int):
         environment = os.environ | {"XDG_CACHE_HOME": str(self.path / "build/cache")}
@@ -226,18 +228,14 @@ def main() -> int:
     rows = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     known = {(row["room"], row["at"], row["new"]): row["outcome"] for row in rows}
     first = Worker(options, 0)
-    first.update()
     tests = sorted({name for room in rooms for name in ROOMS[room][1].split()})
     if first.test(" ".join(tests)).code != 0:
         log = first.folder / "build/Testing/Temporary/LastTestsFailed.log"
         failed = log.read_text().split() if log.exists() else sys.exit("mutants.py: the tests do not run")
         first.left_out = "^(" + "|".join(re.escape(line.split(":", 1)[1]) for line in failed) + ")$"
         print("left out, because they fail without a mutant:", *failed, flush=True)
-    workers = [first]
-    for number in range(1, options.jobs):
-        workers.append(Worker(options, number, first))
-        workers[-1].left_out = first.left_out
-        workers[-1].update()
+    with ThreadPoolExecutor() as pool:
+        workers = [first, *pool.map(lambda number: Worker(options, number, first), range(1, options.jobs))]
     first.cores = max(1, (os.cpu_count() or 1) // options.jobs)
     programs = {room: first.programs(ROOMS[room][1]) for room in rooms}
     lock, found = threading.Lock(), Counter()
