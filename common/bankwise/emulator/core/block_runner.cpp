@@ -93,13 +93,22 @@ void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::st
   for (;;) suspend(lane, WaitReason::returned, pc);
 }
 
+// Not in the header, because runtime/ calls it, and is compiled without the macros that determine the size of a fiber.
+void BlockRunner::report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
+                              const std::function<std::string()>& text) {
+  if (!faults_.is_news(fault, pc, other_pc)) return;
+  note_kernel(lane);
+  if (block_.launch.fatal) fail(lane, fault, pc, text());
+  faults_.report({fault, pc, {lane.identity.rank}, text(), other_pc});
+}
+
 /// Lets a lane run until it suspends.
 // Recursion: once each time that its notes are full.
 void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
   current = &lane;
   lane.fiber.resume();
-  if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
+  note_kernel(lane);
   if (failure_) faults_.end(*failure_);
   if (thrown_) std::rethrow_exception(thrown_);
   advance(lane);

@@ -63,11 +63,7 @@ class BlockRunner {
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text);
   /// The same if faults are fatal; otherwise the lane goes on.
   void report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
-                   const std::function<std::string()>& text) {
-    if (!faults_.is_news(fault, pc, other_pc)) return;
-    if (block_.launch.fatal) fail(lane, fault, pc, text());
-    faults_.report({fault, pc, {lane.identity.rank}, text(), other_pc});
-  }
+                   const std::function<std::string()>& text);
   /// A kernel accesses memory that is neither shared nor device memory.
   void note_other_memory(const void* address) const {
     if (global_memory.left.load(std::memory_order_relaxed)) return;
@@ -101,6 +97,10 @@ class BlockRunner {
   const Stacks& stacks() const { return stacks_; }
 
  private:
+  /// The first place that a lane has passed tells which kernel runs.
+  void note_kernel(const Lane& lane) {
+    if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
+  }
   static void body(void* data);
   bool run_warp(RunningWarp& warp);
   void let_starved_go(RunningWarp& warp);

@@ -15,6 +15,7 @@
 
 #include <bankwise/emulator/core/block_runner.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
 // bankcheck defines it in programs that include Thrust.
@@ -133,7 +134,8 @@ void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, co
   if (mprotect(reinterpret_cast<void*>(first), pages * page, PROT_READ | PROT_WRITE) != 0) return nullptr;
   // The end lies at the end of a page, so that accesses past it fault even in code that is not watched.
   const std::uintptr_t begin = first + (pages * page - bytes) / alignment * alignment;
-  device.allocations.push_back({.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller});
+  device.allocations.push_back(
+      {.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller, .by_kernel = on_lane()});
   const std::size_t number = device.allocations.size();
   device.ranges[number] = {begin, bytes};
   std::fill_n(device.owners + device.next, pages, std::uint32_t(number));

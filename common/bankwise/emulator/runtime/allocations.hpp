@@ -31,6 +31,7 @@ struct Allocation {
   std::string_view function;       ///< the function of CUDA that made it
   const void* caller = nullptr;    ///< its call
   const void* freed_by = nullptr;  ///< the call that freed it
+  bool by_kernel = false;          ///< a kernel called that function
   bool live = true;
   // For repeats.hpp.
   bool is_written = true;          ///< since `digest`, by a kernel, a function of CUDA or the host

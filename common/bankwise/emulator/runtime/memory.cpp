@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
@@ -83,6 +84,8 @@ cudaError_t free_for(const char* function, void* pointer, bool host) {
     return failed(cudaErrorInvalidValue);
   };
   if (!allocation) return refuse("frees memory that CUDA has not allocated");
+  // The destructor of a kernel's argument: each lane has a copy of the argument here, but on a GPU no lane destroys it.
+  if (on_lane() && !allocation->by_kernel) return lasting_error();
   const auto described = [&] { return description_of(*allocation); };
   if (allocation->live && (allocation->kind == MemoryKind::pinned) != host) return refuse("frees " + described());
   switch (release(pointer, caller)) {

@@ -10,6 +10,11 @@ __global__ void transpose(const float* in, float* out) {
   out[blockIdx.x * 1024 + threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }
 __global__ void past_the_end(float* out, int where) { out[where + threadIdx.x] = 1; }
+struct Owner {
+  float* word;
+  ~Owner() { cudaFree(word); }
+};
+__global__ void adds(Owner owner, int where) { atomicAdd(owner.word + where * threadIdx.x, 1.0F); }
 __global__ void races(int* out) {
   __shared__ int words[64];
   words[threadIdx.x] = 1;
@@ -22,7 +27,7 @@ int main(int count, char** arguments) {
   float *in, *out, host[256];
   cudaMalloc(&in, 4 * 4096);
   cudaMalloc(&out, 4 * 4096);
-  transpose<<<4, dim3(32, 32)>>>(in, out);
+  if (!is("atomic")) transpose<<<4, dim3(32, 32)>>>(in, out);  // a fault can be in the first step of the first kernel
   if (is("exit")) exit(0);
   if (is("code")) return 5;
   if (is("abort")) abort();
@@ -40,6 +45,9 @@ int main(int count, char** arguments) {
   if (is("use_after_free")) cudaFree(out), past_the_end<<<1, 32>>>(out, 0);
   if (is("host_read")) printf("%f\n", out[2]);
   if (is("host_write")) *out = 1;
+  Owner owner{in};
+  if (is("argument")) adds<<<2, 64>>>(owner, 0);
+  if (is("atomic")) adds<<<1, 2>>>(owner, 4096);
   const char* fresh[]{"PATH=/bin:/usr/bin", nullptr};
   if (is("execute")) execl("/bin/true", "true", nullptr);
   if (is("execute_fresh")) execle("/bin/true", "true", nullptr, fresh);
