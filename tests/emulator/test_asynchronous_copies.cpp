@@ -94,6 +94,20 @@ __global__ void named_barrier(int* out) {
   }
 }
 
+/// Both warps read the word before a named barrier; then the first warp has it alone, or not.
+__global__ void word_of_one_warp(int* out, bool alone) {
+  __shared__ int word;
+  if (threadIdx.x == 0) word = 1;
+  __syncthreads();
+  int sum = word;
+  PTX("bar.sync 1, 64;");
+  if (alone && threadIdx.x >= 32) return;
+  sum += 2 * word;
+  __syncwarp();
+  if (threadIdx.x == 0) word = 2;
+  out[threadIdx.x] = sum;
+}
+
 __global__ void mbarrier_ptx(int* out) {
   __shared__ unsigned long long bar;
   __shared__ int value;
@@ -163,6 +177,11 @@ TEST_CASE("emulator/asynchronous_copies/barrier_objects") {
   std::vector<int> values(64);
   emulate(named_barrier, {.grid = 1, .block = 96}, values.data());
   CHECK(values[31] == 7);
+  emulate(word_of_one_warp, {.grid = 1, .block = 64}, values.data(), true);
+  const auto shared_word =
+      diagnosis_of([&] { emulate(word_of_one_warp, {.grid = 1, .block = 64}, values.data(), false); });
+  CHECK(shared_word->fault == emulator::Fault::race);
+  CHECK(shared_word->lanes == std::vector<unsigned>{0, 63});  // the reads of its own warp are before its __syncwarp()
   emulate(mbarrier_ptx, {.grid = 1, .block = 64}, values.data());
   CHECK(values == std::vector<int>(64, 9));
 }

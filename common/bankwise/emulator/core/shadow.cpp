@@ -42,11 +42,9 @@ inline const Shadow::Past* Shadow::racing(const LastTouches& last, const Toucher
 const Shadow::Past* Shadow::racing_in_level(const LastTouches& last, const Toucher& lane) const {
   if (races(lane, last.latest)) return &last.latest;
   if (races(lane, last.other)) return &last.other;
-  // Only two of many lanes are known. If they are of several warps, one is of another warp than this lane's.
   // Lanes of one instruction do not race; the first of them has met the others.
-  if (!last.several_warps || last.latest.when <= std::max(level_began_, lane.synchronized)) return nullptr;
   if (last.latest.when == now_) return nullptr;
-  return last.latest.lane != lane.lane ? &last.latest : &last.other;
+  return races(lane, last.of_other_warp) ? &last.of_other_warp : nullptr;
 }
 
 inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, TouchKind how) {

@@ -77,10 +77,10 @@ class Shadow {
     std::uint32_t pc = 0;
     std::uint16_t lane = 0, warp = 0;
   };
-  /// The last accesses of one kind, by two different lanes since the last barrier if there are two.
+  /// The last accesses of one kind, by two different lanes since the last barrier if there are two, and the last one by
+  /// another warp than that of the latest.
   struct LastTouches {
-    Past latest, other;
-    bool several_warps = false;  ///< since the last barrier
+    Past latest, other, of_other_warp;
   };
   struct Cell {
     LastTouches writes, reads, atomics;
@@ -91,13 +91,8 @@ class Shadow {
   const Past* racing(const LastTouches& last, const Toucher& lane) const;
   const Past* racing_in_level(const LastTouches& last, const Toucher& lane) const;
   void note(LastTouches& last, std::uint16_t lane, std::uint16_t warp, std::uint32_t pc) const {
-    const bool first = last.latest.when <= level_began_;
-    if (first) {
-      last.several_warps = false;
-    } else if (last.latest.warp != warp) {
-      last.several_warps = true;
-    }
-    if (first || last.latest.lane != lane) last.other = last.latest;
+    if (last.latest.warp != warp) last.of_other_warp = last.latest;
+    if (last.latest.when <= level_began_ || last.latest.lane != lane) last.other = last.latest;
     last.latest = {now_, pc, lane, warp};
   }
 
