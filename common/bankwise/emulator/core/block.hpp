@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -48,7 +49,8 @@ struct PendingStore {
   std::uintptr_t address = 0;
   std::uint32_t bytes = 0;  ///< 0: none
   std::uintptr_t pc = 0;
-  std::array<std::byte, 16> before{};
+  std::vector<std::byte> before;
+  std::atomic_flag* lock = nullptr;  ///< which the lane holds
 };
 
 /// The values that lanes brought to a meeting, until the last of them has continued.

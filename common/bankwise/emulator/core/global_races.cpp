@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include <bankwise/emulator/core/block_runner.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
@@ -25,6 +26,20 @@ struct Sites {
 Sites& sites() {
   static auto* const only = new Sites;
   return *only;
+}
+
+/// Held during a store, by the page that it begins in: if two host threads stored the same value to a word at a time,
+/// neither would find it there.
+struct alignas(64) StoreLock {
+  std::atomic_flag held;
+};
+std::array<StoreLock, 64> store_locks;
+void take_lock(PendingStore& store) {
+  store.lock = &store_locks[(store.address >> GlobalMemory::page_bits) % store_locks.size()].held;
+  while (store.lock->test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+}
+void release_lock(PendingStore& store) {
+  if (store.lock != nullptr) std::exchange(store.lock, nullptr)->clear(std::memory_order_release);
 }
 
 /// Whether nothing orders an earlier access with one of now.
@@ -73,14 +88,16 @@ bool GlobalRaces::can_watch(const RunningBlock& block) {
 
 void GlobalRaces::watch(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
   settle(lane);
-  if (!writes || bytes > lane.store.before.size()) {
+  if (!writes) {
     touch(lane, {std::uintptr_t(address), bytes, pc, writes, false});
     return;
   }
   lane.store.address = std::uintptr_t(address);
   lane.store.bytes = std::uint32_t(bytes);
   lane.store.pc = pc;
-  std::memcpy(lane.store.before.data(), address, bytes);
+  take_lock(lane.store);
+  const auto* const memory = static_cast<const std::byte*>(address);
+  lane.store.before.assign(memory, memory + bytes);
 }
 
 void GlobalRaces::end_store(Lane& lane) {
@@ -88,6 +105,7 @@ void GlobalRaces::end_store(Lane& lane) {
   const void* const memory = reinterpret_cast<const void*>(lane.store.address);
   const bool silent = std::memcmp(memory, lane.store.before.data(), bytes) == 0;
   touch(lane, {lane.store.address, bytes, lane.store.pc, true, silent});
+  release_lock(lane.store);
 }
 
 void GlobalRaces::touch(Lane& lane, const GlobalAccess& access) {
@@ -145,6 +163,7 @@ void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t
 }
 
 void GlobalRaces::report(Lane& lane, const GlobalAccess& access, GlobalTouch other, bool other_writes) {
+  release_lock(lane.store);  // the report may end the lane
   const std::uintptr_t other_pc = sites().pcs[other.site];
   lane.runner->report_from(lane, Fault::global_race, access.pc, other_pc, [&] {
     const Dim3 block = position(other.block, block_.launch.grid);

@@ -15,6 +15,10 @@ __global__ void read_by_many(int* x) {
   x[blockIdx.x * blockDim.x + threadIdx.x + 1] = x[0];
   if (blockIdx.x == 1 && threadIdx.x == 0) x[0] = 77;
 }
+struct Record {
+  int words[5];
+};
+__global__ void records_differ(Record* x) { x[0] = {{1, 2, 3, 4, int(blockIdx.x)}}; }
 
 __global__ void grid_stride(int* x, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] = 2 * x[i] + 1;
@@ -26,6 +30,8 @@ __global__ void barrier(int* x) {
   x[threadIdx.x + 128] = x[127 - threadIdx.x];
 }
 __global__ void same_value(int* x) { *x = 5; }
+__global__ void same_values(int* x) { x[threadIdx.x] = 5; }
+__global__ void same_record(Record* x) { x[0] = {{1, 2, 3, 4, 5}}; }
 __global__ void bytes(char* x) { x[threadIdx.x % 32 * 4 + threadIdx.x / 32] = char(threadIdx.x + 1); }
 __device__ unsigned done;
 __global__ void last_block(int* x, int* sum) {
@@ -64,12 +70,18 @@ int main() {
   no_barrier<<<1, 128>>>(x);
   blocks_differ<<<2, 1>>>(x);
   read_by_many<<<3, 32>>>(x);
+  records_differ<<<2, 1>>>(reinterpret_cast<Record*>(x));
 
   grid_stride<<<4, 64>>>(x, 4096);
   grid_stride<<<2, 32>>>(x, 4096);
   atomics<<<4, 64>>>(x);
   barrier<<<1, 128>>>(x);
   same_value<<<4, 64>>>(x);
+  for (int i = 0; i < 1000; ++i) {
+    cudaMemset(x, i, 4096);
+    same_values<<<2, 1024>>>(x);
+  }
+  same_record<<<4, 64>>>(reinterpret_cast<Record*>(x));
   bytes<<<1, 128>>>(reinterpret_cast<char*>(x));
   last_block<<<8, 64>>>(x, x + 100);
   int sum = 0;
