@@ -47,27 +47,44 @@ ICD = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 class Source(NamedTuple):
     title: str
+    programs: list
     apt: str = ""  # packages to install; the first has the version
     apt_source: str = ""  # a Debian source package to download and unpack; it has the version
     pip: str = ""  # packages of PyPI; the first has the version
+    libraries: str = ""  # with which C++ programs are linked; without them, the programs are Python's
+    code: str = "{name}.cpp"  # of a C++ program; {source} is the folder of the source package
+    frame: list | str = ("{text}",)  # the lines of a program around its text, or the source that has the same
 
 
 class Program(NamedTuple):
     name: str
-    source: str
+    source: Source
     command: str  # in the folder of programs; {python} is that of the source
-    build: str = ""  # command in that folder; {source} is the folder of the source package
-    text: tuple = ()  # of NAME.py or NAME.cpp, after that of the prelude
-    lines: tuple = ()  # the accesses and passes of lines of a kernel on sm_90, counted by hand; `where` ends with the line
-    prelude: str = ""
+    text: str  # of NAME.py or NAME.cpp; empty: somebody else wrote it
+    lines: list  # the accesses and passes of lines of a kernel on sm_90, counted by hand; `where` ends with the line
+
+    def build(self) -> str:
+        """The command that compiles it, in the same folder."""
+        return f"g++ -w -DCL_TARGET_OPENCL_VERSION=120 -o {self.name} {self.source.code} {self.source.libraries}"
 
 
-LISTS = data("opencl_programs.json")
-SOURCES = {name: Source(**source) for name, source in LISTS["sources"].items()}
-PROGRAMS = [
-    Program(**{"command": f"./{row['name']}" if "build" in row else f"{{python}} {row['name']}.py"} | row)
-    for row in LISTS["programs"]
-]
+def programs() -> list:
+    """Those of all sources, in the order of the list."""
+    sources = {name: Source(**source) for name, source in data("opencl_programs.json").items()}
+    texts = {row["name"]: row["text"] for source in sources.values() for row in source.programs if "text" in row}
+    found = []
+    for source in sources.values():
+        for row in source.programs:
+            name, lines = row["name"], texts.get(row.get("like", row["name"]))
+            frame = source.frame if not isinstance(source.frame, str) else sources[source.frame].frame
+            text = "\n".join([*frame, ""]).replace("{text}", "\n".join(lines)) if lines else ""
+            own = f"./{name}" if source.libraries else f"{{python}} {name}.py"
+            command = row.get("command") or f"{own} {row.get('arguments', '')}".strip()
+            found.append(Program(name, source, command, text, row.get("lines", [])))
+    return found
+
+
+PROGRAMS = programs()
 
 
 def python_of(source: Source, folder: Path) -> str:
@@ -81,8 +98,8 @@ def unpacked(source: Source, folder: Path) -> Path:
 
 
 def expanded(text: str, program: Program, folder: Path) -> list:
-    source = SOURCES[program.source]
-    values = {"python": python_of(source, folder), "source": unpacked(source, folder)}
+    source = program.source
+    values = {"python": python_of(source, folder), "source": unpacked(source, folder), "name": program.name}
     return [word.format(**values) for word in shlex.split(text)]
 
 
@@ -118,7 +135,7 @@ def download_source_packages(names: list, folder: Path) -> None:
 
 def prepare(programs: list, folder: Path) -> None:
     """Errors: OSError; subprocess.CalledProcessError."""
-    sources = [SOURCES[name] for name in dict.fromkeys(program.source for program in programs)]
+    sources = {program.source.title: program.source for program in programs}.values()
     for name in ("programs", "home"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     packages = sorted({"oclgrind", "python3"}.union(*(source.apt.split() for source in sources)))
@@ -133,16 +150,16 @@ def prepare(programs: list, folder: Path) -> None:
     if needed:
         download_source_packages(sorted(needed), folder)
     for program in programs:
-        binary = folder / "programs" / expanded(program.command, program, folder)[0]
-        if lines := [*LISTS["preludes"].get(program.prelude, ()), *program.text]:
-            path = folder / "programs" / f"{program.name}.{'cpp' if program.build else 'py'}"
-            text = "\n".join([*lines, ""])
-            if program.build and path.exists() and path.read_text() != text:
+        compiled = program.source.libraries
+        binary = folder / "programs" / program.name
+        if program.text:
+            path = folder / "programs" / f"{program.name}.{'cpp' if compiled else 'py'}"
+            if compiled and path.exists() and path.read_text() != program.text:
                 binary.unlink(missing_ok=True)
-            path.write_text(text)
-        if program.build and not binary.exists():
-            print(program.build, flush=True)
-            subprocess.run(expanded(program.build, program, folder), check=True, cwd=folder / "programs")
+            path.write_text(program.text)
+        if compiled and not binary.exists():
+            print(program.build(), flush=True)
+            subprocess.run(expanded(program.build(), program, folder), check=True, cwd=folder / "programs")
 
 
 def environment(folder: Path, way: str) -> dict:
@@ -215,8 +232,8 @@ def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple
     report = folder / "report.json"
     report.unlink(missing_ok=True)
     times, code, text = seconds(bankcheck, program, folder, report, rounds)
-    source = SOURCES[program.source]
-    row = {"program": program.name, "source": source.title, "command": program.command, "version": version(source, folder)}
+    row = {"program": program.name, "source": program.source.title, "command": program.command}
+    row |= {"version": version(program.source, folder)}
     row |= times | {"exit": f"more than {LIMIT} s" if code is None else code}
     said = said_by_bankcheck(text)
     if code != 0:
