@@ -20,6 +20,7 @@
 //   n       any, including 0
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets_wide).
+// No OpenCL port: only BLOCK and the padding differ from padded.cl
 
 __global__ void __launch_bounds__(1024)
     scan_padded_twice(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {

@@ -40,17 +40,18 @@ WAYS = ("oclgrind", "oclgrind_O0", "same_device_O0", "bankcheck")  # to run an O
 PAIRS = tuple((case, *pair) for case, study in STUDIES.items() for pair in study.get("pairs", []))
 
 
-def remains(case: str, variant: str) -> bool:
-    """Whether the repository still has the variant. Results keep the rows of those that are gone."""
-    return case not in CASES or variant in NOT_OURS or any((ROOT / case).glob(f"**/{variant}.cu*"))
+def remains(case: str, variant: str, api: str = "cuda") -> bool:
+    """Whether the repository still has the variant in this API. Results keep the rows of those that are gone."""
+    ending = "cl" if api == "opencl" else "cu*"
+    return case not in CASES or variant in NOT_OURS or any((ROOT / case).glob(f"**/{variant}.{ending}"))
 
 
 def report(device: str, name: str) -> dict:
-    """The results in a file, of variants that the repository still has."""
+    """The results in a file, of kernels that the repository still has."""
     found = json.loads((RESULTS / device / f"{name}.json").read_text())
     for run in [found, *found.get("runs", [])]:
         if "results" in run:
-            run["results"] = [row for row in run["results"] if remains(name.split(".")[0], row["variant"])]
+            run["results"] = [row for row in run["results"] if remains(name.split(".")[0], row["variant"], row.get("api", "cuda"))]
     return found
 
 

@@ -18,6 +18,7 @@
 //   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; launch no block if either is 0
 //   device  any; below compute capability 8.0 this is output_order.cuh
+// No OpenCL port: OpenCL C has no such hints; with them as inline PTX it would repeat output_order.cl
 
 namespace transpose_persisting_detail {
 

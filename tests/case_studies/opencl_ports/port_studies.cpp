@@ -49,6 +49,7 @@ std::vector<Variant> variants_of_all_kernels(const CaseStudy& study, Extent exte
     std::vector<std::string> kernels;
     for (const KernelLaunch& launch : study.plan(variant, extent, compute_units).launches())
       kernels.push_back(launch.kernel);
+    if (!kernels.empty() && !find_image(study, kernels.front())->why_not_ported.empty()) continue;  // for one API only
     auto& [count, place] = found[kernels];
     if (++count > 2) {
       chosen[place] = variant;

@@ -16,8 +16,8 @@ const bankwise::CaseStudy& flush();
 /// flush(), or a case study of the lists. Error: std::runtime_error if there is none with that name.
 const bankwise::CaseStudy& ported_study(std::string_view name);
 
-/// Variants that launch all of its kernels. Of variants with the same kernels and different data, the first and the
-/// last.
+/// Variants that launch all of its kernels that exist in both APIs. Of variants with the same kernels and different
+/// data, the first and the last.
 std::vector<bankwise::Variant> variants_of_all_kernels(const bankwise::CaseStudy& study, bankwise::Extent extent,
                                                        unsigned compute_units);
 
