@@ -129,9 +129,10 @@ endfunction()
 # Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
 # and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
 # default. A directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and
-# ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. Also builds the library <name>_case from
-# every other .cpp of the directory, for tests. PREFIX and LIBRARY_NEEDS are by default the values of kernel_prefix and
-# library_needs in the directory's study.json. TOGETHER as in bankwise_kernels().
+# ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. What kernels share may be in a parts.hpp.
+# Also builds the library <name>_case from every other .cpp of the directory, for tests. PREFIX and LIBRARY_NEEDS are by
+# default the values of kernel_prefix and library_needs in the directory's study.json. TOGETHER as in
+# bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
@@ -186,6 +187,6 @@ int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_st
   if(arg_INSTALL)
     install(TARGETS ${name})
     install(DIRECTORY ${arg_DIRECTORY}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bankwise/${name}
-            FILES_MATCHING PATTERN "*.cl" PATTERN "*.cuh" PATTERN "README.md")
+            FILES_MATCHING PATTERN "*.cl" PATTERN "*.cuh" PATTERN "parts.hpp" PATTERN "README.md")
   endif()
 endfunction()

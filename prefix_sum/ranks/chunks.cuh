@@ -19,24 +19,17 @@
 //   n       any, including 0
 //   backward  0: each block from its first tile to its last; otherwise from its last to its first
 
+#include "parts.hpp"
+
 namespace scan_ranks_chunks_detail {
 
-constexpr unsigned BLOCK = 512;  // threads per block; a multiple of 32
-constexpr unsigned WARP = 32;
+using namespace scan_ranks_detail;
+
+constexpr unsigned BLOCK = 512;                // threads per block; a multiple of 32
 constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, because one warp adds up their sums
 constexpr unsigned ROWS = 4;                   // 16-byte loads per lane
 constexpr unsigned ROW = 4 * WARP;             // words per warp and row
 constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per tile
-
-// Sum over a warp, returned in every lane. All lanes must call it.
-static __device__ unsigned warp_sum(unsigned word) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(0xFFFFFFFF, word);
-#else
-  for (unsigned bit = WARP / 2; bit > 0; bit /= 2) word += __shfl_xor_sync(0xFFFFFFFF, word, bit);
-  return word;
-#endif
-}
 
 // Four words from index i on; zero past the end.
 static __device__ uint4 load(const unsigned* in, size_t i, size_t n) {
@@ -87,21 +80,11 @@ __global__ void __launch_bounds__(scan_ranks_chunks_detail::BLOCK, 2)
     }
 
     // scan the rows by shuffles
-    unsigned before[ROWS], rows_before = 0;
-#pragma unroll
-    for (unsigned row = 0; row < ROWS; ++row) {
-      const unsigned four = words[row].x + words[row].y + words[row].z + words[row].w;
-      unsigned sum = four;
-      for (unsigned step = 1; step < WARP; step *= 2) {
-        const unsigned theirs = __shfl_up_sync(0xFFFFFFFF, sum, step);
-        if (lane >= step) sum += theirs;
-      }
-      before[row] = rows_before + sum - four;
-      rows_before += __shfl_sync(0xFFFFFFFF, sum, WARP - 1);
-    }
+    unsigned before[ROWS];
+    const unsigned of_warp = scan_rows(words, before, 0);
 
     // add the sums of the lower warps, and of everything before the tile
-    if (lane == 0) warp_total[k % 2][warp] = rows_before;
+    if (lane == 0) warp_total[k % 2][warp] = of_warp;
     __syncthreads();
     const unsigned other = lane < WARPS ? warp_total[k % 2][lane] : 0;
     const unsigned total = warp_sum(other);
@@ -112,15 +95,7 @@ __global__ void __launch_bounds__(scan_ranks_chunks_detail::BLOCK, 2)
       // store the results, coalesced
 #pragma unroll
     for (unsigned row = 0; row < ROWS; ++row) {
-      const size_t i = tile * TILE + mine + row * ROW;
-      const unsigned a = offset + before[row], b = a + words[row].x, c = b + words[row].y, d = c + words[row].z;
-      if (i + 3 < n) {
-        __stcs(reinterpret_cast<uint4*>(out + i), make_uint4(a, b, c, d));  // cache-streaming: not read again
-      } else {
-        if (i < n) out[i] = a;
-        if (i + 1 < n) out[i + 1] = b;
-        if (i + 2 < n) out[i + 2] = c;
-      }
+      store(out, tile * TILE + mine + row * ROW, n, offset + before[row], words[row]);
       words[row] = next[row];
     }
   }

@@ -9,12 +9,9 @@
 //          look-back finds the sum of this rank's words before a tile. The sum of the other ranks' words before the
 //          tile is added to it. Both depend on earlier words of the whole problem only, and running blocks have taken
 //          their tiles, or will. So the launch ends if all ranks launch and all running blocks make progress.
-//   link   A message is one 8-byte word: the launch number in its upper half, a sum in its lower half. One relaxed
-//          store of system scope writes both together, so no fence is needed. A rank sends a message only after the
-//          receiver has begun the same launch, so the receiver has read the messages of the launch before.
-//   lanes  TMA loads. Rows of 128 words are scanned by warp shuffles, as in ../ring.cuh.
-//   banks  No conflict: 16-byte accesses to consecutive words. Lane 0 of each warp stores a sum, and all warps load
-//          them in one access.
+//   link   Messages as in parts.hpp. A rank sends a message only after the receiver has begun the same launch, so the
+//          receiver has read the messages of the launch before.
+//   lanes, banks  As in on_chip.cuh: no conflict.
 //
 // Needs: compute capability 9.0
 // No OpenCL port: OpenCL has no TMA, and its devices cannot access each other's memory
@@ -37,10 +34,13 @@
 //   tiles_per_block  tiles of TILE words in a block of words, from 1 to 4095
 //   rounds  blocks of rank 0, the most of any rank
 
+#include "parts.hpp"
+
 namespace scan_ranks_cyclic_detail {
 
+using namespace scan_ranks_detail;
+
 constexpr unsigned BLOCK = 512;                // threads per block; a multiple of 32
-constexpr unsigned WARP = 32;                  // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, because one warp adds up their sums
 constexpr unsigned ROWS = 4;                   // 16-byte loads per lane
 constexpr unsigned ROW = 4 * WARP;             // words per warp and row
@@ -48,10 +48,7 @@ constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per tile
 constexpr unsigned STAGES = 3;  // tiles in shared memory: one being scanned, one summed up, one in flight
 static_assert(2 * (STAGES * TILE * 4 + 2048) <= 228 * 1024, "the tiles of two blocks and a little more fit");
 
-using Word64 = unsigned long long;
-
 #if __CUDA_ARCH__ >= 900
-constexpr unsigned ALL = 0xFFFFFFFF;  // mask of all lanes
 // Indices in `state`: the launch number (above bit 32) and the next ticket; the number of blocks of threads that have
 // ended; from each rank, that it has begun. The rest is described below.
 constexpr unsigned TICKET = 0, ENDED = 1, BEGUN = 32;
@@ -72,52 +69,6 @@ static __device__ Word64 published(const Word64* word) {
   Word64 value;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
   return value;
-}
-
-// Relaxed accesses of system scope: other GPUs read and write these words meanwhile.
-static __device__ void send(Word64* word, Word64 message) {
-  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(word), "l"(message) : "memory");
-}
-static __device__ Word64 received(const Word64* word) {
-  Word64 message;
-  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(message) : "l"(word) : "memory");
-  return message;
-}
-
-// The sum in a word, as soon as this launch has written it.
-static __device__ unsigned wait_for(const Word64* word, unsigned launch) {
-  Word64 message;
-  do {
-    message = received(word);
-  } while (message >> 32 != launch);
-  return unsigned(message);
-}
-
-// Inline PTX, as in ../ring.cuh, which explains these functions.
-static __device__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-static __device__ void prepare_phases(Word64* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-}
-static __device__ void then_the_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-static __device__ void begin_copy(unsigned* to, const unsigned* from, Word64* barrier) {
-  Word64 keep;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(TILE * 4)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
-          "r"(shared_address(to)),
-      "l"(__cvta_generic_to_global(from)), "r"(TILE * 4), "r"(shared_address(barrier)), "l"(keep)
-      : "memory");
-}
-static __device__ void wait_for_copy(Word64* barrier, unsigned parity) {
-  asm volatile(
-      "{ .reg .pred ended; again:"
-      " mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1; @!ended bra again; }" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
 }
 
 // Look-back: the sum of this rank's tiles before `tile`, given `before_known`, the sum of those before `known`. All
@@ -177,7 +128,7 @@ __global__ void __launch_bounds__(scan_ranks_cyclic_detail::BLOCK, 2)
     const unsigned tile = unsigned(ticket);
     tile_in[stage] = tile;
     launch_number = unsigned(ticket >> 32) + 1;
-    if (n / TILE > tile) begin_copy(ring + stage * TILE, in + size_t(tile) * TILE, &full[stage]);
+    if (n / TILE > tile) begin_copy(ring + stage * TILE, in + size_t(tile) * TILE, TILE, &full[stage]);
   };
   // Loads four words of this lane, of the k-th tile of this block of threads; zero past the end.
   const auto words_of = [&](unsigned k, unsigned tile, unsigned row) {
@@ -312,15 +263,7 @@ __global__ void __launch_bounds__(scan_ranks_cyclic_detail::BLOCK, 2)
 
     // store the results, coalesced
     for (unsigned row = 0; row < ROWS; ++row) {
-      const size_t i = size_t(tile) * TILE + mine + row * ROW;
-      const unsigned a = offset + before[row], b = a + words[row].x, c = b + words[row].y, d = c + words[row].z;
-      if (i + 3 < n) {
-        __stcs(reinterpret_cast<uint4*>(out + i), make_uint4(a, b, c, d));  // cache-streaming: not read again
-      } else {
-        if (i < n) out[i] = a;
-        if (i + 1 < n) out[i + 1] = b;
-        if (i + 2 < n) out[i + 2] = c;
-      }
+      store(out, size_t(tile) * TILE + mine + row * ROW, n, offset + before[row], words[row]);
     }
   }
 

@@ -9,9 +9,8 @@
 //          the scan, those that are not in the ring in descending order. In both, tile k uses stage k % STAGES, and the
 //          same parity of its mbarrier.
 //   cache  evict_last keeps the tiles of the first pass in the L2 cache, and cache-streaming stores evict each other.
-//   link   A message is one 8-byte word: the launch number in its upper half, a sum in its lower half. One relaxed
-//          store of system scope writes both together, so no fence is needed. A rank sends a message only after the
-//          receiver has begun the same launch, so the receiver has read the message of the launch before.
+//   link   Messages as in parts.hpp. A rank sends a message only after the receiver has begun the same launch, so the
+//          receiver has read the message of the launch before.
 //   lanes  TMA loads. Rows of 128 words are scanned by warp shuffles, as in ../ring.cuh.
 //   banks  No conflict: 16-byte accesses to consecutive words. Lane 0 of each warp stores a sum, and all warps load
 //          them in one access.
@@ -33,10 +32,13 @@
 //   states  the addresses of all ranks' `state`, by rank
 //   n       any, including 0
 
+#include "parts.hpp"
+
 namespace scan_ranks_on_chip_detail {
 
+using namespace scan_ranks_detail;
+
 constexpr unsigned BLOCK = 1024;               // threads per block; a multiple of 32
-constexpr unsigned WARP = 32;                  // lanes of a warp
 constexpr unsigned WARPS = BLOCK / WARP;       // at most 32, because one warp adds up their sums
 constexpr unsigned ROWS = 2;                   // 16-byte loads per lane
 constexpr unsigned ROW = 4 * WARP;             // words per warp and row
@@ -44,63 +46,13 @@ constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per tile
 constexpr unsigned STAGES = 7;                 // tiles in the ring
 static_assert(STAGES * TILE * 4 + 2048 <= 227 * 1024, "the ring and a little more fit into shared memory");
 
-using Word64 = unsigned long long;
-
 #if __CUDA_ARCH__ >= 900
-constexpr unsigned ALL = 0xFFFFFFFF;  // mask of all lanes
 // Indices in `state`. Of this rank: the number of the last launch, the sum of its blocks so far (their number is above
 // bit COUNT_SHIFT), the number of blocks that have ended. From each rank: that it has begun, and its sum. Then this
 // rank's sums, by block.
 constexpr unsigned LAUNCH = 0, UNFINISHED = 1, ENDED = 2, BEGUN = 32;
 constexpr unsigned COUNT_SHIFT = 48;
 
-// Relaxed accesses of system scope: other GPUs read and write these words meanwhile.
-static __device__ void send(Word64* word, Word64 message) {
-  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(word), "l"(message) : "memory");
-}
-static __device__ Word64 received(const Word64* word) {
-  Word64 message;
-  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(message) : "l"(word) : "memory");
-  return message;
-}
-
-// The sum in a word, as soon as this launch has written it.
-static __device__ unsigned wait_for(const Word64* word, unsigned launch) {
-  Word64 message;
-  do {
-    message = received(word);
-  } while (message >> 32 != launch);
-  return unsigned(message);
-}
-
-// Inline PTX, as in ../ring.cuh, which explains these functions.
-static __device__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-static __device__ void prepare_phases(Word64* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-}
-static __device__ void then_the_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// `words` is a multiple of 4.
-static __device__ void begin_copy(unsigned* to, const unsigned* from, unsigned words, Word64* barrier) {
-  Word64 keep;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keep));
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(words * 4)
-               : "memory");
-  if (words == 0) return;
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
-          "r"(shared_address(to)),
-      "l"(__cvta_generic_to_global(from)), "r"(words * 4), "r"(shared_address(barrier)), "l"(keep)
-      : "memory");
-}
-static __device__ void wait_for_copy(Word64* barrier, unsigned parity) {
-  asm volatile(
-      "{ .reg .pred ended; again:"
-      " mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1; @!ended bra again; }" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
 #endif
 
 }  // namespace scan_ranks_on_chip_detail
@@ -209,21 +161,12 @@ __global__ void __launch_bounds__(scan_ranks_on_chip_detail::BLOCK, 1)
 
     // scan the rows by shuffles
     uint4 words[ROWS];
-    unsigned before[ROWS], rows_before = 0;
+    unsigned before[ROWS];
     for (unsigned row = 0; row < ROWS; ++row) words[row] = words_of(k, row);
-    for (unsigned row = 0; row < ROWS; ++row) {
-      const unsigned four = words[row].x + words[row].y + words[row].z + words[row].w;
-      unsigned up_to = four;
-      for (unsigned step = 1; step < WARP; step *= 2) {
-        const unsigned theirs = __shfl_up_sync(ALL, up_to, step);
-        if (lane >= step) up_to += theirs;
-      }
-      before[row] = rows_before + up_to - four;
-      rows_before += __shfl_sync(ALL, up_to, WARP - 1);
-    }
+    const unsigned of_warp = scan_rows(words, before, 0);
 
     // add the sums of the lower warps, and of everything before the tile
-    if (lane == 0) warp_total[k % 2][warp] = rows_before;
+    if (lane == 0) warp_total[k % 2][warp] = of_warp;
     __syncthreads();  // also: the stage has been read
     if (threadIdx.x == 0 && k >= STAGES) {
       then_the_copy_engine();
@@ -236,17 +179,7 @@ __global__ void __launch_bounds__(scan_ranks_on_chip_detail::BLOCK, 1)
     // store the results, coalesced
     const size_t left = words_here - size_t(k) * TILE;
     unsigned* const to = out + (first + k) * TILE;
-    for (unsigned row = 0; row < ROWS; ++row) {
-      const unsigned i = mine + row * ROW;
-      const unsigned a = offset + before[row], b = a + words[row].x, c = b + words[row].y, d = c + words[row].z;
-      if (i + 3 < left) {
-        __stcs(reinterpret_cast<uint4*>(to + i), make_uint4(a, b, c, d));  // cache-streaming: not read again
-      } else {
-        if (i < left) to[i] = a;
-        if (i + 1 < left) to[i + 1] = b;
-        if (i + 2 < left) to[i + 2] = c;
-      }
-    }
+    for (unsigned row = 0; row < ROWS; ++row) store(to, mine + row * ROW, left, offset + before[row], words[row]);
   }
 
   // the last block to end prepares the next launch

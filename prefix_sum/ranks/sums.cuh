@@ -16,23 +16,16 @@
 //   sums    one word per block: the sum of the tiles from tiles * b / blocks up to tiles * (b + 1) / blocks
 //   n       any, including 0
 
+#include "parts.hpp"
+
 namespace scan_ranks_sums_detail {
+
+using namespace scan_ranks_detail;
 
 constexpr unsigned BLOCK = 512;        // threads per block; a multiple of 32, at most 1024
 constexpr unsigned TILE = 16 * BLOCK;  // words per tile
 constexpr unsigned LOADS = 8;          // 16-byte loads in flight per thread
-constexpr unsigned WARP = 32;
 constexpr unsigned WARPS = BLOCK / WARP;
-
-// Sum over a warp, returned in every lane. All lanes must call it.
-static __device__ unsigned warp_sum(unsigned word) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(0xFFFFFFFF, word);
-#else
-  for (unsigned bit = WARP / 2; bit > 0; bit /= 2) word += __shfl_xor_sync(0xFFFFFFFF, word, bit);
-  return word;
-#endif
-}
 
 }  // namespace scan_ranks_sums_detail
 
