@@ -8,13 +8,6 @@
 #include "access_patterns_shapes.hpp"
 #include "variants.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet access_patterns_kernels;
-}
-namespace bankwise::emulator {
-extern const NamedKernels access_patterns_emulated;
-}
-
 namespace bankwise::access_patterns {
 namespace {
 

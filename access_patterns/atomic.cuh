@@ -9,14 +9,11 @@
 //
 // Kernels: atomic_add, atomic_inc, atomic_cas
 //
-//   lanes  Lane l updates the word at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts
-//          over. All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays
-//          the same. All warps update the same words.
+//   lanes  As in load.cuh: lane l updates the words at offsets[l] + i * STEP. All warps update the same words.
 //          atomic_add adds the thread number plus 1. atomic_inc adds 1, a compile-time constant: NVIDIA's compiler then
 //          emits an increment instruction. atomic_cas makes one attempt per access: the first attempt on a word finds
 //          its initial value and swaps it; all later ones find the swapped value and fail.
-//   banks  STEP is a multiple of (number of banks * 4 bytes) for 16, 32 and 64 banks, so only `offsets` determines the
-//          bank conflicts.
+//   banks  As in load.cuh.
 //
 // Contract
 //   launch   1 block of exactly BLOCK threads
@@ -24,9 +21,7 @@
 //            TILE - WINDOWS * ACCESSES * STEP - 4; IDLE for an inactive lane
 //   sums     BLOCK words: the sum of the words at all WINDOWS * ACCESSES addresses of each thread, read after the last
 //            access, modulo 2^32; 0 for an inactive lane
-//   clocks   one 64-bit word: SM clock cycles from before the first access until after the last
-//   pattern  index of the pattern in `offsets`
-//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
+//   clocks, pattern, turns  as in load.cuh
 
 namespace access_atomic_detail {
 

@@ -11,19 +11,15 @@
 // Not emulated: the instruction is inline PTX
 //
 //   lanes  Lane l gives the address of one 16-byte row: row l % 8 of matrix l / 8. It receives word l % 4 of row l / 4
-//          of each matrix. From one access to the next, all rows advance by STEP bytes, so the compiler cannot merge
-//          accesses and the bank pattern stays the same. All warps use the same addresses.
-//   banks  The hardware serves the eight rows of one matrix together. STEP is a multiple of (number of banks * 4 bytes)
-//          for 16, 32 and 64 banks, so only `offsets` determines the bank conflicts.
+//          of each matrix. From one access to the next, all rows advance by STEP bytes, as in load.cuh.
+//   banks  The hardware serves the eight rows of one matrix together. Otherwise as in load.cuh.
 //
 // Contract
 //   launch   1 block of BLOCK threads
 //   offsets  LANES words per pattern: the byte offset at which each lane's row starts, a multiple of 16, at most
 //            TILE - WINDOWS * ACCESSES * STEP - 16
 //   sums     BLOCK words: the sum of all words that each thread loaded, modulo 2^32
-//   clocks   one 64-bit word: SM clock cycles from before the first access until after the last
-//   pattern  index of the pattern in `offsets`
-//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
+//   clocks, pattern, turns  as in load.cuh
 
 __global__ void __launch_bounds__(512)
     access_ldmatrix_x4(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,

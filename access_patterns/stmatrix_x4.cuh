@@ -11,11 +11,9 @@
 // Not emulated: the instruction is inline PTX
 //
 //   lanes  Lane l gives the address of one 16-byte row: row l % 8 of matrix l / 8. It stores word l % 4 of row l / 4 of
-//          each matrix. From one access to the next, all rows advance by STEP bytes, so the compiler cannot merge
-//          accesses and the bank pattern stays the same.
-//   banks  The hardware serves the eight rows of one matrix together. STEP is a multiple of (number of banks * 4 bytes)
-//          for 16, 32 and 64 banks, so only `offsets` determines the bank conflicts. Each warp stores to its own part
-//          of the tile; otherwise warps would race.
+//          each matrix. From one access to the next, all rows advance by STEP bytes, as in load.cuh.
+//   banks  The hardware serves the eight rows of one matrix together. Otherwise as in load.cuh. Each warp stores to its
+//          own part of the tile; otherwise warps would race.
 //
 // Contract
 //   launch   1 block of BLOCK threads
@@ -23,9 +21,7 @@
 //            all different
 //   sums     BLOCK words: the sum of all words in the rows at the addresses of each thread, read after the last store,
 //            modulo 2^32
-//   clocks   one 64-bit word: SM clock cycles from before the first access until after the last
-//   pattern  index of the pattern in `offsets`
-//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
+//   clocks, pattern, turns  as in load.cuh
 
 __global__ void __launch_bounds__(512)
     access_stmatrix_x4(const unsigned* __restrict__ offsets, unsigned* __restrict__ sums,

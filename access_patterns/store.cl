@@ -13,9 +13,7 @@
 //            STEP, all different; IDLE for an inactive lane
 //   sums     BLOCK words: the sum of the bytes (store_1), half words (store_2) or words at all WINDOWS * ACCESSES
 //            addresses of each work-item, read after the last access, modulo 2^32; 0 for an inactive lane
-//   clocks   one 64-bit word: 0, because OpenCL C has no clock
-//   pattern  index of the pattern in `offsets`
-//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
+//   clocks, pattern, turns  as in load.cl
 
 #define BLOCK 512                    // work-items: enough warps to keep local memory busy
 #define LANES 32                     // offsets per pattern

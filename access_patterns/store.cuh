@@ -8,11 +8,8 @@
 //
 // Kernels: store_1, store_2, store_4, store_8, store_16
 //
-//   lanes  Lane l stores a value at offsets[l] + i * STEP for i = 0, 1, ..., WINDOWS * ACCESSES - 1, then starts over.
-//          All lanes advance by the same step, so the compiler cannot merge accesses and the bank pattern stays the
-//          same.
-//   banks  STEP is a multiple of (number of banks * 4 bytes) for 16, 32 and 64 banks, so only `offsets` determines the
-//          bank conflicts.
+//   lanes  As in load.cuh: lane l stores values at offsets[l] + i * STEP.
+//   banks  As in load.cuh.
 //
 // Contract
 //   launch   1 block of exactly BLOCK threads
@@ -20,9 +17,7 @@
 //            STEP, all different; IDLE for an inactive lane
 //   sums     BLOCK words: the sum of the bytes (store_1), half words (store_2) or words at all WINDOWS * ACCESSES
 //            addresses of each thread, read after the last access, modulo 2^32; 0 for an inactive lane
-//   clocks   one 64-bit word: SM clock cycles from before the first access until after the last
-//   pattern  index of the pattern in `offsets`
-//   turns    number of iterations, which may be 0; each warp makes ACCESSES accesses per iteration
+//   clocks, pattern, turns  as in load.cuh
 
 namespace access_store_detail {
 

@@ -8,10 +8,11 @@ endif()
 # bankwise_kernels(<target> NAME <name> PREFIX <prefix> [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER])
 #
 # Adds every .cl and .cuh of the directory (by default the current one) to <target> as the gpu::KernelSet
-# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. <name>_shapes.hpp has the block of each kernel, as its
-# Contract states it; the build fails if the kernel's attributes differ from its Contract, or the .cl from the .cuh. A
-# file with a line "// Kernels: a, b" has several kernels; otherwise its name is its kernel's. If CUDA and the targets
-# of LIBRARY_NEEDS exist, and BANKWISE_CUDA_LIBRARIES is ON, library.cu is compiled too and becomes the set's library.
+# <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. <name>_shapes.hpp declares it, and has the block of
+# each kernel, as its Contract states it; the build fails if the kernel's attributes differ from its Contract, or the
+# .cl from the .cuh. A file with a line "// Kernels: a, b" has several kernels; otherwise its name is its kernel's. If
+# CUDA and the targets of LIBRARY_NEEDS exist, and BANKWISE_CUDA_LIBRARIES is ON, library.cu is compiled too and becomes
+# the set's library.
 #
 # Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the
 # same name. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files

@@ -9,13 +9,6 @@
 #include <bankwise/gpu/error.hpp>
 #include "variants.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet prefix_sum_kernels;
-}
-namespace bankwise::emulator {
-extern const NamedKernels prefix_sum_emulated;
-}
-
 namespace bankwise::prefix_sum {
 namespace {
 

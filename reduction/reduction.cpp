@@ -5,13 +5,6 @@
 
 #include "variants.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet reduction_kernels;
-}
-namespace bankwise::emulator {
-extern const NamedKernels reduction_emulated;
-}
-
 namespace bankwise::reduction {
 namespace {
 

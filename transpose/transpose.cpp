@@ -6,13 +6,6 @@
 
 #include "variants.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet transpose_kernels;
-}
-namespace bankwise::emulator {
-extern const NamedKernels transpose_emulated;
-}
-
 namespace bankwise::transpose {
 namespace {
 

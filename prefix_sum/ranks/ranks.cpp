@@ -9,10 +9,6 @@
 #include "../variants.hpp"
 #include "prefix_sum_ranks_shapes.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet prefix_sum_ranks_kernels;
-}
-
 namespace bankwise::prefix_sum {
 namespace {
 

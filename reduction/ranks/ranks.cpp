@@ -4,10 +4,6 @@
 #include "../variants.hpp"
 #include "reduction_ranks_shapes.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet reduction_ranks_kernels;
-}
-
 namespace bankwise::reduction {
 namespace {
 

@@ -6,10 +6,6 @@
 #include "../variants.hpp"
 #include "transpose_ranks_shapes.hpp"
 
-namespace bankwise::gpu {
-extern const KernelSet transpose_ranks_kernels;
-}
-
 namespace bankwise::transpose {
 namespace {
 

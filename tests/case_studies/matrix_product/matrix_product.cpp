@@ -5,12 +5,7 @@
 #include <bit>
 #include <cmath>
 
-namespace bankwise::gpu {
-extern const KernelSet matrix_product_kernels;
-}
-namespace bankwise::emulator {
-extern const NamedKernels matrix_product_emulated;
-}
+#include "matrix_product_shapes.hpp"
 
 namespace bankwise::matrix_product {
 
