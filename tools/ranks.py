@@ -63,31 +63,28 @@ def rate(amount: int, seconds: float) -> str:
     return "–" if amount < 1e6 else f"{amount / seconds * 1e-9:.0f}"
 
 
+def rows_of(device: str, cache: str, largest: bool, without: tuple = ONLY_RATES):
+    """Yields the problem, the variant and the row of each case study's largest or smallest run."""
+    for case in CASES:
+        run = run_of(device, max_ranks(device), case, cache, largest)
+        yield from ((f"{case}, {size_of(run)} words", name, row) for name, row in measured(run).items() if name not in without)
+
+
 def large_table(device: str) -> str:
     body = []
-    for case in CASES:
-        run = run_of(device, max_ranks(device), case, "cold", True)
-        rows = measured(run)
-        for name, row in rows.items():
-            if name in ("copy", "peer_copy"):
-                continue
-            label = f"`{row['alone']}` on each GPU's share alone" if name == "alone" else f"`{name}`"
-            time = row["time_median_s"]
-            body.append([f"{case}, {size_of(run)} words", label, milliseconds(time)])
-            body[-1] += [rate(row["memory_bytes"], time), rate(row["link_bytes"], time)]
-            body[-1] += [percent(row["of_floor"]), percent(row["weak_scaling"])]
+    for problem, name, row in rows_of(device, "cold", True, ("copy", "peer_copy")):
+        label = f"`{row['alone']}` on each GPU's share alone" if name == "alone" else f"`{name}`"
+        time = row["time_median_s"]
+        body.append([problem, label, milliseconds(time), rate(row["memory_bytes"], time), rate(row["link_bytes"], time)])
+        body[-1] += [percent(row["of_floor"]), percent(row["weak_scaling"])]
     head = ["problem", "variant", "time", "memory, GB/s", "link, GB/s", "of floor", "weak scaling"]
     return markdown(head, body, 2)
 
 
 def small_table(device: str) -> str:
-    body = []
-    for case in CASES:
-        run = run_of(device, max_ranks(device), case, "hot", False)
-        for name, row in measured(run).items():
-            if name not in ONLY_RATES:
-                times = [microseconds(row[key]) for key in ("time_median_s", "exchanges_s", "launches_s")]
-                body.append([f"{case}, {size_of(run)} words", f"`{name}`", *times])
+    keys = ("time_median_s", "exchanges_s", "launches_s")
+    rows = rows_of(device, "hot", False)
+    body = [[problem, f"`{name}`", *(microseconds(row[key]) for key in keys)] for problem, name, row in rows]
     return markdown(["problem", "variant", "time", "NCCL's exchange alone", "launches alone"], body, 2)
 
 

@@ -190,6 +190,8 @@ def memory_table(device: str) -> str:
 
 # Programs from elsewhere. `counters.py program` writes bankcheck_cuda.csv, opencl_programs.py the other files.
 NAMES = {"ld": "loads", "st": "stores", "atom": "atomics", "ldsm": "ldmatrix", "stsm": "stmatrix"}
+
+
 def numbers(device: str) -> list:
     """The rows of kinds of access that have a cost."""
     return [row for row in csv_rows(RESULTS / device / "bankcheck_cuda.csv") if row["kind"] in NAMES]
