@@ -59,6 +59,8 @@ TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("predict a.csv b.csv", "b.csv");
   check_refused_at_once("predict --index", "--index");
   check_refused_at_once("predict --index ''", "--index");
+  check_refused_at_once("predict --index tid --mask ''", "--mask");
+  check_refused_at_once("predict --index tid --svg ''", "--svg");
   check_refused_at_once("predict --arch sm_91 --index tid", "no architecture 'sm_91'; did you mean 'sm_90'?");
   check_refused_at_once("predict --arch gfx943 --index tid", "did you mean 'gfx942'?");
   check_refused_at_once("predict --arch '' --index tid", "no architecture ''");
@@ -74,13 +76,15 @@ TEST_CASE("bankcheck/command_line/invalid") {
   for (const char* option : {"--op load", "--width 4", "--lanes 3", "--mask 3", "--svg x"}) {
     check_refused_at_once("predict a.csv " + std::string(option), "needs --index");
   }
-}
-
-TEST_CASE("bankcheck/command_line/empty_value") {
-  const Files files;
-  const std::string csv = files.add("good.csv", good_rows);
-  check_refused_at_once("predict --index tid --mask ''", "--mask");
-  check_refused_at_once("predict --index tid --svg ''", "--svg");
+  // Formulas.
+  check_refused_at_once("predict --index 1/0", "--index '1/0': it divides by zero");
+  check_refused_at_once("predict --index ' '", "it is empty");
+  check_refused_at_once("predict --index=-1", "element -1 of lane 0");
+  check_refused_at_once("predict --index 'tid*2^'", "--index 'tid*2^': ");
+  check_refused_at_once("predict --index tid --lanes 33", "lane 32 is active");
+  check_refused_at_once("predict --index tid --op atomic --width 8", "no cost for 8-byte atomic");
+  check_refused_at_once("predict --index \"$(printf 'tid\\n*2')\"", "--index 'tid?*2'");
+  check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
 }
 
 TEST_CASE("bankcheck/command_line/predict_input") {
@@ -180,17 +184,6 @@ TEST_CASE("bankcheck/command_line/predict_index") {
   CHECK(lanes("--mask f0") == "4-7");
   CHECK(lanes("--arch gfx1100") == "0-31");
   CHECK(bankcheck("predict --arch gfx1100 --lanes 64 --index tid").code == 0);
-}
-
-TEST_CASE("bankcheck/command_line/invalid_formulas") {
-  check_refused_at_once("predict --index 1/0", "--index '1/0': it divides by zero");
-  check_refused_at_once("predict --index ' '", "it is empty");
-  check_refused_at_once("predict --index=-1", "element -1 of lane 0");
-  check_refused_at_once("predict --index 'tid*2^'", "--index 'tid*2^': ");
-  check_refused_at_once("predict --index tid --lanes 33", "lane 32 is active");
-  check_refused_at_once("predict --index tid --op atomic --width 8", "no cost for 8-byte atomic");
-  check_refused_at_once("predict --index \"$(printf 'tid\\n*2')\"", "--index 'tid?*2'");
-  check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
 }
 
 TEST_CASE("bankcheck/command_line/svg") {

@@ -5,9 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
-
-#include "slow_lanes.hpp"
 
 namespace bankwise::slow {
 namespace {

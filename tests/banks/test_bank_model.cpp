@@ -190,20 +190,16 @@ TEST_CASE("banks/bank_model/detects_broken_rule") {
     const char *what, *architecture;
     std::function<void(banks::Rule&)> apply;
   };
+  const auto in_runs = [](Operation operation, unsigned width, unsigned run) {
+    return [=](banks::Rule& rule) {
+      if (has(rule, operation, width)) rule.lane_groups = banks::consecutive(run);
+    };
+  };
   const Breakage breakages[]{
       {"loads never merge", "sm_90", [](auto& rule) { rule.merges = false; }},
-      {"16-byte loads in runs of 16 lanes", "gfx942",
-       [](auto& rule) {
-         if (has(rule, Operation::load, 16)) rule.lane_groups = banks::consecutive(16);
-       }},
-      {"16-byte loads as RDNA 4 serves them", "gfx1100",
-       [](auto& rule) {
-         if (has(rule, Operation::load, 16)) rule.lane_groups = banks::consecutive(8);
-       }},
-      {"8-byte stores whole", "sm_80",
-       [](auto& rule) {
-         if (has(rule, Operation::store, 8)) rule.lane_groups = banks::consecutive(32);
-       }},
+      {"16-byte loads in runs of 16 lanes", "gfx942", in_runs(Operation::load, 16, 16)},
+      {"16-byte loads as RDNA 4 serves them", "gfx1100", in_runs(Operation::load, 16, 8)},
+      {"8-byte stores whole", "sm_80", in_runs(Operation::store, 8, 32)},
       {"32 banks for wide loads", "gfx950", [](auto& rule) { rule.banks = {}; }},
       {"rows of one word a bank", "sm_30", [](auto& rule) { rule.banks = {}; }},
       {"four-byte banks", "sm_30_eight_byte", [](auto& rule) { rule.banks = {}; }},
@@ -217,10 +213,7 @@ TEST_CASE("banks/bank_model/detects_broken_rule") {
        [](auto& rule) {
          if (rule.serving == banks::Serving::copies) rule.serving = banks::Serving::lanes;
        }},
-      {"16-byte copies in runs of 16 lanes", "sm_80",
-       [](auto& rule) {
-         if (has(rule, Operation::cp_async, 16)) rule.lane_groups = banks::consecutive(16);
-       }},
+      {"16-byte copies in runs of 16 lanes", "sm_80", in_runs(Operation::cp_async, 16, 16)},
       {"any number of words broadcast", "sm_13", [](auto& rule) { rule.serving = banks::Serving::words; }},
       {"the worst lane group is not one more", "sm_20",
        [](auto& rule) {

@@ -32,6 +32,10 @@ std::vector<std::uint32_t> ascending(unsigned width, unsigned lanes = banks::max
   return addresses;
 }
 
+bool has_cost(const char* name, const banks::Access& access) {
+  return std::holds_alternative<banks::Cost>(banks::cost(*banks::find_architecture(name), access));
+}
+
 void check_refused(const char* name, const banks::Access& access, Reason reason, unsigned lane) {
   const banks::Architecture* architecture = banks::find_architecture(name);
   REQUIRE(architecture != nullptr);
@@ -49,7 +53,7 @@ void check_refused(const char* name, const banks::Access& access, Reason reason,
 
 }  // namespace
 
-TEST_CASE("banks/refusals/misaligned") {
+TEST_CASE("banks/refusals/alignment") {
   for (const unsigned width : {2U, 4U, 8U, 12U, 16U}) {
     auto addresses = ascending(width);
     addresses[23] += width == 2 ? 1 : 2;
@@ -62,9 +66,7 @@ TEST_CASE("banks/refusals/misaligned") {
   auto addresses = ascending(16);
   addresses[3] += 8;
   check_refused("sm_90", {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, addresses}, Reason::misaligned, 3);
-}
-
-TEST_CASE("banks/refusals/12_bytes") {
+  // 12-byte elements require only the alignment of their words.
   CHECK(banks::cost_of("sm_90", Operation::load, 12, [](unsigned t) { return 4 + 12 * t; }).passes == 3);
   CHECK(banks::cost_of("gfx942", Operation::load, 12, 1, [](unsigned) { return 4; }).passes == 1);
 }
@@ -76,8 +78,7 @@ TEST_CASE("banks/refusals/lane_beyond_warp") {
     check_refused(name, {Operation::load, 4, mask, addresses}, Reason::lane_beyond_warp, 41);
   }
   for (const char* name : {"hd5870", "gcn", "gfx950", "gfx1030", "gfx1201"}) {
-    CHECK(std::holds_alternative<banks::Cost>(
-        banks::cost(*banks::find_architecture(name), {Operation::load, 4, mask, addresses})));
+    CHECK(has_cost(name, {Operation::load, 4, mask, addresses}));
   }
 }
 
@@ -85,8 +86,7 @@ TEST_CASE("banks/refusals/missing_address") {
   const auto addresses = ascending(4, 9);
   check_refused("sm_90", {Operation::load, 4, 0x1f0f, addresses}, Reason::address_missing, 9);
   check_refused("gfx1100", {Operation::store, 4, ~std::uint64_t{0}, addresses}, Reason::address_missing, 9);
-  CHECK(std::holds_alternative<banks::Cost>(
-      banks::cost(*banks::find_architecture("sm_90"), {Operation::load, 4, 0x1ff, addresses})));
+  CHECK(has_cost("sm_90", {Operation::load, 4, 0x1ff, addresses}));
 }
 
 TEST_CASE("banks/refusals/unknown_sources") {
@@ -96,7 +96,7 @@ TEST_CASE("banks/refusals/unknown_sources") {
   copy.sources = std::span(addresses).first(20);
   check_refused("sm_80", copy, Reason::source_missing, 20);
   copy.sources = addresses;
-  CHECK(std::holds_alternative<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), copy)));
+  CHECK(has_cost("sm_90", copy));
   copy.mask = 0;
   copy.sources = {};
   CHECK(std::get<banks::Cost>(banks::cost(*banks::find_architecture("sm_90"), copy)).passes == 0);
@@ -123,8 +123,7 @@ TEST_CASE("banks/refusals/inactive_matrix_row") {
   // The addresses of the other lanes are not read.
   auto wild = addresses;
   wild[8] = 3;
-  CHECK(std::holds_alternative<banks::Cost>(
-      banks::cost(*banks::find_architecture("sm_90"), {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, wild})));
+  CHECK(has_cost("sm_90", {Operation::ldmatrix_x1, 16, ~std::uint32_t{0}, wild}));
 }
 
 TEST_CASE("banks/refusals/unsupported") {
@@ -170,7 +169,7 @@ TEST_CASE("banks/well_formed/table") {
   CHECK(accepted([](Rule&) {}));
 }
 
-TEST_CASE("banks/well_formed/beyond_capacity") {
+TEST_CASE("banks/well_formed/malformed") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.count = 24; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.bytes = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks = {128, 4, 512}; }));
@@ -178,9 +177,7 @@ TEST_CASE("banks/well_formed/beyond_capacity") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.rounds = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.serving = Serving::one_broadcast; }));  // 32 lanes
   CHECK_FALSE(accepted([](Rule& rule) { rule.request_bytes = 3; }));                 // does not divide 4
-}
-
-TEST_CASE("banks/well_formed/each_lane_once") {
+  // Each lane is in one group.
   CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.count = 9; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.count = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.lane_groups.lanes[0] &= ~std::uint64_t{1}; }));  // lane 0 in none

@@ -52,15 +52,12 @@ TEST_CASE("trace/builder/different_patterns") {
   CHECK(all.take().patterns.size() == different.size());
 }
 
-TEST_CASE("trace/builder/normalize_values") {
+TEST_CASE("trace/builder/normalize") {
   Pattern one = loads(4, 0b101), other = one;
   other.addresses = {0, 77, 8, 99};
   normalize(other);
   CHECK(other.addresses == one.addresses);
   CHECK(other.addresses == std::vector<std::uint32_t>{0, 0, 8});
-}
-
-TEST_CASE("trace/builder/normalize_sources") {
   Pattern copy = loads(4, 0b101);
   copy.operation = banks::Operation::cp_async;
   copy.sources = {128, 77, 1148, 99};
@@ -100,9 +97,7 @@ TEST_CASE("trace/builder/excess") {
   CHECK_THAT(other.incomplete[0], Catch::Matchers::ContainsSubstring("have no cost on intel_xe"));
   CHECK_THROWS_AS(conflicts(found, "intel_xe"), std::invalid_argument);
   CHECK_NOTHROW(conflicts(found, "sm_90"));
-}
-
-TEST_CASE("trace/builder/unknown_excess") {
+  // One whose cost is unknown.
   Builder all = builder(32, false, {0, {&on("sm_20")}});
   Pattern atomic = loads(4);
   atomic.operation = banks::Operation::atomic;
@@ -155,7 +150,7 @@ TEST_CASE("trace/builder/added_up") {
   REQUIRE(trace.participants.size() == 1);
 }
 
-TEST_CASE("trace/builder/diagnoses_merge") {
+TEST_CASE("trace/builder/diagnoses") {
   using trace::DiagnosisRecord, trace::Fault;
   const auto together = [](const std::vector<DiagnosisRecord>& all) {
     auto builder = small::builder();
@@ -183,9 +178,7 @@ TEST_CASE("trace/builder/diagnoses_merge") {
   DiagnosisRecord ended = late;
   ended.ended = true;
   CHECK(together({late, other, alone, ended}).size() == 4);
-}
-
-TEST_CASE("trace/builder/diagnoses_add_up") {
+  // Those of two launches.
   auto builder = small::builder();
   auto part = small::builder();
   part.add(trace::DiagnosisRecord{trace::Fault::race, 0, {}, false, "x", 2, {0, 0, 0, 0}});
@@ -214,7 +207,7 @@ TEST_CASE("trace/builder/other_operation") {
   CHECK(trace.patterns[0].first.number == 3);
 }
 
-TEST_CASE("trace/builder/deep_levels") {
+TEST_CASE("trace/builder/limits") {
   Builder all = builder();
   Pattern late = loads(4);
   late.level = 3'000'000'000;
@@ -224,6 +217,10 @@ TEST_CASE("trace/builder/deep_levels") {
   CHECK(trace.levels == trace::max_levels);
   CHECK(trace.patterns[0].level == trace::max_levels - 1);
   CHECK(trace.participants[0].level == trace::max_levels - 1);
+  // Numbers of blocks saturate.
+  CHECK(blocks_of(trace::LaunchShape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
+  CHECK(blocks_of(trace::LaunchShape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
+  CHECK(blocks_of(trace::LaunchShape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);
 }
 
 TEST_CASE("trace/builder/any_order") {
@@ -244,10 +241,4 @@ TEST_CASE("trace/builder/any_order") {
     return to_json_lines(trace::Trace{.kernels = {kernel}});
   };
   CHECK(added(true) == added(false));
-}
-
-TEST_CASE("trace/builder/blocks_saturate") {
-  CHECK(blocks_of(trace::LaunchShape{{65, 3, 1}, {32, 2, 1}, 1}) == 6);
-  CHECK(blocks_of(trace::LaunchShape{{~std::uint64_t{0}, ~std::uint64_t{0}, 1}, {1, 1, 1}, 1}) == ~std::uint64_t{0});
-  CHECK(blocks_of(trace::LaunchShape{{8, 1, 1}, {0, 1, 1}, 1}) == 8);
 }

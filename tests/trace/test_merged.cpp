@@ -75,12 +75,11 @@ TEST_CASE("trace/merged/survives_file_and_sum") {
 TEST_CASE("trace/merged/sum_with_unmerged") {
   for (const bool first : {false, true}) {
     auto sum = builder();
-    const auto plain = [] {
-      auto all = builder();
-      all.add(loads(4));
-      return all.take();
-    }();
-    for (const auto& part : {first ? plain : with_merged(), first ? with_merged() : plain}) sum.add(part);
+    auto plain = builder();
+    plain.add(loads(4));
+    std::vector parts{with_merged(), plain.take()};
+    if (first) std::swap(parts[0], parts[1]);
+    for (const auto& part : parts) sum.add(part);
     const auto kernel = sum.take();
     CHECK(accesses_of(kernel) == 10 + 1);
     CHECK(accesses_of(merged(kernel)) == 6 + 1);

@@ -53,15 +53,19 @@ void check_refused(const std::vector<std::string>& lines, std::size_t line, cons
   }
 }
 
-/// The first record of a kind, with one value changed.
-void check_changed(const std::string& record, const std::string& pointer, const json& value, const std::string& words) {
-  INFO(record << " " << pointer << " = " << value.dump());
+/// A record with one value changed, by its line.
+void check_changed(std::size_t at, const std::string& pointer, const json& value, const std::string& words) {
   auto lines = lines_of(text);
-  const std::size_t at = find(record);
+  INFO(lines[at] << "\n" << pointer << " = " << value.dump());
   json changed = json::parse(lines[at]);
   changed[json::json_pointer(pointer)] = value;
   lines[at] = changed.dump();
   check_refused(lines, at, words);
+}
+
+/// The first record of a kind.
+void check_changed(const std::string& record, const std::string& pointer, const json& value, const std::string& words) {
+  check_changed(find(record), pointer, value, words);
 }
 
 }  // namespace
@@ -174,6 +178,8 @@ TEST_CASE("trace/refused_traces/ranges") {
   const json first = json::parse(lines_of(text)[find("launch")])["diagnoses"][0];
   check_changed("launch", "/diagnoses", json::array({first, first}), "a diagnosis is counted twice");
   check_changed("launch", "/blocks", 562949953421312, "blocks is 562949953421312, more than");
+  check_changed("launch", "/shapes/0/1/1", 0, "shapes has a block or work-group without threads");
+  check_changed("launch", "/shapes/0/1", {1ULL << 48, 1ULL << 48, 1}, "shapes has a block of more than 2^64 threads");
 }
 
 TEST_CASE("trace/refused_traces/lanes_and_lists") {
@@ -183,33 +189,20 @@ TEST_CASE("trace/refused_traces/lanes_and_lists") {
   narrow["warp"] = 32;
   lines[kernel] = narrow.dump();
   check_refused(lines, pattern, "mask has lanes beyond the 32 of a warp");
-  json second = json::parse(lines_of(text)[pattern + 1]);
-  for (const auto& [key, words] : {std::pair("addresses", "addresses has 2 numbers for 3 active lanes"),
-                                   {"lane_arrays", "lane_arrays has 2 numbers for 3 active lanes"}}) {
-    auto whole = lines_of(text);
-    json changed = second;
-    changed[key].erase(0);
-    whole[pattern + 1] = changed.dump();
-    check_refused(whole, pattern + 1, words);
+  for (const std::string key : {"addresses", "lane_arrays"}) {
+    json list = json::parse(lines_of(text)[pattern + 1])[key];
+    list.erase(0);
+    check_changed(pattern + 1, "/" + key, list, key + " has 2 numbers for 3 active lanes");
   }
-}
-
-TEST_CASE("trace/refused_traces/sources") {
-  const std::size_t at = find("pattern") + 2;
-  const auto check = [&](const std::string& key, const json& value, const std::string& words) {
-    auto lines = lines_of(text);
-    json changed = json::parse(lines[at]);
-    REQUIRE(changed["operation"] == "cp.async");
-    changed[key] = value;
-    lines[at] = changed.dump();
-    check_refused(lines, at, words);
-  };
-  check("sources", {1, 2, 3}, "sources has 3 numbers for 2 active lanes");
-  check("sources", json::array(), "sources has 0 numbers for 2 active lanes");
-  check("sources", {0, 128}, "source is 128, more than 127");
-  check("sources", {0, -4}, "source is not a whole number");
-  check("operation", "store", "a store has no sources");
-  check("operation", "ldmatrix.x4", "a ldmatrix.x4 has no sources");
+  // Sources of copies.
+  const std::size_t copy = find("pattern") + 2;
+  REQUIRE(json::parse(lines_of(text)[copy])["operation"] == "cp.async");
+  check_changed(copy, "/sources", {1, 2, 3}, "sources has 3 numbers for 2 active lanes");
+  check_changed(copy, "/sources", json::array(), "sources has 0 numbers for 2 active lanes");
+  check_changed(copy, "/sources", {0, 128}, "source is 128, more than 127");
+  check_changed(copy, "/sources", {0, -4}, "source is not a whole number");
+  check_changed(copy, "/operation", "store", "a store has no sources");
+  check_changed(copy, "/operation", "ldmatrix.x4", "a ldmatrix.x4 has no sources");
 }
 
 TEST_CASE("trace/refused_traces/overflow") {
@@ -253,11 +246,6 @@ TEST_CASE("trace/refused_traces/duplicates") {
     const std::string line = std::string(R"({"record":"error","text":"a",)") + keys + "}";
     check_refused({lines[0], line}, 1, "twice");
   }
-}
-
-TEST_CASE("trace/refused_traces/empty_work_groups") {
-  check_changed("launch", "/shapes/0/1/1", 0, "shapes has a block or work-group without threads");
-  check_changed("launch", "/shapes/0/1", {1ULL << 48, 1ULL << 48, 1}, "shapes has a block of more than 2^64 threads");
 }
 
 TEST_CASE("trace/refused_traces/long_names_are_cut") {

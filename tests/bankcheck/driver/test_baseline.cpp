@@ -24,6 +24,13 @@ Baseline read(const std::string& text) {
   return read_baseline(path.string());
 }
 
+/// Refused with these words.
+void check_baseline_refused(const std::string& text, const std::string& words) {
+  INFO(text);
+  CHECK_THROWS_AS(read(text), UsageError);
+  CHECK_THROWS_WITH(read(text), ContainsSubstring(words));
+}
+
 bool same(const Baseline& a, const Baseline& b) { return to_csv(a) == to_csv(b); }
 
 const Baseline two{{{"k", "sm_90"}, {10, 3}}, {{"other", "sm_90"}, {20, 0}}};
@@ -45,45 +52,28 @@ TEST_CASE("driver/baseline/read_back") {
   CHECK(again.at({"k#2", "sm_90"}).conflicts == 2);
   CHECK(again.at({"a,\"b\"", "sm_90"}).accesses == 3);
   CHECK(read(head).empty());
-}
-
-TEST_CASE("driver/baseline/line_endings") {
   CHECK(same(read("kernel,architecture,accesses,conflicts,unknown\r\nk,sm_90,10,3,0\r\n\r\nother,sm_90,20,0,0"), two));
-}
-
-TEST_CASE("driver/baseline/malformed_lines") {
-  for (const char* line :
-       {"k,sm_90,1,0", "k,sm_90,1,2,3,0", "k,sm_90,1,-2,0", "k,sm_90,one,2,0", "k,sm_90,1,2.5,0", "k,sm_90,,2,0",
-        "k,sm_90,1, 2,0", "k,sm_90,1,99999999999999999999,0", "\"k,sm_90,1,2,0", "k,sm_90,1,2,x", "k", " "}) {
-    INFO(line);
-    CHECK_THROWS_AS(read(head + "a,sm_90,1,2,0\n" + line + "\n"), UsageError);
-    CHECK_THROWS_WITH(
-        read(head + "a,sm_90,1,2,0\n" + line + "\n"),
-        ContainsSubstring("b.csv:3: not a line of a baseline, kernel,architecture,accesses,conflicts,unknown"));
-  }
-}
-
-TEST_CASE("driver/baseline/second_row") {
-  for (const char* row : {"a,sm_90,1,2,0", "a,sm_90,1,3,0", "\"a\",sm_90,1,2,0"}) {
-    INFO(row);
-    const std::string text = head + "a,sm_90,1,2,0\na,gfx942,1,2,0\n\n" + row + "\n";
-    CHECK_THROWS_AS(read(text), UsageError);
-    CHECK_THROWS_WITH(read(text), ContainsSubstring("b.csv:5: a second row of a on sm_90; the first is in line 2"));
-  }
-}
-
-TEST_CASE("driver/baseline/byte_order_mark") {
   const std::string mark = "\xEF\xBB\xBF";
   CHECK(same(read(mark + to_csv(two)), two));
-  CHECK_THROWS_WITH(read(mark + mark + head), ContainsSubstring("b.csv:1: not a line of a baseline"));
+  check_baseline_refused(mark + mark + head, "b.csv:1: not a line of a baseline");
   CHECK(read(head + mark + "k,sm_90,1,2,0\n").contains({mark + "k", "sm_90"}));
 }
 
-TEST_CASE("driver/baseline/other_header") {
+TEST_CASE("driver/baseline/refused") {
+  for (const char* line :
+       {"k,sm_90,1,0", "k,sm_90,1,2,3,0", "k,sm_90,1,-2,0", "k,sm_90,one,2,0", "k,sm_90,1,2.5,0", "k,sm_90,,2,0",
+        "k,sm_90,1, 2,0", "k,sm_90,1,99999999999999999999,0", "\"k,sm_90,1,2,0", "k,sm_90,1,2,x", "k", " "}) {
+    check_baseline_refused(head + "a,sm_90,1,2,0\n" + line + "\n",
+                           "b.csv:3: not a line of a baseline, kernel,architecture,accesses,conflicts,unknown");
+  }
+  // A second row.
+  for (const char* row : {"a,sm_90,1,2,0", "a,sm_90,1,3,0", "\"a\",sm_90,1,2,0"}) {
+    check_baseline_refused(head + "a,sm_90,1,2,0\na,gfx942,1,2,0\n\n" + row + "\n",
+                           "b.csv:5: a second row of a on sm_90; the first is in line 2");
+  }
+  // Another header.
   for (const char* text : {"", "\n", "kernel,conflicts\nk,1\n", "k,sm_90,1,2,0\n", "{}\n"}) {
-    INFO(text);
-    CHECK_THROWS_AS(read(text), UsageError);
-    CHECK_THROWS_WITH(read(text), ContainsSubstring("b.csv:1: not a line of a baseline"));
+    check_baseline_refused(text, "b.csv:1: not a line of a baseline");
   }
 }
 
@@ -115,45 +105,29 @@ TEST_CASE("driver/baseline/max_conflicts") {
   CHECK(compare(both, 0).exceeded.size() == 2);
 }
 
-TEST_CASE("driver/baseline/match") {
-  const Verdict verdict = compare(two, two, "b.csv", true);
-  CHECK(verdict.exceeded.empty());
-  CHECK(verdict.remarks.empty());
-}
-
-TEST_CASE("driver/baseline/exceeded") {
-  Baseline now = two;
-  now[{"k", "sm_90"}] = {10, 4};
-  CHECK(compare(now, two, "b.csv", true).exceeded == Sentences{"k has 4 conflicts on sm_90, and 3 in b.csv"});
-  now[{"k", "sm_90"}] = {11, 4};
-  CHECK(compare(now, two, "b.csv", true).exceeded ==
-        Sentences{"k has 4 conflicts on sm_90, and 3 in b.csv (11 accesses, 10 there)"});
-  CHECK(compare(now, two, "b.csv", true).remarks.empty());
-}
-
-TEST_CASE("driver/baseline/fewer_is_a_remark") {
-  Baseline now = two;
-  now[{"k", "sm_90"}] = {10, 1};
-  const Verdict verdict = compare(now, two, "b.csv", true);
-  CHECK(verdict.exceeded.empty());
-  CHECK(verdict.remarks == Sentences{"k has 1 conflict on sm_90, and 3 in b.csv: better"});
-}
-
-TEST_CASE("driver/baseline/kernel_not_listed") {
-  Baseline now = two;
-  now[{"new", "sm_90"}] = {5, 0};
-  CHECK(compare(now, two, "b.csv", true).exceeded.empty());
-  now[{"new", "sm_90"}] = {5, 1};
-  CHECK(compare(now, two, "b.csv", true).exceeded ==
-        Sentences{"new has 1 conflict on sm_90, and b.csv does not list it"});
+TEST_CASE("driver/baseline/compared") {
+  const auto check = [](const Baseline& now, const Sentences& exceeded, const Sentences& remarks = {}) {
+    INFO(to_csv(now));
+    const Verdict verdict = compare(now, two, "b.csv", true);
+    CHECK(verdict.exceeded == exceeded);
+    CHECK(verdict.remarks == remarks);
+  };
+  const auto with = [](const char* kernel, Allowed counts) {
+    Baseline now = two;
+    now[{kernel, "sm_90"}] = counts;
+    return now;
+  };
+  check(two, {});
+  check(with("k", {10, 4}), {"k has 4 conflicts on sm_90, and 3 in b.csv"});
+  check(with("k", {11, 4}), {"k has 4 conflicts on sm_90, and 3 in b.csv (11 accesses, 10 there)"});
+  check(with("k", {10, 1}), {}, {"k has 1 conflict on sm_90, and 3 in b.csv: better"});
+  check(with("new", {5, 0}), {});
+  check(with("new", {5, 1}), {"new has 1 conflict on sm_90, and b.csv does not list it"});
   // A row for another architecture does not count.
   CHECK(compare({{{"k", "gfx942"}, {1, 1}}}, two, "b.csv", true).exceeded.size() == 1);
-}
-
-TEST_CASE("driver/baseline/kernel_did_not_run") {
+  // A kernel that did not run.
   const Baseline now{{{"k", "sm_90"}, {10, 3}}};
-  CHECK(compare(now, two, "b.csv", true).remarks == Sentences{"other on sm_90 is in b.csv but did not run"});
-  CHECK(compare(now, two, "b.csv", true).exceeded.empty());
+  check(now, {}, {"other on sm_90 is in b.csv but did not run"});
   CHECK(compare(now, two, "b.csv", false).remarks.empty());
   Baseline more = two;
   more[{"other", "gfx942"}] = {1, 1};  // an architecture that was not requested

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/kernel_report.hpp"
+#include <cstdlib>
 
+#include <bankwise/support/progress.hpp>
+#include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/progress.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/scratch_directory.hpp"
 
 using bankwise::driver::without_folders;
 
@@ -15,38 +19,37 @@ TEST_CASE("driver/build_options/kept") {
     CHECK(without_folders(option) == option);
     CHECK(without_folders("-Ix " + std::string(option)) == option);
   }
+  CHECK(without_folders("-DA \"-DB -DC") == "-DA \"-DB -DC");
+  CHECK(without_folders("-DA \\") == "-DA \\");
 }
 
 TEST_CASE("driver/build_options/folders_left_out") {
-  for (const char* option : {"-I /home/me/include",
-                             "-I/home/me/include",
-                             "-I kernels",
-                             "-Ikernels",
-                             "-I .",
-                             "-I \"/with a/blank\"",
-                             "-I'/with a/blank'",
-                             "-isystem /usr",
-                             "-iquote x",
-                             "-include /a/config.h",
-                             "-DROOT=/home/me",
-                             "-D ROOT=/home/me",
-                             "-DROOT=\"/home/me\"",
-                             R"(-DROOT=\"/home/me\")",
-                             "-DROOT=./data",
-                             "-DROOT=../data",
-                             "-DROOT=~/data",
-                             "-DROOT=/",
-                             "-DPATHS=a:/b",
-                             "-D \"ROOT=/with a/blank\"",
-                             "/home/me/x.cl",
-                             "-I"}) {
+  // clang-format off
+  for (const char* option :
+       {"-I /home/me/include", "-I/home/me/include", "-I kernels", "-Ikernels", "-I .", "-I \"/with a/blank\"",
+        "-I'/with a/blank'", "-isystem /usr", "-iquote x", "-include /a/config.h", "-DROOT=/home/me",
+        "-D ROOT=/home/me", "-DROOT=\"/home/me\"", R"(-DROOT=\"/home/me\")", "-DROOT=./data", "-DROOT=../data",
+        "-DROOT=~/data", "-DROOT=/", "-DPATHS=a:/b", "-D \"ROOT=/with a/blank\"", "/home/me/x.cl", "-I"}) {
+    // clang-format on
     INFO(option);
     CHECK(without_folders(option) == "");
     if (option != std::string("-I")) CHECK(without_folders("-DA " + std::string(option) + " -DB") == "-DA -DB");
   }
 }
 
-TEST_CASE("driver/build_options/open_quote") {
-  CHECK(without_folders("-DA \"-DB -DC") == "-DA \"-DB -DC");
-  CHECK(without_folders("-DA \\") == "-DA \\");
+TEST_CASE("driver/progress_file/one_line") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "progress";
+  const bankwise::driver::ProgressFile file(path, "blocks");
+  CHECK(file.text().empty());
+  setenv("BANKWISE_PROGRESS", path.c_str(), 1);
+  bankwise::RunProgress* const progress = bankwise::progress_of_environment();
+  REQUIRE(progress != nullptr);
+  bankwise::begin_launch(*progress, "scan<\x1b>", 7);
+  progress->done = 3;
+  CHECK(file.text() == "bankcheck: scan<?>, launch 1: 3 of 7 blocks");
+  progress->done = 7;
+  CHECK(file.text().empty());
+  bankwise::begin_launch(*progress, std::string(500, 'k'), 2);
+  CHECK(file.text() == "bankcheck: " + std::string(103, 'k') + ", launch 2: 0 of 2 blocks");
 }

@@ -78,16 +78,10 @@ TEST_CASE("driver/diagnoses_report/causes") {
 TEST_CASE("driver/diagnoses_report/json") {
   const json kernel = json::parse(to_json(report_of(trace_with({race, collision})))).at("kernels").at(0);
   REQUIRE(kernel.at("diagnoses").size() == 2);
-  CHECK(kernel["diagnoses"][0] == json{{"fault", "race"},
-                                       {"file", "k.cu"},
-                                       {"line", 3},
-                                       {"is_file", false},
-                                       {"source", ""},
-                                       {"other_line", 8},
-                                       {"count", 12},
-                                       {"remark", false},
-                                       {"ended_launch", false},
-                                       {"text", "race: lane 1 of block (0, 0, 0) of k reads; 12 times"}});
+  CHECK(kernel["diagnoses"][0] ==
+        json::parse(R"({"fault": "race", "file": "k.cu", "line": 3, "is_file": false, "source": "", "other_line": 8,
+                        "count": 12, "remark": false, "ended_launch": false,
+                        "text": "race: lane 1 of block (0, 0, 0) of k reads; 12 times"})"));
   CHECK(kernel["diagnoses"][1].at("remark") == true);
   CHECK(json::parse(to_json(report_of(trace_with({})))).at("kernels").at(0).at("diagnoses").empty());
 }

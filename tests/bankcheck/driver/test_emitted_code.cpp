@@ -49,9 +49,7 @@ TEST_CASE("driver/emitted_code/widest_instruction") {
   CHECK(column(16, {}) == "neither");
   CHECK(column(4, {{"LDS", 8}}) == "both");
   CHECK(column(16, {{"STS.128", 2}, {"LDS", 4}}, banks::Operation::store) == "merged");
-}
-
-TEST_CASE("driver/emitted_code/no_evidence") {
+  // No evidence.
   CHECK_FALSE(evidence_of(16, {}));
   CHECK_FALSE(evidence_of(16, {{"other.cu", 12, {{"LDS", 1}}}}));
   CHECK_FALSE(evidence_of(16, {{"k.cu", 12, {{"ATOMS", 1}}}}, banks::Operation::atomic));

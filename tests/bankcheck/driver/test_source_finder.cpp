@@ -78,6 +78,8 @@ TEST_CASE("driver/source_finder/in_no_file") {
   CHECK(folder.find(kernel) == "none");
   folder.put("notes.txt", kernel);  // not an extension of source files
   CHECK(folder.find(kernel) == "none");
+  SourceFinder finder("/nowhere/at/all");
+  CHECK_FALSE(finder.find(SourceText(kernel), {"input.cl", 4, 11}).place);
 }
 
 TEST_CASE("driver/source_finder/several_files") {
@@ -106,14 +108,10 @@ TEST_CASE("driver/source_finder/no_line") {
 TEST_CASE("driver/source_finder/raw_string") {
   const Folder folder({{"main.cpp", "#include <x>\nconst char* source = R\"(" + kernel + ")\";\nint main() {}\n"}});
   CHECK(folder.find(kernel) == "main.cpp:5:11");
-}
-
-TEST_CASE("driver/source_finder/columns_from_indentation") {
-  const Folder folder;
   std::string indented = "auto source = R\"CLC(\n";
   for (const std::string& line : lines_of(kernel)) indented += "      " + line + "\n";
-  folder.put("main.cc", indented + ")CLC\";\n");
-  CHECK(folder.find(kernel) == "main.cc:5:17");
+  const Folder indenting({{"main.cc", indented + ")CLC\";\n"}});
+  CHECK(indenting.find(kernel) == "main.cc:5:17");
 }
 
 TEST_CASE("driver/source_finder/string_literals") {
@@ -121,17 +119,19 @@ TEST_CASE("driver/source_finder/string_literals") {
   //   "  tile[i] = i;\n"
   CHECK(folder.find(kernel) == "main.c:5:14");
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "main.c:2:4");
-}
-
-TEST_CASE("driver/source_finder/escapes") {
+  // Escapes.
   const std::string quoting =
       "kernel void k(global int* out) {\n"
       "  printf(\"a \\\\ b\");\n"
       "  out[0] = 1; // it's \"quoted\"\n"
       "}\n";
-  const Folder folder({{"main.c", as_literals(quoting)}});
-  CHECK(folder.find(quoting, {"input.cl", 2, 3}) == "main.c:3:6");
-  CHECK(folder.find(quoting, {"input.cl", 3, 3}) == "main.c:4:6");
+  const Folder quotes({{"main.c", as_literals(quoting)}});
+  CHECK(quotes.find(quoting, {"input.cl", 2, 3}) == "main.c:3:6");
+  CHECK(quotes.find(quoting, {"input.cl", 3, 3}) == "main.c:4:6");
+  const std::string tabbed = "kernel void k() {\n\tlocal int x;\n\tx = 1;\n}\n";
+  const Folder tabs(
+      {{"main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n"}});
+  CHECK(tabs.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
 }
 
 TEST_CASE("driver/source_finder/blanks") {
@@ -212,11 +212,6 @@ TEST_CASE("driver/source_finder/near_files_first") {
   CHECK(hosts.find(kernel, place, {.entries = 3}) == "z.c:5:14");
 }
 
-TEST_CASE("driver/source_finder/missing_directory") {
-  SourceFinder finder("/nowhere/at/all");
-  CHECK_FALSE(finder.find(SourceText(kernel), {"input.cl", 4, 11}).place);
-}
-
 TEST_CASE("driver/source_finder/line_directive") {
   const Folder folder({{"a/first.cl", kernel}, {"b/second.cl", "//\n" + kernel}});
   const std::string text = "#define N 1\n#line 1 \"second.cl\"\n" + kernel;
@@ -238,53 +233,27 @@ TEST_CASE("driver/source_finder/relative_directory") {
   const Folder folder({{"sub/k.cl", kernel}, {"sub/a.h", "int x;\n"}});
   const fs::path before = fs::current_path();
   const std::string here = (fs::canonical(folder.path()) / "sub/a.h").string();
+  const std::string parent = "../" + folder.path().filename().string() + "/sub";
   fs::current_path(folder.path());
   std::vector<std::string> places;
-  for (const char* root : {".", "sub", "sub/"}) {
+  for (const char* root : {".", "sub", "sub/", "./sub", parent.c_str(), "sub/../sub"}) {
     for (const SourcePlace& place : {SourcePlace{"input.cl", 4, 11}, SourcePlace{here, 1, 1}}) {
       SourceFinder finder(root);
       places.push_back(folder.told(finder.find(SourceText(kernel), place).place));
     }
   }
   fs::current_path(before);
-  CHECK(places == std::vector<std::string>{"sub/k.cl:4:11", "sub/a.h:1:1", "sub/k.cl:4:11", "sub/a.h:1:1",
-                                           "sub/k.cl:4:11", "sub/a.h:1:1"});
+  REQUIRE(places.size() == 12);
+  for (std::size_t i = 0; i < 12; ++i) CHECK(places[i] == (i % 2 == 0 ? "sub/k.cl:4:11" : "sub/a.h:1:1"));
 }
 
 TEST_CASE("driver/source_finder/unknown_column") {
-  for (const std::string& text : {as_literals(kernel), "\n" + kernel, [] {
-                                    std::string flat = "\n";
-                                    for (const std::string& line : lines_of(kernel))
-                                      flat += std::string(trimmed(line)) + "\n";
-                                    return flat;
-                                  }()}) {
+  std::string flat = "\n";
+  for (const std::string& line : lines_of(kernel)) flat += std::string(trimmed(line)) + "\n";
+  for (const std::string& text : {as_literals(kernel), "\n" + kernel, flat}) {
     INFO(text);
-    const Folder folder;
-    folder.put("main.c", text);
-    CHECK(folder.find(kernel, {"input.cl", 4, 0}) == "main.c:5:0");
+    CHECK(Folder({{"main.c", text}}).find(kernel, {"input.cl", 4, 0}) == "main.c:5:0");
   }
-}
-
-TEST_CASE("driver/source_finder/tab_as_escape") {
-  const std::string tabbed = "kernel void k() {\n\tlocal int x;\n\tx = 1;\n}\n";
-  const Folder folder(
-      {{"main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n"}});
-  CHECK(folder.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
-}
-
-TEST_CASE("driver/source_finder/any_form_of_directory") {
-  const Folder folder({{"sub/a.h", "int x;\n"}});
-  const std::string header = (fs::canonical(folder.path()) / "sub/a.h").string();
-  const fs::path before = fs::current_path();
-  fs::current_path(folder.path());
-  std::vector<std::string> places;
-  const std::string name = folder.path().filename().string();
-  for (const std::string& root : {std::string("./sub"), "../" + name + "/sub", std::string("sub/../sub")}) {
-    SourceFinder finder(root);
-    places.push_back(folder.told(finder.find(SourceText(kernel), {header, 1, 1}).place));
-  }
-  fs::current_path(before);
-  CHECK(places == std::vector<std::string>(3, "sub/a.h:1:1"));
 }
 
 TEST_CASE("driver/source_finder/files_that_a_trace_names") {

@@ -20,24 +20,11 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("driver/source_text/lines") {
-  CHECK(lines_of("").empty());
-  CHECK(lines_of("a") == Lines{"a"});
-  CHECK(lines_of("a\n") == Lines{"a"});
-  CHECK(lines_of("a\nb") == Lines{"a", "b"});
-  CHECK(lines_of("\n\na\n\n") == Lines{"", "", "a", ""});
-  CHECK(lines_of("a\r\nb\r\n") == Lines{"a\r", "b\r"});
-  CHECK(lines_of(std::string_view("a\0b\nc", 5)) == Lines{std::string("a\0b", 3), "c"});
-}
-
-TEST_CASE("driver/source_text/trimmed") {
+TEST_CASE("driver/source_text/trimmed_and_path_suffix") {
   CHECK(trimmed("") == "");
   CHECK(trimmed(" \t\r") == "");
   CHECK(trimmed("\t a  b \r") == "a  b");
   CHECK(trimmed("a") == "a");
-}
-
-TEST_CASE("driver/source_text/path_suffix") {
   CHECK(ends_with_path("input.cl", "input.cl"));
   CHECK(ends_with_path("/tmp/input.cl", "input.cl"));
   CHECK(ends_with_path("/a/b/c.cl", "b/c.cl"));
@@ -46,7 +33,14 @@ TEST_CASE("driver/source_text/path_suffix") {
   CHECK_FALSE(ends_with_path("", "input.cl"));
 }
 
-TEST_CASE("driver/source_text/no_directives") {
+TEST_CASE("driver/source_text/lines") {
+  CHECK(lines_of("").empty());
+  CHECK(lines_of("a") == Lines{"a"});
+  CHECK(lines_of("a\n") == Lines{"a"});
+  CHECK(lines_of("a\nb") == Lines{"a", "b"});
+  CHECK(lines_of("\n\na\n\n") == Lines{"", "", "a", ""});
+  CHECK(lines_of("a\r\nb\r\n") == Lines{"a\r", "b\r"});
+  CHECK(lines_of(std::string_view("a\0b\nc", 5)) == Lines{std::string("a\0b", 3), "c"});
   CHECK(told("").empty());
   CHECK(told("one\n\n three") == Lines{"input.cl:1 one", "input.cl:2 ", "input.cl:3  three"});
   CHECK(told("#define N 32\n#pragma unroll\n# if 5\nx") ==
@@ -61,15 +55,11 @@ TEST_CASE("driver/source_text/line_directive") {
   // The directive may be followed by other text.
   CHECK(told("#line 2 \"a.cl\"\n#line 5 \"b.cl\"\nx") ==
         Lines{"input.cl:1 #line 2 \"a.cl\"", "a.cl:2 #line 5 \"b.cl\"", "b.cl:5 x"});
-}
-
-TEST_CASE("driver/source_text/line_marker") {
+  // The preprocessor's own form.
   CHECK(told("# 12 \"x.h\"\nb")[1] == "x.h:12 b");
   CHECK(told("# 12 \"x.h\" 3 4\nb")[1] == "x.h:12 b");
   CHECK(told("# 1 \"<built-in>\"\n# 4 \"k.cl\" 2\nb")[2] == "k.cl:4 b");
-}
-
-TEST_CASE("driver/source_text/invalid_directive") {
+  // Not a directive.
   for (const char* line :
        {"#line", "#line N", "#line \"x.cl\"", "# \"x.cl\"", "#line 99999999999", "line 5", "#", "5"}) {
     INFO(line);
@@ -90,9 +80,6 @@ TEST_CASE("driver/source_text/place") {
   CHECK(source.find("input.cl", 0) == nullptr);
   CHECK(source.find("included.h", 1) == nullptr);
   CHECK(SourceText("").find("input.cl", 1) == nullptr);
-}
-
-TEST_CASE("driver/source_text/first_of_two") {
-  const SourceText source("#line 1 \"a.cl\"\nfirst\n#line 1 \"a.cl\"\nsecond");
-  CHECK(source.find("a.cl", 1)->text == "first");
+  const SourceText twice("#line 1 \"a.cl\"\nfirst\n#line 1 \"a.cl\"\nsecond");
+  CHECK(twice.find("a.cl", 1)->text == "first");
 }

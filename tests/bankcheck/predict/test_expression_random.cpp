@@ -127,42 +127,20 @@ class Formulas {
     parts.pop_back();
     return last;
   }
+#define NUMBER(digits) \
+  { #digits, 12, digits }
   Formula leaf(int tid) {
     const auto lane = unsigned(tid);
-    const Formula names[]{{"tid", 12, tid},
-                          {"lane", 12, tid},
-                          {"laneid", 12, tid},
-                          {"threadIdx.x", 12, lane},
-                          {"get_sub_group_local_id()", 12, lane},
-                          {"get_local_id(0)", 12, 0ULL + lane}};
-    const Formula numbers[]{{"0", 12, 0},
-                            {"1", 12, 1},
-                            {"2", 12, 2},
-                            {"3", 12, 3},
-                            {"7", 12, 7},
-                            {"16", 12, 16},
-                            {"31", 12, 31},
-                            {"32", 12, 32},
-                            {"33", 12, 33},
-                            {"255", 12, 255},
-                            {"2147483647", 12, 2147483647},
-                            {"2147483648", 12, 2147483648},
-                            {"0", 12, 0},
-                            {"0x10", 12, 0x10},
-                            {"0X7fffFFFF", 12, 0x7fffffff},
-                            {"0x80000000", 12, 0x80000000},
-                            {"0x100000000", 12, 0x100000000LL},
-                            {"0xffffffffffffffff", 12, 0xffffffffffffffffULL},
-                            {"0u", 12, 0U},
-                            {"2u", 12, 2U},
-                            {"4294967295U", 12, 4294967295U},
-                            {"4294967296u", 12, 4294967296ULL},
-                            {"5ll", 12, 5LL},
-                            {"40L", 12, 40LL},
-                            {"9223372036854775807", 12, 9223372036854775807},
-                            {"1ull", 12, 1ULL},
-                            {"63LLU", 12, 63ULL},
-                            {"18446744073709551615uLL", 12, 18446744073709551615ULL}};
+    // clang-format off
+    const Formula names[]{{"tid", 12, tid}, {"lane", 12, tid}, {"laneid", 12, tid}, {"threadIdx.x", 12, lane},
+                          {"get_sub_group_local_id()", 12, lane}, {"get_local_id(0)", 12, 0ULL + lane}};
+    const Formula numbers[]{
+        NUMBER(0), NUMBER(1), NUMBER(2), NUMBER(3), NUMBER(7), NUMBER(16), NUMBER(31), NUMBER(32), NUMBER(33),
+        NUMBER(255), NUMBER(2147483647), NUMBER(2147483648), NUMBER(0), NUMBER(0x10), NUMBER(0X7fffFFFF),
+        NUMBER(0x80000000), NUMBER(0x100000000), NUMBER(0xffffffffffffffff), NUMBER(0u), NUMBER(2u),
+        NUMBER(4294967295U), NUMBER(4294967296u), NUMBER(5ll), NUMBER(40L), NUMBER(9223372036854775807), NUMBER(1ull),
+        NUMBER(63LLU), NUMBER(18446744073709551615uLL)};
+    // clang-format on
     return below(2) == 0 ? names[below(below(2) == 0 ? 3 : std::size(names))]
                          : numbers[below(below(4) != 0 ? 6 : std::size(numbers))];
   }

@@ -10,6 +10,7 @@
 #include "bankcheck/predict/predict_index.hpp"
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/json_members.hpp"
 #include "well_formed.hpp"
 
 using namespace bankwise;
@@ -65,7 +66,7 @@ TEST_CASE("predict/index/cost") {
   CHECK(predicted("tid/0", "sm_90", 4, 0).cost.passes == 0);  // no lane is active
 }
 
-TEST_CASE("predict/index/no_address") {
+TEST_CASE("predict/index/refused") {
   check_one_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
   check_one_sentence(option_refusal("3-tid"), "element -1 of lane 4");
   check_one_sentence(option_refusal("tid*1073741824"), "element 1073741824 of lane 1");
@@ -81,9 +82,7 @@ TEST_CASE("predict/index/no_address") {
   CHECK(option_refusal("tid-1", 4, 0xfffffffe).empty());
   CHECK(option_refusal("64/tid", 4, 0xfffffffe).empty());
   check_one_sentence(option_refusal("64/tid"), "it divides by zero (tid 0)");
-}
-
-TEST_CASE("predict/index/no_such_access") {
+  // No such access.
   check_one_sentence(option_refusal("tid", 3), "sm_90 has no 3-byte load");
   check_one_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
   check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
@@ -91,9 +90,7 @@ TEST_CASE("predict/index/no_such_access") {
   check_one_sentence(option_refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
   check_one_sentence(option_refusal("tid", 4, 1, Operation::cp_async),
                      "in global memory that lane 0 reads is not known");
-}
-
-TEST_CASE("predict/index/short_message") {
+  // Messages are short.
   const std::string longer = option_refusal(std::string(5000, 'x'));
   check_one_sentence(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
   CHECK(longer.size() < 200);
@@ -136,28 +133,13 @@ TEST_CASE("predict/index/text_of_special_cases") {
 
 TEST_CASE("predict/index/json") {
   const auto json = nlohmann::json::parse(json_of(predicted("tid < 8 ? 0 : tid", "sm_13", 4, 0xffff)));
-  const nlohmann::json expected{{"schema_version", 1},
-                                {"architecture", "sm_13"},
-                                {"operation", "load"},
-                                {"width", 4},
-                                {"index", "tid < 8 ? 0 : tid"},
-                                {"mask", "0xffff"},
-                                {"passes", 1},
-                                {"ideal", 1},
-                                {"conflicts", 0},
-                                {"passes_max", 2},
-                                {"conflicts_max", 1},
-                                {"merged_by", 0},
-                                {"evidence", "vendor"}};
-  for (const auto& [name, value] : expected.items()) {
-    INFO(name);
-    CHECK(json[name] == value);
-  }
+  check_members(json, R"({"schema_version": 1, "architecture": "sm_13", "operation": "load", "width": 4,
+                          "index": "tid < 8 ? 0 : tid", "mask": "0xffff", "passes": 1, "ideal": 1, "conflicts": 0,
+                          "passes_max": 2, "conflicts_max": 1, "merged_by": 0, "evidence": "vendor",
+                          "lane_groups": [{"lanes": "0-15", "first_byte": 0, "passes": 1, "passes_max": 2}]})");
   CHECK_FALSE(json["source"].get<std::string>().empty());
   CHECK(json["note"].get<std::string>().find("broadcasts") != std::string::npos);
-  CHECK(json["lane_groups"] ==
-        nlohmann::json::array({{{"lanes", "0-15"}, {"first_byte", 0}, {"passes", 1}, {"passes_max", 2}}}));
-  CHECK(json.size() == expected.size() + 3);
+  CHECK(json.size() == 14 + 2);
 }
 
 TEST_CASE("predict/index/svg") {

@@ -29,10 +29,8 @@ void look(const Architecture& architecture, const RandomAccess& random, Seen& se
   ++seen.checked;
   seen.several_turns += access_cost->passes > access_cost->ideal ? 1 : 0;
   seen.broadcasts += access_cost->passes_max > access_cost->passes ? 1 : 0;
-  seen.split +=
-      access_cost->lane_group_count > 0 && access_cost->lane_groups[access_cost->lane_group_count - 1].first_byte > 0
-          ? 1
-          : 0;
+  const unsigned groups = access_cost->lane_group_count;
+  seen.split += groups > 0 && access_cost->lane_groups[groups - 1].first_byte > 0 ? 1 : 0;
 }
 
 /// An access whose layout and cost agree, for the tests to modify.
@@ -71,25 +69,20 @@ TEST_CASE("predict/layout/adds_up") {
 TEST_CASE("predict/layout/control") {
   const std::vector<std::uint32_t> strided{0, 128, 256, 4, 8, 12};
   CHECK(Sound("sm_90", strided).wrong() == "");
-  {
-    Sound one_turn_less("sm_90", strided);
-    for (Touch& touch : one_turn_less.touches) touch.turn = std::min(touch.turn, 1U);
-    CHECK(one_turn_less.wrong() != "");
-  }
-  {
-    Sound lost_lane("sm_90", strided);
-    lost_lane.touches.pop_back();
-    CHECK(lost_lane.wrong() != "");
-  }
-  {
-    Sound dear("sm_90", strided);
-    ++dear.cost.lane_groups[0].passes;
-    CHECK(dear.wrong() != "");
-  }
-  {
-    Sound stray("sm_90", strided);
-    stray.touches[0].bank = 32;
-    CHECK(stray.wrong() != "");
+  const std::pair<const char*, void (*)(Sound&)> spoils[]{
+      {"one turn less",
+       [](Sound& sound) {
+         for (Touch& touch : sound.touches) touch.turn = std::min(touch.turn, 1U);
+       }},
+      {"a lost lane", [](Sound& sound) { sound.touches.pop_back(); }},
+      {"too dear", [](Sound& sound) { ++sound.cost.lane_groups[0].passes; }},
+      {"a stray bank", [](Sound& sound) { sound.touches[0].bank = 32; }},
+  };
+  for (const auto& [name, spoil] : spoils) {
+    INFO(name);
+    Sound sound("sm_90", strided);
+    spoil(sound);
+    CHECK(sound.wrong() != "");
   }
   const std::vector<std::uint32_t> two_words{0, 0, 4, 4};
   CHECK(Sound("sm_13", two_words).wrong() == "");

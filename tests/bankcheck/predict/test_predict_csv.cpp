@@ -57,12 +57,9 @@ TEST_CASE("predict/csv/line_endings") {
 
 TEST_CASE("predict/csv/64_lanes") {
   const std::string full(16, 'f');
-  const Predicted predicted =
-      predict_rows(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
-                       csv_row("x,load,16," + full, 16, 64),
-                   "gfx942");
-  CHECK_FALSE(predicted.bad.has_value());
-  CHECK(predicted.out == "id,passes,ideal,conflicts\nw,2,2,0\nh,32,1,31\nx,8,8,0\n");
+  check_rows(csv_header(64) + csv_row("w,load,4," + full, 4, 64) + csv_row("h,load,4,ffffffff00000000", 128, 64) +
+                 csv_row("x,load,16," + full, 16, 64),
+             "w,2,2,0\nh,32,1,31\nx,8,8,0\n", "gfx942");
   check_rows(csv_header(64) + csv_row("w,load,4,ffffffff", 4, 64), "w,1,1,0\n");  // 64 columns for a warp of 32
   check_bad(csv_header(64) + csv_row("w,load,4,1ffffffff", 4, 64), 2, "lane 32");
 }
@@ -180,21 +177,15 @@ std::string with_address(const std::string& address) {
 
 }  // namespace
 
-TEST_CASE("predict/csv_rows/field_count") {
+TEST_CASE("predict/csv_rows/fields") {
   check_bad_row("x,load,4,ffffffff\n", "the row has 4 fields, the header 36");
   check_bad_row(csv_row("x,load,4,ffffffff", 4, 33), "the row has 37 fields, the header 36");
   check_bad_row("  \n", "the row has 1 fields");
   check_bad_row("\r\r\n", "the row has 1 fields");
   check_bad_row(std::string(1, '\0') + "\n", "the row has 1 fields");
-}
-
-TEST_CASE("predict/csv_rows/quotes") {
   check_bad_row(csv_row("\"x,load,4,f", 4), "quote");
   check_bad_row(csv_row("\"x\"y,load,4,f", 4), "quote");
   check_bad_row(csv_row("x\"y\",load,4,f", 4), "quote");
-}
-
-TEST_CASE("predict/csv_rows/operation") {
   check_bad_row(csv_row("x,laod,4,f", 4), "'laod' is not an operation");
   check_bad_row(csv_row("x,,4,f", 4), "'' is not an operation");
   check_bad_row(csv_row("x,LOAD,4,f", 4), "'LOAD' is not an operation");
@@ -231,15 +222,12 @@ TEST_CASE("predict/csv_rows/address") {
 TEST_CASE("predict/csv_rows/absent_lanes") {
   check_bad_row(csv_row("x,load,4,100000000", 4), "lane 32 is active");
   check_bad_row(csv_row("x,ldmatrix.x4,16,7fffffff", 16), "lane 31 gives the address of a row, but is not active");
-  const auto* gfx = banks::find_architecture("gfx942");
-  std::istringstream in(csv_header() + csv_row("x,load,4,8000000000", 4));
-  std::ostringstream out;
-  const auto bad = predict_csv(*gfx, in, out, CostFormat::csv);
+  const auto bad = predict_rows(csv_header() + csv_row("x,load,4,8000000000", 4), "gfx942").bad;
   REQUIRE(bad.has_value());
   CHECK(bad->sentence == "lane 39 is active but has no address");
 }
 
-TEST_CASE("predict/csv_rows/header") {
+TEST_CASE("predict/csv_rows/columns") {
   check_bad("", 1, "the file is empty");
   check_bad("\n\r\n\n", 1, "the file is empty");
   check_bad("\xEF\xBB\xBF", 1, "the file is empty");
@@ -256,9 +244,6 @@ TEST_CASE("predict/csv_rows/header") {
   check_bad(csv_header(65), 1, "65 columns for lanes");
   check_bad("id,op,width,mask\n", 1, "0 columns for lanes");
   check_bad("\"id,op\n", 1, "quote");
-}
-
-TEST_CASE("predict/csv_rows/two_columns") {
   check_bad("a7," + csv_header() + "0," + good, 1, "two columns 'a7'");
   check_bad(csv_header().substr(0, csv_header().size() - 1) + ",a31\n", 1, "two columns 'a31'");
 }
@@ -293,27 +278,19 @@ class FailingDisk : public std::streambuf {
   std::string text_;
 };
 
-BadRow from_failing_disk(const std::string& text) {
-  FailingDisk disk(text);
-  std::istream in(&disk);
-  std::ostringstream out;
-  const auto bad = predict_csv(*banks::find_architecture("sm_90"), in, out, CostFormat::csv);
-  REQUIRE(bad.has_value());
-  return *bad;
-}
-
 }  // namespace
 
 TEST_CASE("predict/csv_rows/read_error") {
-  const BadRow later = from_failing_disk(csv_header() + good);
-  CHECK(later.line == 3);
-  CHECK(later.sentence == "the file cannot be read any further");
-  const BadRow within = from_failing_disk(csv_header() + good + "0,load,4");
-  CHECK(within.line == 3);
-  CHECK(within.sentence == "the file cannot be read any further");
-  const BadRow at_once = from_failing_disk("");
-  CHECK(at_once.line == 1);
-  CHECK(at_once.sentence == "the file cannot be read any further");
+  for (const auto& [text, line] :
+       {std::pair(csv_header() + good, 3U), {csv_header() + good + "0,load,4", 3U}, {"", 1U}}) {
+    FailingDisk disk(text);
+    std::istream in(&disk);
+    std::ostringstream out;
+    const auto bad = predict_csv(*banks::find_architecture("sm_90"), in, out, CostFormat::csv);
+    REQUIRE(bad.has_value());
+    CHECK(bad->line == line);
+    CHECK(bad->sentence == "the file cannot be read any further");
+  }
 }
 
 TEST_CASE("predict/csv_rows/output_error") {
