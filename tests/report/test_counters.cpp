@@ -10,6 +10,7 @@
 #include <bankwise/support/text.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/json_members.hpp"
 
 using namespace bankwise;
 using namespace bankwise::report;
@@ -85,32 +86,17 @@ std::optional<Options> options_of(std::vector<const char*> words) {
 TEST_CASE("report/counters/json") {
   const auto results = json::parse(json_report(counters_report())).at("results");
   const json& full = results.at(0).at("counters");
-  CHECK(full.at("shared_load_passes") == 1'000'300);
-  CHECK(full.at("shared_load_conflicts") == 500'000);
-  CHECK(full.at("shared_atomic_passes") == 0);
-  CHECK(full.at("simt_efficiency") == 0.5);
-  CHECK(full.at("dram_read_bytes") == 1'500'000'000);
-  CHECK(full.at("dram_write_bytes").is_null());
-  CHECK(full.at("replays") == 2);
-  CHECK(full.at("reason") == "");
-  CHECK(full.at("model").at("shared_load_passes") == 1'000'000);
-  CHECK(full.at("model").at("shared_atomic_passes").is_null());
-  CHECK(full.at("model").at("simt_efficiency") == 0.75);
-  CHECK(full.at("model").at("architecture") == "sm_90");
-  CHECK(full.at("difference").at("shared_load_passes") == 300);
-  CHECK(full.at("difference").at("shared_load_conflicts") == 0);
-  CHECK(full.at("difference").at("shared_store_passes") == -100);
-  CHECK(full.at("difference").at("shared_atomic_passes").is_null());
-  CHECK(full.at("difference").at("simt_efficiency") == -0.25);
-
-  const json& alone = results.at(1).at("counters");
-  CHECK(alone.at("shared_store_passes") == 2000);
-  CHECK(alone.at("model").is_null());
-  CHECK(alone.at("difference").is_null());
-
+  check_members(full, R"({"shared_load_passes": 1000300, "shared_load_conflicts": 500000, "shared_atomic_passes": 0,
+                          "simt_efficiency": 0.5, "dram_read_bytes": 1500000000, "dram_write_bytes": null, "replays": 2,
+                          "reason": ""})");
+  check_members(full.at("model"), R"({"shared_load_passes": 1000000, "shared_atomic_passes": null,
+                                      "simt_efficiency": 0.75, "architecture": "sm_90"})");
+  check_members(full.at("difference"), R"({"shared_load_passes": 300, "shared_load_conflicts": 0,
+                                           "shared_store_passes": -100, "shared_atomic_passes": null,
+                                           "simt_efficiency": -0.25})");
+  check_members(results.at(1).at("counters"), R"({"shared_store_passes": 2000, "model": null, "difference": null})");
   const json& refused = results.at(2).at("counters");
-  CHECK(refused.at("shared_load_passes").is_null());
-  CHECK(refused.at("simt_efficiency").is_null());
+  check_members(refused, R"({"shared_load_passes": null, "simt_efficiency": null})");
   CHECK_THAT(refused.at("reason").get<std::string>(), ContainsSubstring("NVreg_RestrictProfilingToAdminUsers=0"));
   CHECK(results.at(2).at("status") == "ok");
 }

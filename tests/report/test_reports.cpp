@@ -9,6 +9,7 @@
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/table.hpp>
 #include "tests/case_studies.hpp"
+#include "tests/json_members.hpp"
 #include "tests/programs.hpp"
 
 using namespace bankwise;
@@ -47,26 +48,24 @@ Report make_report(double median = 2e-6) {
   return report;
 }
 
+/// An earlier run, in a file of its own.
+struct Earlier {
+  ScratchDirectory scratch;
+  std::filesystem::path path = scratch.path() / "old.json";
+  explicit Earlier(const std::string& text = json_report(make_report())) { std::ofstream(path) << text; }
+  EarlierRun run() const { return {reduction::case_study(), path}; }
+};
+
 }  // namespace
 
 TEST_CASE("report/reports/json") {
   const auto json = nlohmann::json::parse(json_report(make_report()));
-  CHECK(json.at("schema_version") == 1);
-  CHECK(json.at("case") == "reduction");
-  CHECK(json.at("command").size() == 3);
-  CHECK(json.at("devices").at(0).at("index") == 3);
-  CHECK(json.at("devices").at(0).at("warp_width").is_null());
-  const auto& good = json.at("results").at(0);
-  CHECK(good.at("variant") == "naive");
-  CHECK(good.at("device") == 3);
-  CHECK(good.at("n") == 7);
-  CHECK(good.at("time_median_s") == 2e-6);
-  CHECK(good.at("samples_s").size() == 3);
-  CHECK(good.at("counters").is_null());
-  const auto& bad = json.at("results").at(1);
-  CHECK(bad.at("status") == "error");
-  CHECK(bad.at("reason") == "packed.cl does not compile:\n\"quoted\"");
-  CHECK(bad.at("time_median_s").is_null());
+  check_members(json, R"({"schema_version": 1, "case": "reduction", "command": ["reduction", "--n", "1"]})");
+  check_members(json.at("devices").at(0), R"({"index": 3, "warp_width": null})");
+  check_members(json.at("results").at(0), R"({"variant": "naive", "device": 3, "n": 7, "time_median_s": 2e-6,
+                                              "samples_s": [2e-6, 2e-6, 2e-6], "counters": null})");
+  check_members(json.at("results").at(1), R"({"status": "error", "time_median_s": null,
+                                              "reason": "packed.cl does not compile:\n\"quoted\""})");
 }
 
 TEST_CASE("report/reports/csv") {
@@ -98,10 +97,11 @@ TEST_CASE("report/reports/csv_depth") {
   CHECK(csv.find(",2,7,5,128,") != std::string::npos);
 }
 
-TEST_CASE("report/reports/full_reason") {
+TEST_CASE("report/reports/text") {
   const std::string text = text_report(make_report());
   CHECK(text.find("naive") != std::string::npos);
   CHECK(text.find("\"quoted\"") != std::string::npos);
+  CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
 }
 
 TEST_CASE("report/reports/dropped_samples") {
@@ -116,10 +116,8 @@ TEST_CASE("report/reports/dropped_samples") {
   CHECK(text.find("note: these times may include launch overhead\n  naive, packed: it waits\n") != text.npos);
   const auto json = nlohmann::json::parse(json_report(report));
   CHECK(json.at("devices").at(0).at("throttling") == "watched");
-  const auto& row = json.at("results").at(0);
-  CHECK(row.at("samples_dropped") == 5);
-  CHECK(row.at("dropped_because") == "SW power cap");
-  CHECK(row.at("launch_overhead") == "it waits");
+  check_members(json.at("results").at(0), R"({"samples_dropped": 5, "dropped_because": "SW power cap",
+                                              "launch_overhead": "it waits"})");
   CHECK(csv_report(report).find(",3,5,quiet,") != std::string::npos);
 }
 
@@ -132,10 +130,8 @@ TEST_CASE("report/reports/faster_than_copy") {
 }
 
 TEST_CASE("report/reports/compared") {
-  const ScratchDirectory scratch;
-  const auto path = scratch.path() / "old.json";
-  std::ofstream(path) << json_report(make_report(2e-6));
-  const EarlierRun baseline(reduction::case_study(), path);
+  const Earlier earlier;
+  const EarlierRun baseline = earlier.run();
   CHECK(baseline.compare(make_report(2e-6)).find("within the noise") != std::string::npos);
   CHECK(baseline.compare(make_report(3e-6)).find("slower") != std::string::npos);
   CHECK(baseline.compare(make_report(1e-6)).find("faster") != std::string::npos);
@@ -145,18 +141,16 @@ TEST_CASE("report/reports/compared") {
 }
 
 TEST_CASE("report/reports/wrong_or_failed") {
-  const ScratchDirectory scratch;
-  const auto path = scratch.path() / "old.json";
-  std::ofstream(path) << json_report(make_report());
+  const Earlier earlier;
   Report now = make_report();
   now.results.front().status = Status::wrong;  // detected after measuring, so it has a time
-  const std::string compared = EarlierRun(reduction::case_study(), path).compare(now);
+  const std::string compared = earlier.run().compare(now);
   INFO(compared);
   CHECK(compared.find("now wrong") != std::string::npos);
   CHECK(compared.find("0 rows in both, 1 now wrong or failed, 0 only before, 0 only now") != std::string::npos);
   now.results.front().status = Status::error;
   now.results.front().timing.median.reset();
-  CHECK(EarlierRun(reduction::case_study(), path).compare(now).find("now error") != std::string::npos);
+  CHECK(earlier.run().compare(now).find("now error") != std::string::npos);
 }
 
 TEST_CASE("report/reports/speedups") {
@@ -176,16 +170,12 @@ TEST_CASE("report/reports/speedups") {
 }
 
 TEST_CASE("report/reports/too_few_samples") {
-  const ScratchDirectory scratch;
-  const auto path = scratch.path() / "old.json";
-  std::ofstream(path) << json_report(make_report(2e-6));
   Report few = make_report(3e-6);
   few.results.front().timing.noise.reset();
-  CHECK(EarlierRun(reduction::case_study(), path).compare(few).find("too few samples") != std::string::npos);
+  CHECK(Earlier().run().compare(few).find("too few samples") != std::string::npos);
   Report quiet = make_report();
   quiet.results.front().timing.noise = 0;
-  std::ofstream(path) << json_report(quiet);
-  CHECK(EarlierRun(reduction::case_study(), path).compare(quiet).find("within the noise") != std::string::npos);
+  CHECK(Earlier(json_report(quiet)).run().compare(quiet).find("within the noise") != std::string::npos);
 }
 
 TEST_CASE("report/reports/invalid_utf8") {
@@ -195,20 +185,17 @@ TEST_CASE("report/reports/invalid_utf8") {
 }
 
 TEST_CASE("report/reports/not_a_report") {
-  const ScratchDirectory scratch;
-  const auto path = scratch.path() / "old.json";
-  CHECK_THROWS_AS(EarlierRun(reduction::case_study(), path), UsageError);
   const std::string good = json_report(make_report());
-  std::string other_device = good;
-  other_device.replace(other_device.rfind("\"device\":3"), 10, "\"device\":4");
   for (const std::string& text : {std::string(), std::string("{"), std::string("[]"),
                                   std::string("{\"schema_version\":1}"), good.substr(0, good.size() / 2)}) {
-    std::ofstream(path) << text;
-    CHECK_THROWS_AS(EarlierRun(reduction::case_study(), path), UsageError);
+    INFO(text);
+    CHECK_THROWS_AS(Earlier(text).run(), UsageError);
   }
-  std::ofstream(path) << good;
-  CHECK_NOTHROW(EarlierRun(reduction::case_study(), path));
-  CHECK_THROWS_AS(EarlierRun(transpose::case_study(), path), UsageError);
+  const Earlier earlier;
+  CHECK_NOTHROW(earlier.run());
+  CHECK_THROWS_AS(EarlierRun(transpose::case_study(), earlier.path), UsageError);
+  std::filesystem::remove(earlier.path);
+  CHECK_THROWS_AS(earlier.run(), UsageError);
 }
 
 TEST_CASE("report/reports/whole_file_or_none") {
@@ -224,33 +211,25 @@ TEST_CASE("report/reports/whole_file_or_none") {
   CHECK_THROWS_AS(OutputFile("--json", (scratch.path() / "no" / "such").string()), UsageError);
 }
 
-TEST_CASE("report/reports/columns") {
-  CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
-}
-
 // The reports of a run on several ranks, of results that are made up.
 
 namespace {
 
-Result measured(std::string_view variant, double median) {
-  Result result;
-  result.variant = variant;
-  result.extent = {3, 70};
-  result.status = Status::ok;
-  result.bytes = 3000000;
-  result.timing.samples = {median, 2 * median};
-  result.timing.stop = "quiet";
-  result.timing.median = result.timing.min = median;
-  return result;
-}
-
-Result failed(std::string_view variant, Status status, std::string reason) {
+Result result_of(std::string_view variant, Status status, std::string reason = "") {
   Result result;
   result.variant = variant;
   result.extent = {3, 70};
   result.status = status;
   result.bytes = 3000000;
   result.reason = std::move(reason);
+  return result;
+}
+
+Result measured(std::string_view variant, double median) {
+  Result result = result_of(variant, Status::ok);
+  result.timing.samples = {median, 2 * median};
+  result.timing.stop = "quiet";
+  result.timing.median = result.timing.min = median;
   return result;
 }
 
@@ -278,11 +257,11 @@ Report two_ranks() {
   good.timing.dropped = 4;
   good.timing.launch_overhead = "another rank began early";
   report.results = {measured(copy_row, 1e-3),
-                    failed(peer_copy_row, Status::skipped, "there is one rank"),
+                    result_of(peer_copy_row, Status::skipped, "there is one rank"),
                     alone,
                     good,
-                    failed("direct", Status::unsupported, "rank 1: no \"peer\" access\nsecond line"),
-                    failed("broken", Status::wrong, "rank 0: output word 3 is 0x00000001, not 0x00000000")};
+                    result_of("direct", Status::unsupported, "rank 1: no \"peer\" access\nsecond line"),
+                    result_of("broken", Status::wrong, "rank 0: output word 3 is 0x00000001, not 0x00000000")};
   return report;
 }
 
@@ -335,45 +314,24 @@ TEST_CASE("report/rank_reports/table") {
 
 TEST_CASE("report/rank_reports/json") {
   const auto json = nlohmann::json::parse(json_report(two_ranks()));
-  CHECK(json.at("schema_version") == 1);
-  CHECK(json.at("case") == "transpose");
-  CHECK(json.at("command") == std::vector<std::string>{"transpose", "--json", "-"});
-  CHECK(json.at("height") == 3);
-  CHECK(json.at("width") == 70);
-  CHECK(json.at("api") == "opencl");
-  CHECK(json.at("cache") == "cold");
-  CHECK(json.at("engine") == "NCCL 2.28.3");
-  CHECK(json.at("mpi") == "Open MPI v4.1.4");
-  CHECK(json.at("topology") == "one node");
+  check_members(json,
+                R"({"schema_version": 1, "case": "transpose", "command": ["transpose", "--json", "-"], "height": 3,
+                          "width": 70, "api": "opencl", "cache": "cold", "engine": "NCCL 2.28.3",
+                          "mpi": "Open MPI v4.1.4", "topology": "one node"})");
   REQUIRE(json.at("ranks").size() == 2);
   CHECK(json.at("ranks").at(0) ==
         nlohmann::json{{"host", "node-1"}, {"device", "A \"fine\" device"}, {"input_words", 140}});
-  REQUIRE(json.at("results").size() == 6);
-  const auto& good = json.at("results").at(3);
-  CHECK(good.at("variant") == "packed");
-  CHECK(good.at("alone").is_null());
-  CHECK(good.at("status") == "ok");
-  CHECK(good.at("memory_bytes") == 3000000);
-  CHECK(good.at("link_bytes") == 1000000);
-  CHECK(good.at("samples_s") == std::vector<double>{2e-3, 4e-3});
-  CHECK(good.at("samples_dropped") == 4);
-  CHECK(good.at("time_median_s") == 2e-3);
-  CHECK(good.at("noise") == 0.01);
-  CHECK(good.at("floor_s") == 1.5e-3);
-  CHECK(good.at("of_floor") == 0.75);
-  CHECK(good.at("weak_scaling") == 0.5);
-  CHECK(good.at("exchanges_s") == 4e-4);
-  CHECK(good.at("launches_s") == 1.6e-3);
-  CHECK(good.at("exchange_share") == 0.2);
-  CHECK(good.at("launch_overhead") == "another rank began early");
-  CHECK(json.at("results").at(2).at("alone") == "vectorized");
-  const auto& bad = json.at("results").at(4);
-  CHECK(bad.at("status") == "unsupported");
-  CHECK(bad.at("reason") == "rank 1: no \"peer\" access\nsecond line");
-  CHECK(bad.at("samples_s").empty());
-  for (const char* key : {"time_median_s", "time_min_s", "noise", "floor_s", "of_floor", "weak_scaling", "exchanges_s",
-                          "launches_s", "exchange_share"}) {
-    CHECK(bad.at(key).is_null());
-  }
-  CHECK(json.at("results").at(5).at("status") == "wrong");
+  const auto& results = json.at("results");
+  REQUIRE(results.size() == 6);
+  check_members(results.at(3), R"({"variant": "packed", "alone": null, "status": "ok", "memory_bytes": 3000000,
+                                   "link_bytes": 1000000, "samples_s": [2e-3, 4e-3], "samples_dropped": 4,
+                                   "time_median_s": 2e-3, "noise": 0.01, "floor_s": 1.5e-3, "of_floor": 0.75,
+                                   "weak_scaling": 0.5, "exchanges_s": 4e-4, "launches_s": 1.6e-3,
+                                   "exchange_share": 0.2, "launch_overhead": "another rank began early"})");
+  CHECK(results.at(2).at("alone") == "vectorized");
+  check_members(results.at(4), R"({"status": "unsupported", "reason": "rank 1: no \"peer\" access\nsecond line",
+                                   "samples_s": [], "time_median_s": null, "time_min_s": null, "noise": null,
+                                   "floor_s": null, "of_floor": null, "weak_scaling": null, "exchanges_s": null,
+                                   "launches_s": null, "exchange_share": null})");
+  CHECK(results.at(5).at("status") == "wrong");
 }

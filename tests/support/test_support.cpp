@@ -14,7 +14,6 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
-using bankwise::xml_text;
 
 namespace {
 
@@ -30,14 +29,12 @@ Fields split(std::string_view line) {
 
 }  // namespace
 
-TEST_CASE("support/csv/commas") {
+TEST_CASE("support/csv/fields") {
   CHECK(split("a,b,c") == Fields{"a", "b", "c"});
   CHECK(split("a") == Fields{"a"});
   CHECK(split(" a , b ") == Fields{" a ", " b "});
   CHECK(split("\xC3\xA9,\xE2\x82\xAC") == Fields{"\xC3\xA9", "\xE2\x82\xAC"});
-}
-
-TEST_CASE("support/csv/empty_fields") {
+  // Empty fields.
   CHECK(split("") == Fields{""});
   CHECK(split(",") == Fields{"", ""});
   CHECK(split("a,") == Fields{"a", ""});
@@ -45,17 +42,13 @@ TEST_CASE("support/csv/empty_fields") {
   CHECK(split("\"\"") == Fields{""});
   CHECK(split("\"\",\"\"") == Fields{"", ""});
   CHECK(split("\"a\",") == Fields{"a", ""});
-}
-
-TEST_CASE("support/csv/quotes") {
+  // Quotes.
   CHECK(split("\"a,b\",c") == Fields{"a,b", "c"});
   CHECK(split("\"a\"\"b\"") == Fields{"a\"b"});
   CHECK(split("\"\"\"\"") == Fields{"\""});
   CHECK(split("\"\"\"\"\"\",x") == Fields{"\"\"", "x"});
   CHECK(split("x,\"a\"\"\",\"\"\"b\"") == Fields{"x", "a\"", "\"b"});
-}
-
-TEST_CASE("support/csv/more_fields") {
+  // Many.
   std::string line;
   Fields expected;
   for (int i = 0; i < 500; ++i) {
@@ -66,15 +59,8 @@ TEST_CASE("support/csv/more_fields") {
 }
 
 TEST_CASE("support/csv/misplaced_quote") {
-  for (const char* line :
-       {R"(")", R"("a)", R"(a,"b)", R"("a"b)", R"("a" ,b)", R"("a"")", R"(""")", R"(""a)", R"("a""b"c")"}) {
-    INFO(line);
-    CHECK(split(line) == Fields{"REFUSED"});
-  }
-}
-
-TEST_CASE("support/csv/quote_in_field") {
-  for (const char* line : {"a\"b", "a\"", " \"a\"", "x,a\"b,y", "5\" disk"}) {
+  for (const char* line : {R"(")", R"("a)", R"(a,"b)", R"("a"b)", R"("a" ,b)", R"("a"")", R"(""")", R"(""a)",
+                           R"("a""b"c")", "a\"b", "a\"", " \"a\"", "x,a\"b,y", "5\" disk"}) {
     INFO(line);
     CHECK(split(line) == Fields{"REFUSED"});
   }
@@ -147,16 +133,27 @@ TEST_CASE("support/quantity/counts") {
   CHECK(parse_count("--n", "2^20", largest) == 1048576);
   CHECK(parse_count("--n", "10^0", largest) == 1);
   CHECK(parse_count("--n", "18446744073709551615", largest) == largest);
-}
-
-TEST_CASE("support/quantity/no_counts") {
-  for (const char* text :
-       {"", " ", "12Q", "Ki", "-5", "+5", "1.5M", "1e6", "16MiB", "16mI", "2^", "2^x", "^2", "2^3^4", "0x10"}) {
-    INFO(text);
-    CHECK_THROWS_AS(parse_count("--n", text, 1000), UsageError);
-  }
-  for (const char* text :
-       {"1001", "1Ki", "2^64", "3^99999999999999999999", "99999999999999999999", "18446744073709551615Ti"}) {
+  for (const char* text : {"",
+                           " ",
+                           "12Q",
+                           "Ki",
+                           "-5",
+                           "+5",
+                           "1.5M",
+                           "1e6",
+                           "16MiB",
+                           "16mI",
+                           "2^",
+                           "2^x",
+                           "^2",
+                           "2^3^4",
+                           "0x10",
+                           "1001",
+                           "1Ki",
+                           "2^64",
+                           "3^99999999999999999999",
+                           "99999999999999999999",
+                           "18446744073709551615Ti"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_count("--n", text, 1000), UsageError);
   }
@@ -174,15 +171,12 @@ TEST_CASE("support/quantity/three_digits") {
   CHECK(format_count(16777216) == "16 777 216");
 }
 
-TEST_CASE("support/quantity/edit_distance") {
+TEST_CASE("support/quantity/nearest_name") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("padded", "padded") == 0);
   CHECK(edit_distance("", "abc") == 3);
   CHECK(edit_distance("pakced", "packed") == 2);
   CHECK(edit_distance("tile32", "tile32_padded") == 7);
-}
-
-TEST_CASE("support/quantity/nearest_name") {
   CHECK(no_such("variant", "pakced", {"naive", "packed"}, "--list") ==
         "there is no variant 'pakced'; did you mean 'packed'? --list shows all");
   CHECK(no_such("variant", "unknown", {"naive", "packed"}, "--list") ==
@@ -199,9 +193,7 @@ TEST_CASE("support/xml/escaped") {
   const std::string plain = "tile[ty][tx]\t= \xC3\xA9 \xE2\x89\xA5 \xF0\x9F\x98\x80;\n";
   CHECK(xml_text(plain) == plain);
   CHECK(xml_text("").empty());
-}
-
-TEST_CASE("support/xml/invalid_utf8") {
+  // Invalid UTF-8.
   const std::string bad = "\xEF\xBF\xBD";
   CHECK(xml_text("a\xFFz") == "a" + bad + "z");
   CHECK(xml_text("\xC3<") == bad + "&lt;");            // a truncated character does not hide the markup after it
@@ -210,9 +202,7 @@ TEST_CASE("support/xml/invalid_utf8") {
   CHECK(xml_text("\xED\xA0\x80") == bad + bad + bad);  // a surrogate
   CHECK(xml_text("\xF4\x90\x80\x80") == bad + bad + bad + bad);  // past the last character
   CHECK(xml_text("\x80") == bad);
-}
-
-TEST_CASE("support/xml/hidden_characters") {
+  // Hidden characters.
   CHECK(xml_text(std::string_view("a\0b\x1B[31m\x7F", 9)) == "a[U+0000]b[U+001B][31m[U+007F]");
   // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what is tested
   CHECK(xml_text("x\xE2\x80\xAEy\xE2\x81\xA6z") == "x[U+202E]y[U+2066]z");
