@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Whole programs, as a user checks them. Each is compiled once for all tests, in a cache in the build folder.
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
+// What whole programs do, and what the reports say of them.
 #include <regex>
-#include <string>
 
-#include "tests/bankcheck/checked_report.hpp"
-#include "tests/bankcheck/started_program.hpp"
-#include "tests/catch_any.hpp"
+#include "tests/bankcheck/emulate/emulated_program.hpp"
 
 namespace {
 
-using namespace std::string_literals;
-using Catch::Matchers::ContainsSubstring;
-
-const std::string cached = "emulate --cache '" CACHE "' ";
-
-std::string source(const std::string& name) { return "'" PROGRAMS "/" + name + ".cu'"; }
-
-Outcome emulate(const std::string& arguments, const std::string& before = "") {
-  INFO(arguments);
-  return bankcheck(cached + arguments, before);
-}
-
 TEST_CASE("emulate/programs/every_launch", "[emulate]") {
-  const Outcome outcome = ended(0, emulate(source("launches")));
-  CHECK_THAT(outcome.out, ContainsSubstring("right\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("scale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
-}
-
-TEST_CASE("emulate/programs/project_build", "[emulate]") {
-  const Outcome outcome = ended(0, bankcheck("emulate -- '" WHOLE_PROGRAM "'"));
-  CHECK_THAT(outcome.out, ContainsSubstring("right\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
+  // The program as it is, and in a project's own build.
+  for (const Outcome& outcome : {emulate(source("launches")), bankcheck("emulate -- '" WHOLE_PROGRAM "'")}) {
+    CHECK_THAT(ended(0, outcome).out, ContainsSubstring("right\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
+  }
   CHECK(bankcheck("emulate -- /no/such/program").code == 3);
 }
 
@@ -94,11 +72,7 @@ TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
                                           "  __syncthreads();\n"
                                           "  out[threadIdx.x] = words[threadIdx.x];\n"
                                           "}\n"
-                                          "int main() {\n"
-                                          "  int* out;\n"
-                                          "  cudaMalloc(&out, 512);\n"
-                                          "  kernel<<<1, 128>>>(out);\n"
-                                          "}\n";
+                                          "int main() { int* out; cudaMalloc(&out, 512); kernel<<<1, 128>>>(out); }\n";
   const auto nvcc = [&](const std::string& script) {
     std::ofstream(folder / "nvcc") << "#!/bin/sh\n" << script;
     std::filesystem::permissions(folder / "nvcc", std::filesystem::perms::owner_all);
@@ -151,30 +125,14 @@ TEST_CASE("emulate/programs/limits_as_elsewhere", "[emulate]") {
 }
 
 TEST_CASE("emulate/programs/ends_early", "[emulate]") {
-  for (const std::string how : {"exit", "_Exit"}) {
-    const Outcome outcome = ended(0, emulate(source("endings") + " -- " + how));
+  const std::string failed = "bankcheck: the program 'endings' ";
+  for (const auto& [how, words] : {std::pair("exit", std::string()),
+                                   {"_Exit", ""},
+                                   {"code", failed + "failed with exit code 5\n"},
+                                   {"abort", failed + "crashed: signal 6"}}) {
+    const Outcome outcome = ended(words.empty() ? 0 : 3, emulate(source("endings") + " -- " + how));
     CHECK_THAT(outcome.out, ContainsSubstring("transpose: 1 launch, 4 blocks of 32 x 32 threads\n"));
-  }
-  const Outcome code = ended(3, emulate(source("endings") + " -- code"));
-  CHECK_THAT(code.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
-  CHECK_THAT(code.err, ContainsSubstring("bankcheck: the program 'endings' failed with exit code 5\n"));
-  const Outcome abort = ended(3, emulate(source("endings") + " -- abort"));
-  CHECK_THAT(abort.err, ContainsSubstring("the program 'endings' crashed: signal 6"));
-  CHECK_THAT(abort.out, ContainsSubstring("transpose: 1 launch, 4 blocks"));
-}
-
-TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
-  const ScratchDirectory scratch;
-  for (const int signal : {SIGTERM, SIGHUP}) {
-    const std::filesystem::path cache = scratch.path() / std::to_string(signal);
-    StartedProgram program("exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" + cache.string() + "' " +
-                           source("endings"));
-    program.wait_until([&] { return std::filesystem::exists(cache / "headers"); });
-    CHECK(kill(program.process(), signal) == 0);
-    CHECK(program.exit_code() == 3);
-    CHECK_THAT(program.err(), ContainsSubstring("bankcheck: signal " + std::to_string(signal) + " ("));
-    CHECK_THAT(program.err(), ContainsSubstring(") ended it while it was building the program\n"));
-    program.wait_until([&] { return kill(-program.process(), 0) != 0; });  // g++ has ended, too
+    CHECK_THAT(outcome.err, ContainsSubstring(words));
   }
 }
 
@@ -182,13 +140,6 @@ TEST_CASE("emulate/programs/full_disk", "[emulate]") {
   ended(0, emulate(source("endings")));  // the program is built
   const Outcome outcome = ended(3, emulate(source("endings"), "ulimit -f 2; env --ignore-signal=XFSZ"));
   CHECK_THAT(outcome.err, ContainsSubstring(" what the program does: File too large; TMPDIR names another directory"));
-}
-
-TEST_CASE("emulate/programs/links_in_a_loop", "[emulate]") {
-  const ScratchDirectory scratch;
-  const std::filesystem::path loop = scratch.path() / "loop.cu";
-  std::filesystem::create_symlink("loop.cu", loop);
-  CHECK_THAT(ended(2, emulate(loop.string())).err, ContainsSubstring("its symbolic links form a loop"));
 }
 
 TEST_CASE("emulate/programs/fresh_environment", "[emulate]") {
@@ -213,11 +164,7 @@ TEST_CASE("emulate/programs/unfinished_launch", "[emulate]") {
                             "  }\n"
                             "  out[threadIdx.x] = words[threadIdx.x][0];\n"
                             "}\n"
-                            "int main() {\n"
-                            "  int* out;\n"
-                            "  cudaMalloc(&out, 512);\n"
-                            "  column<<<1 << 16, 32>>>(out);\n"
-                            "}\n";
+                            "int main() { int* out; cudaMalloc(&out, 512); column<<<1 << 16, 32>>>(out); }\n";
   const Outcome outcome = ended(3, emulate("--time-limit 2 --fit --json " + json + " '" + program + "'"));
   CHECK_THAT(outcome.err, ContainsSubstring("had not ended after 2 seconds"));
   CHECK_THAT(outcome.out, ContainsSubstring(" of the 65536 blocks of column were watched\n"));
@@ -233,10 +180,7 @@ TEST_CASE("emulate/programs/cooperative", "[emulate]") {
 }
 
 TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
-  struct Case {
-    std::string ending, sentence;
-  };
-  const Case cases[]{
+  const std::pair<std::string, std::string> cases[]{
       {"twice", "endings.cu:35: cudaFree frees the 16384 bytes that "},
       {"inside", "cudaFree gets a pointer to byte 4 of the 16384 bytes that "},
       {"host", "endings.cu:37: cudaFree frees memory that CUDA has not allocated"},
@@ -306,170 +250,6 @@ TEST_CASE("emulate/programs/global_races", "[emulate]") {
   }
   CHECK(kernels == "rows in_place no_barrier blocks_differ read_by_many records_differ ");
   CHECK(emulate("--allow global-race " + source("global_races")).code == 0);
-}
-
-TEST_CASE("emulate/programs/build_error", "[emulate]") {
-  const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
-  const Outcome missing = ended(3, emulate(source("missing")));
-  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated"));
-
-  const ScratchDirectory scratch;
-  const auto program = [&](const std::string& text) {
-    const auto file = scratch.path() / "program.cu";
-    std::ofstream(file) << text;
-    return emulate(file.string());
-  };
-  const Outcome wrong = program("int main() { return x; }\n");
-  CHECK(wrong.code == 3);
-  CHECK_THAT(last(wrong), ContainsSubstring("program.cu:1: "));
-  const Outcome launch = program("__global__ void k();\n\nint main() { k<<<1, 2>>>; }\n");
-  CHECK(launch.code == 3);
-  CHECK_THAT(last(launch),
-             ContainsSubstring("program.cu:3: the launch has no >>> that arguments in parentheses follow"));
-  const Outcome undefined = program("int missing();\nint main() { return missing(); }\n");
-  CHECK(undefined.code == 3);
-  CHECK_THAT(last(undefined), ContainsSubstring("no source and no library defines `missing()'"));
-  const Outcome none = ended(3, program("int main() {}\n"));
-  CHECK_THAT(last(none), ContainsSubstring("the program 'program' ran no kernel"));
-  CHECK(emulate("/no/such.cu").code == 2);
-  CHECK(emulate("").code == 2);
-  CHECK(emulate("--std c++11 " + source("endings")).code == 2);
-}
-
-TEST_CASE("emulate/programs/cached_build", "[emulate]") {
-  CHECK(emulate(source("endings")).code == 0);
-  // Without a PATH the compiler finds no assembler: only the cache can provide the program.
-  const std::string nothing = "PATH=/no/such/folder";
-  const auto newest = [] {
-    std::filesystem::file_time_type time{};
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(CACHE "/objects")) {
-      if (entry.path().extension() == ".o") time = std::max(time, entry.last_write_time());
-    }
-    return time;
-  };
-  const auto before = newest();
-  CHECK(emulate(source("endings"), nothing).code == 0);
-  CHECK(newest() == before);
-  CHECK(emulate("-D UNUSED " + source("endings"), nothing).code == 3);
-  CHECK(emulate("-D UNUSED " + source("missing")).code == 3);
-}
-
-const std::string conflicts =
-    "__global__ void k(int* out) {\n"
-    "  __shared__ int a[2048];\n"
-    "  a[threadIdx.x * 32] = 1;\n"
-    "  __syncthreads();\n"
-    "  out[threadIdx.x] = a[threadIdx.x * 32];\n"
-    "}\n";
-const std::string launch =
-    "int main() { int* out; cudaMalloc(&out, 256); k<<<1, 64>>>(out); return cudaDeviceSynchronize(); }\n";
-
-TEST_CASE("emulate/programs/instrumentation_stays", "[emulate]") {
-  const ScratchDirectory scratch;
-  const std::string file = (scratch.path() / "program.cu").string();
-  const std::string hidden = "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) ";
-  const auto conflicts_with = [&](const std::string& text, const std::string& options = "") {
-    std::ofstream(file) << text;
-    return emulate("--max-conflicts 0 -I '" + scratch.path().string() + "' " + options + " " + file);
-  };
-  const std::string found = "k has 124 conflicts";
-  for (const std::string options : {"-flto", "-fno-sanitize=all,-fno-sanitize-coverage=trace-pc"}) {
-    CHECK_THAT(ended(1, conflicts_with(conflicts + launch, "--compiler-options " + options)).err,
-               ContainsSubstring(found));
-  }
-  const std::string pragma = "#pragma GCC optimize(\"no-sanitize=thread\")\n";
-  CHECK_THAT(ended(1, conflicts_with(pragma + hidden + conflicts + launch)).err, ContainsSubstring(found));
-
-  // Whatever the reason: attributes of the emulator's own headers stay.
-  const auto headers = scratch.path() / "bankwise" / "emulator";
-  std::filesystem::create_directories(headers);
-  for (const std::string attribute : {"__attribute__((no_sanitize(\"thread\"))) ", hidden.c_str()}) {
-    std::ofstream(headers / "k.hpp") << attribute << conflicts;
-    CHECK_THAT(ended(1, conflicts_with("#include <bankwise/emulator/k.hpp>\n" + launch)).err,
-               ContainsSubstring("compiled without the emulator's instrumentation"));
-  }
-  // The control: kernels that access nothing.
-  std::ofstream(headers / "k.hpp") << conflicts;
-  const std::string idle =
-      "__global__ void idle(bool go) {\n  __shared__ int a[2];\n  if (go) a[threadIdx.x & 1] = 1;\n}\n";
-  CHECK(conflicts_with(idle + "__global__ void none() {}\nint main() { none<<<1, 32>>>(); idle<<<1, 32>>>(false); }\n")
-            .code == 0);
-}
-
-TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
-  const ScratchDirectory scratch;
-  const std::string folder = scratch.path().string();
-  std::ofstream(folder + "/both.h") << "__attribute__((noinline)) inline int twice(int x) { return 2 * x; }\n"
-                                       "__attribute__((noinline)) inline int thrice(int x) { return 3 * x; }\n";
-  std::ofstream(folder + "/other.cpp") << "#include \"both.h\"\nint other(int x) { return thrice(twice(x)); }\n";
-  std::ofstream(folder + "/first.cu") << "#include \"both.h\"\n"
-                                         "int other(int);\n"
-                                         "template <int N> __global__ void k(int* out) {\n"
-                                         "  __shared__ int a[N];\n"
-                                         "  a[threadIdx.x] = 1;\n"
-                                         "  __syncthreads();\n"
-                                         "  out[threadIdx.x] = a[N - 1 - threadIdx.x];\n"
-                                         "}\n"
-                                         "int main(int count, char**) {\n"
-                                         "  int* out;\n"
-                                         "  cudaMalloc(&out, 128);\n"
-                                         "  k<32><<<1, 32>>>(out);\n"
-                                         "  return twice(count) + thrice(count) + other(count) - 11;\n"
-                                         "}\n";
-  for (const std::string order : {"/first.cu /other.cpp", "/other.cpp /first.cu"}) {
-    const auto blank = order.find(' ');
-    const Outcome outcome = ended(0, emulate(folder + order.substr(0, blank) + " " + folder + order.substr(blank + 1)));
-    CHECK_THAT(outcome.out, ContainsSubstring("first.cu:5") && ContainsSubstring("first.cu:7"));
-  }
-}
-
-/// How many processes have all these words in their command lines.
-std::size_t processes_with(const std::vector<std::string>& words) {
-  std::size_t processes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string line = text_of(entry.path() / "cmdline");
-    const auto has = [&](const std::string& word) { return line.find(word) != std::string::npos; };
-    processes += std::all_of(words.begin(), words.end(), has) ? 1 : 0;
-  }
-  return processes;
-}
-
-/// Starts bankcheck, and ends it when so many processes have these words; the folder's name is in all command lines.
-void end_when(const std::string& folder, const std::string& arguments, std::size_t processes,
-              const std::vector<std::string>& words, int signal) {
-  StartedProgram started("TMPDIR='" + folder + "/tmp' exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" +
-                         folder + "/cache' " + arguments);
-  started.wait_until([&] { return processes_with(words) == processes; });
-  CHECK(kill(started.process(), signal) == 0);
-  started.exit_code();
-  started.wait_until([&] { return processes_with({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
-}
-
-TEST_CASE("emulate/programs/killed", "[emulate]") {
-  CHECK(emulate(source("endings")).code == 0);  // its header is compiled
-  for (const int signal : {SIGTERM, SIGKILL}) {
-    const ScratchDirectory scratch;
-    const std::string folder = scratch.path().string(), file = folder + "/program.cu";
-    std::filesystem::create_directories(folder + "/tmp");
-    std::filesystem::create_directories(folder + "/cache");
-    std::filesystem::create_directory_symlink(CACHE "/headers", folder + "/cache/headers");
-    {
-      std::ofstream slow(file);
-      slow << "template <int N> constexpr long slow() {\n  long sum = N;\n"
-              "  for (int i = 0; i < 200; ++i) {\n    for (int k = 0; k < 20000; ++k) sum += k;\n  }\n"
-              "  return sum;\n}\n";
-      for (int i = 0; i < 20; ++i) slow << "static_assert(slow<" << i << ">() > 0);\n";
-      slow << "__global__ void k(int*) {}\n" << launch;
-    }
-    end_when(folder, file, 1, {folder, "cc1plus", "-fpreprocessed"}, signal);
-    std::ofstream(file) << conflicts << launch;
-    const std::string checked = "emulate --max-conflicts 0 --cache '" + folder + "/cache' " + file;
-    CHECK_THAT(ended(1, bankcheck(checked)).err, ContainsSubstring("k has 124 conflicts"));
-    if (signal == SIGTERM) continue;
-    std::ofstream(file) << conflicts << "int main() { k<<<1, 64>>>(nullptr); for (;;) cudaDeviceSynchronize(); }\n";
-    end_when(folder, file + " -- " + folder + "/argument", 2, {folder + "/argument"}, signal);
-  }
 }
 
 }  // namespace

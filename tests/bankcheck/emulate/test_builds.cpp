@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//
+// How programs are built: errors, the cache, and what ends a build early.
+#include <algorithm>
+#include <csignal>
+
+#include "tests/bankcheck/emulate/emulated_program.hpp"
+
+namespace {
+
+TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
+  const ScratchDirectory scratch;
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const std::filesystem::path cache = scratch.path() / std::to_string(signal);
+    StartedProgram program("exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" + cache.string() + "' " +
+                           source("endings"));
+    program.wait_until([&] { return std::filesystem::exists(cache / "headers"); });
+    CHECK(kill(program.process(), signal) == 0);
+    CHECK(program.exit_code() == 3);
+    CHECK_THAT(program.err(), ContainsSubstring("bankcheck: signal " + std::to_string(signal) + " ("));
+    CHECK_THAT(program.err(), ContainsSubstring(") ended it while it was building the program\n"));
+    program.wait_until([&] { return kill(-program.process(), 0) != 0; });  // g++ has ended, too
+  }
+}
+
+TEST_CASE("emulate/programs/build_error", "[emulate]") {
+  const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
+  const Outcome missing = ended(3, emulate(source("missing")));
+  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated"));
+
+  const ScratchDirectory scratch;
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
+           {"int main() { return x; }\n", "program.cu:1: "},
+           {"__global__ void k();\n\nint main() { k<<<1, 2>>>; }\n",
+            "program.cu:3: the launch has no >>> that arguments in parentheses follow"},
+           {"int missing();\nint main() { return missing(); }\n", "no source and no library defines `missing()'"},
+           {"int main() {}\n", "the program 'program' ran no kernel"}}) {
+    const auto file = scratch.path() / "program.cu";
+    std::ofstream(file) << text;
+    CHECK_THAT(last(ended(3, emulate(file.string()))), ContainsSubstring(words));
+  }
+  const auto loop = scratch.path() / "loop.cu";
+  std::filesystem::create_symlink("loop.cu", loop);
+  CHECK_THAT(ended(2, emulate(loop.string())).err, ContainsSubstring("its symbolic links form a loop"));
+  CHECK(emulate("/no/such.cu").code == 2);
+  CHECK(emulate("").code == 2);
+  CHECK(emulate("--std c++11 " + source("endings")).code == 2);
+}
+
+TEST_CASE("emulate/programs/cached_build", "[emulate]") {
+  CHECK(emulate(source("endings")).code == 0);
+  // Without a PATH the compiler finds no assembler: only the cache can provide the program.
+  const std::string nothing = "PATH=/no/such/folder";
+  const auto newest = [] {
+    std::filesystem::file_time_type time{};
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(CACHE "/objects")) {
+      if (entry.path().extension() == ".o") time = std::max(time, entry.last_write_time());
+    }
+    return time;
+  };
+  const auto before = newest();
+  CHECK(emulate(source("endings"), nothing).code == 0);
+  CHECK(newest() == before);
+  CHECK(emulate("-D UNUSED " + source("endings"), nothing).code == 3);
+  CHECK(emulate("-D UNUSED " + source("missing")).code == 3);
+}
+
+const std::string conflicts =
+    "__global__ void k(int* out) {\n"
+    "  __shared__ int a[2048];\n"
+    "  a[threadIdx.x * 32] = 1;\n"
+    "  __syncthreads();\n"
+    "  out[threadIdx.x] = a[threadIdx.x * 32];\n"
+    "}\n";
+const std::string launch =
+    "int main() { int* out; cudaMalloc(&out, 256); k<<<1, 64>>>(out); return cudaDeviceSynchronize(); }\n";
+
+TEST_CASE("emulate/programs/instrumentation_stays", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "program.cu").string();
+  const std::string hidden = "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) ";
+  const auto conflicts_with = [&](const std::string& text, const std::string& options = "") {
+    std::ofstream(file) << text;
+    return emulate("--max-conflicts 0 -I '" + scratch.path().string() + "' " + options + " " + file);
+  };
+  const std::string found = "k has 124 conflicts";
+  for (const std::string options : {"-flto", "-fno-sanitize=all,-fno-sanitize-coverage=trace-pc"}) {
+    CHECK_THAT(ended(1, conflicts_with(conflicts + launch, "--compiler-options " + options)).err,
+               ContainsSubstring(found));
+  }
+  const std::string pragma = "#pragma GCC optimize(\"no-sanitize=thread\")\n";
+  CHECK_THAT(ended(1, conflicts_with(pragma + hidden + conflicts + launch)).err, ContainsSubstring(found));
+
+  // Whatever the reason: attributes of the emulator's own headers stay.
+  const auto headers = scratch.path() / "bankwise" / "emulator";
+  std::filesystem::create_directories(headers);
+  for (const std::string attribute : {"__attribute__((no_sanitize(\"thread\"))) ", hidden.c_str()}) {
+    std::ofstream(headers / "k.hpp") << attribute << conflicts;
+    CHECK_THAT(ended(1, conflicts_with("#include <bankwise/emulator/k.hpp>\n" + launch)).err,
+               ContainsSubstring("compiled without the emulator's instrumentation"));
+  }
+  // The control: kernels that access nothing.
+  std::ofstream(headers / "k.hpp") << conflicts;
+  const std::string idle =
+      "__global__ void idle(bool go) {\n  __shared__ int a[2];\n  if (go) a[threadIdx.x & 1] = 1;\n}\n";
+  CHECK(conflicts_with(idle + "__global__ void none() {}\nint main() { none<<<1, 32>>>(); idle<<<1, 32>>>(false); }\n")
+            .code == 0);
+}
+
+TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  std::ofstream(folder + "/both.h") << "__attribute__((noinline)) inline int twice(int x) { return 2 * x; }\n"
+                                       "__attribute__((noinline)) inline int thrice(int x) { return 3 * x; }\n";
+  std::ofstream(folder + "/other.cpp") << "#include \"both.h\"\nint other(int x) { return thrice(twice(x)); }\n";
+  std::ofstream(folder + "/first.cu") << "#include \"both.h\"\n"
+                                         "int other(int);\n"
+                                         "template <int N> __global__ void k(int* out) {\n"
+                                         "  __shared__ int a[N];\n"
+                                         "  a[threadIdx.x] = 1;\n"
+                                         "  __syncthreads();\n"
+                                         "  out[threadIdx.x] = a[N - 1 - threadIdx.x];\n"
+                                         "}\n"
+                                         "int main(int count, char**) {\n"
+                                         "  int* out; cudaMalloc(&out, 128); k<32><<<1, 32>>>(out);\n"
+                                         "  return twice(count) + thrice(count) + other(count) - 11;\n"
+                                         "}\n";
+  const std::string first = folder + "/first.cu", other = folder + "/other.cpp";
+  for (const std::string& order : {first + " " + other, other + " " + first}) {
+    const Outcome outcome = ended(0, emulate(order));
+    CHECK_THAT(outcome.out, ContainsSubstring("first.cu:5") && ContainsSubstring("first.cu:7"));
+  }
+}
+
+/// How many processes have all these words in their command lines.
+std::size_t processes_with(const std::vector<std::string>& words) {
+  std::size_t processes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string line = text_of(entry.path() / "cmdline");
+    const auto has = [&](const std::string& word) { return line.find(word) != std::string::npos; };
+    processes += std::all_of(words.begin(), words.end(), has) ? 1 : 0;
+  }
+  return processes;
+}
+
+/// Starts bankcheck, and ends it when so many processes have these words; the folder's name is in all command lines.
+void end_when(const std::string& folder, const std::string& arguments, std::size_t processes,
+              const std::vector<std::string>& words, int signal) {
+  StartedProgram started("TMPDIR='" + folder + "/tmp' exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" +
+                         folder + "/cache' " + arguments);
+  started.wait_until([&] { return processes_with(words) == processes; });
+  CHECK(kill(started.process(), signal) == 0);
+  started.exit_code();
+  started.wait_until([&] { return processes_with({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
+}
+
+TEST_CASE("emulate/programs/killed", "[emulate]") {
+  CHECK(emulate(source("endings")).code == 0);  // its header is compiled
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const ScratchDirectory scratch;
+    const std::string folder = scratch.path().string(), file = folder + "/program.cu";
+    std::filesystem::create_directories(folder + "/tmp");
+    std::filesystem::create_directories(folder + "/cache");
+    std::filesystem::create_directory_symlink(CACHE "/headers", folder + "/cache/headers");
+    {
+      std::ofstream slow(file);
+      slow << "template <int N> constexpr long slow() {\n  long sum = N;\n"
+              "  for (int i = 0; i < 200; ++i) {\n    for (int k = 0; k < 20000; ++k) sum += k;\n  }\n"
+              "  return sum;\n}\n";
+      for (int i = 0; i < 20; ++i) slow << "static_assert(slow<" << i << ">() > 0);\n";
+      slow << "__global__ void k(int*) {}\n" << launch;
+    }
+    end_when(folder, file, 1, {folder, "cc1plus", "-fpreprocessed"}, signal);
+    std::ofstream(file) << conflicts << launch;
+    const std::string checked = "emulate --max-conflicts 0 --cache '" + folder + "/cache' " + file;
+    CHECK_THAT(ended(1, bankcheck(checked)).err, ContainsSubstring("k has 124 conflicts"));
+    if (signal == SIGTERM) continue;
+    std::ofstream(file) << conflicts << "int main() { k<<<1, 64>>>(nullptr); for (;;) cudaDeviceSynchronize(); }\n";
+    end_when(folder, file + " -- " + folder + "/argument", 2, {folder + "/argument"}, signal);
+  }
+}
+
+}  // namespace
