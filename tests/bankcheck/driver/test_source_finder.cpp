@@ -69,6 +69,11 @@ TEST_CASE("driver/source_finder/own_file") {
   CHECK(folder.find(kernel) == "kernels/k.cl:4:11");
   CHECK(folder.find(kernel, {"/tmp/input.cl", 5, 12}) == "kernels/k.cl:5:12");
   CHECK(folder.find(kernel, {"input.cl", 1, 1}) == "kernels/k.cl:1:1");
+  // No line.
+  CHECK(folder.find(kernel, {"input.cl", 0, 0}) == "none");
+  CHECK(folder.find(kernel, {"?", 0, 0}) == "none");
+  CHECK(folder.find(kernel, {"input.cl", 100, 1}) == "none");
+  CHECK(folder.find("", {"input.cl", 1, 1}) == "none");
 }
 
 TEST_CASE("driver/source_finder/in_no_file") {
@@ -95,14 +100,6 @@ TEST_CASE("driver/source_finder/several_files") {
   CHECK(folder.find(kernel) == "a/k.cl:4:11");
   folder.put("a/k.cl", kernel + kernel);
   CHECK(folder.find(kernel) == "a/k.cl:4:11");
-}
-
-TEST_CASE("driver/source_finder/no_line") {
-  const Folder folder({{"k.cl", kernel}});
-  CHECK(folder.find(kernel, {"input.cl", 0, 0}) == "none");
-  CHECK(folder.find(kernel, {"?", 0, 0}) == "none");
-  CHECK(folder.find(kernel, {"input.cl", 100, 1}) == "none");
-  CHECK(folder.find("", {"input.cl", 1, 1}) == "none");
 }
 
 TEST_CASE("driver/source_finder/raw_string") {
@@ -160,11 +157,9 @@ TEST_CASE("driver/source_finder/few_equal_lines") {
   CHECK(folder.find(kernel) == "k.cl:3:11");
   const Folder short_folder({{"short.cl", "kernel void k() { local int x; x = 1; }\n"}});
   CHECK(short_folder.find("kernel void k() { local int x; x = 1; }", {"input.cl", 1, 33}) == "short.cl:1:33");
-}
-
-TEST_CASE("driver/source_finder/longest_match") {
-  const Folder folder({{"b/k.cl", kernel}, {"a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n"}});
-  CHECK(folder.find(kernel) == "b/k.cl:4:11");
+  // The longest match.
+  const Folder two({{"b/k.cl", kernel}, {"a.cl", kernel.substr(0, kernel.size() - 2) + "// other end\n"}});
+  CHECK(two.find(kernel) == "b/k.cl:4:11");
 }
 
 TEST_CASE("driver/source_finder/identical_lines") {

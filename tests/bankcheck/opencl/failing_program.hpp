@@ -22,9 +22,7 @@ inline Outcome run_cleanly(const std::string& command, const std::string& option
 
 /// Checks for exit code 3, that stderr ends with one message that contains `words`, and that the message stands on top
 /// of the report, if there is one.
-inline Outcome check_blames(const std::string& command, const std::string& words) {
-  INFO(command);
-  Outcome outcome = run_cleanly(command);
+inline void check_blamed(const Outcome& outcome, const std::string& words) {
   INFO(outcome.err);
   CHECK(outcome.code == 3);
   const auto sentences = sentences_in(outcome.err);
@@ -33,5 +31,11 @@ inline Outcome check_blames(const std::string& command, const std::string& words
   CHECK(outcome.err.ends_with("bankcheck: " + sentences[0] + "\n"));
   const auto kernels = outcome.out.find(" work-group");
   if (kernels != std::string::npos) CHECK(outcome.out.find("incomplete: " + sentences[0] + "\n") < kernels);
+}
+
+inline Outcome check_blames(const std::string& command, const std::string& words) {
+  INFO(command);
+  Outcome outcome = run_cleanly(command);
+  check_blamed(outcome, words);
   return outcome;
 }

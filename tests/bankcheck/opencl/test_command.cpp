@@ -45,16 +45,13 @@ TEST_CASE("opencl/command/help") {
   }
 }
 
-TEST_CASE("opencl/command/every_kernel") {
+TEST_CASE("opencl/command/report") {
   const Outcome outcome = ended(0, on_two_kernels(""));
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(says + "column: 1 launch, 1 work-group of 64 work-items\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("\nrow: 1 launch, 1 work-group of 64 work-items\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("tile[32 * i] = (int)i;"));
   CHECK_THAT(outcome.out, ContainsSubstring("worst on sm_90: "));
-}
-
-TEST_CASE("opencl/command/numbers") {
   const Checked checked = check(two_kernels);
   CHECK(checked.outcome.code == 0);
   CHECK(kernels_in(checked.json) == std::vector<std::string>{"column", "row"});
@@ -111,6 +108,12 @@ TEST_CASE("opencl/command/invalid_values") {
   check_refused_at_once("--baseline " + (scratch.path() / "b.csv").string(), "b.csv:2: not a line of a baseline");
   for (const char* nothing : {"opencl", "opencl --", "opencl --arch sm_90 --"}) {
     check_fails(nothing, 2, "no program to check");
+  }
+  for (const char* number : {"-1", "18446744073709551616", "99999999999999999999999"}) {
+    check_refused_at_once(std::string("--max-conflicts ") + number, "--max-conflicts");
+  }
+  for (const char* option : {"--baseline", "--update-baseline", "--json", "--sarif"}) {
+    check_refused_at_once(std::string(option) + " ''", option);
   }
 }
 
@@ -184,9 +187,7 @@ TEST_CASE("opencl/command/kernel_filter") {
   const Checked both = check(two_kernels, "--kernel row --kernel column --max-conflicts 0");
   CHECK(both.outcome.code == 1);
   CHECK(kernels_in(both.json) == std::vector<std::string>{"column", "row"});
-}
-
-TEST_CASE("opencl/command/kernel_did_not_run") {
+  // A kernel that did not run.
   const ScratchDirectory scratch;
   const auto report = scratch.path() / "report.json";
   const Outcome outcome = ended(2, on_two_kernels("--kernel row --kernel colum --json " + report.string()));
@@ -270,42 +271,23 @@ TEST_CASE("opencl/command/sarif_errors") {
   }
 }
 
-TEST_CASE("opencl/command/arguments_like_ours") {
-  const Outcome outcome =
-      ended(0, bankcheck("opencl -- " + two_kernels + " --json - --help -- --arch x '' 'a b' opencl"));
-  CHECK(outcome.out.starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
-  const Checked checked = check(two_kernels + " --json 'a b'");
-  CHECK(checked.json.at("command").at(1) == "--json");
-  CHECK(checked.json.at("command").at(2) == "a b");
-}
-
-TEST_CASE("opencl/command/arguments_after_options") {
+TEST_CASE("opencl/command/arguments") {
+  const auto out = [](const std::string& arguments, const std::string& options = "", const std::string& before = "") {
+    return ended(0, bankcheck("opencl " + options + " -- " + two_kernels + " " + arguments, before)).out;
+  };
+  CHECK(out("--json - --help -- --arch x '' 'a b' opencl")
+            .starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
+  CHECK(out("'[a,b]' '{}' 'c,d' '[]' '\"e\"'").starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
+  CHECK(out("--copy-stdin", "", "printf 'one\\ntwo\\n' |")
+            .starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
   for (const char* option :
        {"--arch sm_80", "--kernel row", "--max-conflicts 62", "--sources .", "--local-memory 65536"}) {
     INFO(option);
-    const Outcome outcome =
-        ended(0, bankcheck(std::string("opencl ") + option + " -- " + two_kernels + " --help --arch x"));
-    CHECK(outcome.out.starts_with("program says: [--help] [--arch] [x]\n"));
+    CHECK(out("--help --arch x", option).starts_with("program says: [--help] [--arch] [x]\n"));
   }
-}
-
-TEST_CASE("opencl/command/arguments_no_lists") {
-  const Outcome outcome = ended(0, bankcheck("opencl -- " + two_kernels + " '[a,b]' '{}' 'c,d' '[]' '\"e\"'"));
-  CHECK(outcome.out.starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
-}
-
-TEST_CASE("opencl/command/bad_limits") {
-  for (const char* number : {"-1", "18446744073709551616", "99999999999999999999999"}) {
-    check_refused_at_once(std::string("--max-conflicts ") + number, "--max-conflicts");
-  }
-  for (const char* option : {"--baseline", "--update-baseline", "--json", "--sarif"}) {
-    check_refused_at_once(std::string(option) + " ''", option);
-  }
-}
-
-TEST_CASE("opencl/command/stdin") {
-  const Outcome outcome = ended(0, bankcheck("opencl -- " + two_kernels + " --copy-stdin", "printf 'one\\ntwo\\n' |"));
-  CHECK(outcome.out.starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
+  const Checked checked = check(two_kernels + " --json 'a b'");
+  CHECK(checked.json.at("command").at(1) == "--json");
+  CHECK(checked.json.at("command").at(2) == "a b");
 }
 
 TEST_CASE("opencl/command/several_outputs") {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "checked_program.hpp"
 #include "failing_program.hpp"
 #include "tests/catch_any.hpp"
 
@@ -13,15 +12,12 @@ std::string exits(const std::string& name) { return program("exits") + " " + nam
 
 }  // namespace
 
-TEST_CASE("opencl/exits/release_at_exit") {
+TEST_CASE("opencl/exits/calls_at_exit") {
   const Outcome outcome = ended(0, run_cleanly(exits("release_at_exit")));
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(report));
-}
-
-TEST_CASE("opencl/exits/kernels_at_exit") {
-  const Outcome outcome = ended(0, run_cleanly(exits("launch_at_exit")));
-  CHECK(outcome.out.starts_with("good: 2 launches, 2 work-groups of 64 work-items\n"));
+  const Outcome launch = ended(0, run_cleanly(exits("launch_at_exit")));
+  CHECK(launch.out.starts_with("good: 2 launches, 2 work-groups of 64 work-items\n"));
 }
 
 TEST_CASE("opencl/exits/crash_at_exit") {
@@ -41,17 +37,11 @@ TEST_CASE("opencl/exits/crash_at_exit") {
   CHECK(again.out == outcome.out);
 }
 
-TEST_CASE("opencl/exits/crash_keeps_exit_code") {
+TEST_CASE("opencl/exits/blamed") {
   check_blames(exits("exit5_abort_at_exit"), "failed with exit code 5");
-}
-
-TEST_CASE("opencl/exits/crash_in_launch") {
   for (const char* when : {"abort_in_kernel", "abort_in_kernel_at_exit"}) {
     CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, ContainsSubstring('\n' + report));
   }
-}
-
-TEST_CASE("opencl/exits/unfinished_launch") {
   check_blames(exits("_exit_in_kernel"), "a launch of endless had not ended when its process ended");
   check_blames(exits("child_aborts_in_kernel"), "a launch of endless had not ended when its process ended");
 }
@@ -82,12 +72,9 @@ TEST_CASE("opencl/device/one_gpu") {
   }
 }
 
-TEST_CASE("opencl/device/preferred_multiple") {
+TEST_CASE("opencl/device/device_info") {
   CHECK_THAT(told("linked", "--arch gfx942,sm_90"), ContainsSubstring("preferred multiple: 64\n"));
   CHECK_THAT(told("at_run_time", "--arch gfx942"), ContainsSubstring("preferred multiple: 64\n"));
-}
-
-TEST_CASE("opencl/device/override") {
   for (const char* how : {"linked", "at_run_time"}) {
     const std::string text = told(how,
                                   "--device-info compute-units=7 --device-info 'name=A GPU = B' "
@@ -97,9 +84,7 @@ TEST_CASE("opencl/device/override") {
     CHECK_THAT(text, ContainsSubstring("preferred multiple: 16\n"));
     CHECK_THAT(text, ContainsSubstring("local memory: 32768\n"));
   }
-}
-
-TEST_CASE("opencl/device/narrow_groups") {
+  // A note about narrow groups.
   CHECK_THAT(
       told("linked", "--device-info preferred-multiple=1"),
       ContainsSubstring("note: work-groups of 1 work-item fill 3.1 % of a warp of 32; the other lanes are idle"));

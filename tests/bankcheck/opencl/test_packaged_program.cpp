@@ -19,10 +19,7 @@ TEST_CASE("opencl/packaged_program/clfft_64") {
   //   All loads are at m + 16 k: 1 pass.
   for (const std::size_t architecture : {0U, 1U}) {
     const nlohmann::json& kernel = c.on("fft_fwd", architecture);
-    CHECK(kernel.at("accesses") == 2 * 2 * (4 + 4));
-    CHECK(kernel.at("lanes") == 16 * 32);
-    CHECK(kernel.at("passes") == 2 * 2 * (4 * 2 + 4));
-    CHECK(kernel.at("conflicts") == 2 * 2 * 4);
+    CHECK(numbers(kernel) == Numbers{2 * 2 * (4 + 4), 16 * 32, 2 * 2 * (4 * 2 + 4), 2 * 2 * (4 + 4), 2 * 2 * 4});
     for (const auto& line : kernel.at("lines")) {
       INFO(line.dump());
       CHECK(line.at("array") == "lds");

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "checked_program.hpp"
+#include "tests/json_members.hpp"
 
 namespace {
 
@@ -79,11 +80,7 @@ TEST_CASE("opencl/programs/transpose") {
   CHECK(numbers(c.on("columns")) == Numbers{256, 8192, 4224, 256, 3968});
 
   const Json worst = rows(c.on("columns"), "tile[x][y]", "load").at(0).at("worst");
-  CHECK(worst.at("conflicts") == 31);
-  CHECK(worst.at("group") == 0);
-  CHECK(worst.at("level") == 1);
-  CHECK(worst.at("warp") == 0);
-  CHECK(worst.at("mask") == 0xFFFFFFFF);
+  check_members(worst, R"({"conflicts": 31, "group": 0, "level": 1, "warp": 0, "mask": 4294967295})");
   for (unsigned lane = 0; lane < 32; ++lane) CHECK(worst.at("addresses").at(lane) == 128 * lane);
   CHECK(rows(c.on("padded"), "wide[x][y]", "load").at(0).at("worst").is_null());
 }
@@ -92,18 +89,16 @@ TEST_CASE("opencl/programs/lines_and_columns") {
   const auto place = place_of("transpose.c", "wide[x][y]");
   const Json line = rows(checked(program("transpose")).on("padded"), "wide[x][y]", "load").at(0);
   CHECK(line.at("file").get<std::string>().ends_with("/transpose.c"));
-  CHECK(line.at("is_file") == true);
+  check_members(line, R"({"is_file": true, "array": "wide"})");
   CHECK(line.at("line") == place.first);
   CHECK(line.at("column") == place.second);
-  CHECK(line.at("array") == "wide");
 
   const ScratchDirectory empty;
   const Checked c = check(program("transpose"), "--sources " + empty.path().string());
   REQUIRE(c.outcome.code == 0);
   const Json unfound = rows(c.on("padded"), "wide[x][y]", "load").at(0);
-  CHECK(unfound.at("is_file") == false);
-  CHECK(unfound.at("line") == 13);    // the 6th line of the second kernel, after 7 of the first
-  CHECK(unfound.at("column") == 36);  // after "  out[(left + y) * 64 + top + x] = "
+  // The 6th line of the second kernel, after 7 of the first, and behind "  out[(left + y) * 64 + top + x] = ".
+  check_members(unfound, R"({"is_file": false, "line": 13, "column": 36})");
 }
 
 TEST_CASE("opencl/programs/reduction") {
@@ -130,8 +125,7 @@ TEST_CASE("opencl/programs/reduction") {
   }
   // 8 passes instead of 1 first occur at a stride of 8 words, after the third barrier.
   const Json worst = rows(c.on("strided"), "sums[i] +=", "store").at(0).at("worst");
-  CHECK(worst.at("conflicts") == 7);
-  CHECK(worst.at("level") == 3);
+  check_members(worst, R"({"conflicts": 7, "level": 3})");
   CHECK(worst.at("addresses").at(31) == 31 * 8 * 4);
 }
 
@@ -199,9 +193,7 @@ TEST_CASE("opencl/programs/atomics") {
   CHECK(rows(c.on("ranks"), "atomic_inc", "atomic").at(0).at("worst").at("conflicts") == 31);
   // Without a rule there is no cost: 4 waves in each of 2 launches.
   const Json unknown = rows(c.on("swaps", gfx942), "atomic_cmpxchg", "atomic.cas").at(0);
-  CHECK(unknown.at("accesses") == 8);
-  CHECK(unknown.at("unknown") == 8);
-  CHECK(unknown.at("passes") == 0);
+  check_members(unknown, R"({"accesses": 8, "unknown": 8, "passes": 0})");
   CHECK(c.on("swaps", gfx942).at("why_unknown").size() == 1);
 }
 
@@ -310,8 +302,8 @@ TEST_CASE("opencl/programs/same_name_two_contexts") {
 }
 
 TEST_CASE("opencl/programs/loaded_at_run_time") {
-  const Checked c = checked(program("dlopened"));
-  CHECK(numbers(c.on("twice"), "= 3 * t", "store") == Numbers{1, 32, 2, 1, 1});  // every other bank, twice
+  const Json twice = checked(program("dlopened")).on("twice");
+  CHECK(numbers(twice, "= 3 * t", "store") == Numbers{1, 32, 2, 1, 1});  // every other bank, twice
 }
 
 TEST_CASE("opencl/programs/three_dimensions") {
@@ -331,9 +323,7 @@ TEST_CASE("opencl/programs/three_dimensions") {
   CHECK(numbers(c.on("blocks"), "cells[z", "load") == narrow.sum);
   CHECK(numbers(c.on("blocks", gfx942), "cells[z", "load") == wide.sum);
   const Json level = c.on("blocks").at("levels").at(1);
-  CHECK(level.at("active_lanes") == 75);
-  CHECK(level.at("issued_warps") == 3);
-  CHECK(level.at("alu_utilization") == Approx(75.0 / 96));
+  check_members(level, R"({"active_lanes": 75, "issued_warps": 3, "alu_utilization": 0.78125})");  // 75 of 96
 }
 
 TEST_CASE("opencl/programs/arrays_and_group_copies") {
@@ -349,8 +339,7 @@ TEST_CASE("opencl/programs/arrays_and_group_copies") {
   const auto mixed = rows(c.on("mixed"), "mine[t / 2]", "load");
   REQUIRE(mixed.size() == 1);
   CHECK(numbers(mixed[0]) == Numbers{2, 64, 4, 2, 2});
-  CHECK(mixed[0].at("mixed_arrays") == 2);
-  CHECK(mixed[0].at("array") == "even");  // the first lane's
+  check_members(mixed[0], R"({"mixed_arrays": 2, "array": "even"})");  // the first lane's
   CHECK(c.kernel("moved").at("copied_bytes") == 2 * 64 * 4);
   CHECK(numbers(c.on("moved")) == Numbers{4, 128, 4, 4, 0});  // the loads of 2 groups, without the copies
 }

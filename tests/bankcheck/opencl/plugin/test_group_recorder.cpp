@@ -98,6 +98,13 @@ TEST_CASE("opencl/plugin/group_recorder/several_parts") {
   REQUIRE(launch.trace.patterns.size() == 2);
   CHECK(launch.trace.patterns[0].addresses == std::vector<std::uint32_t>{0, 32});
   CHECK(launch.trace.patterns[1].addresses == std::vector<std::uint32_t>{16, 48});
+  const Instruction instruction{{"input.cl", 1, 1}, 1, false};
+  // The first bytes are in words 0 and 32, both of bank 0; the second bytes are in words 1 and 32.
+  const Launch split = record({"sm_90"}, 2, [&](unsigned lane) {
+    return LaneAccess{&instruction, load, 2, 0, lane == 0 ? 3U : 129U};
+  });
+  CHECK(split.tallies[0].lines.at(0).costs == banks::Tally{2, 4, 3, 2, 1, 0});
+  CHECK(split.tallies[0].lines[0].worst->addresses == std::vector<std::uint32_t>{3, 129});
 }
 
 TEST_CASE("opencl/plugin/group_recorder/levels") {
@@ -145,16 +152,6 @@ TEST_CASE("opencl/plugin/group_recorder/misaligned_split") {
   CHECK(widths(6, 2) == std::pair(2U, std::uint64_t{3}));
 }
 
-TEST_CASE("opencl/plugin/group_recorder/split_parts_adjacent") {
-  const Instruction instruction{{"input.cl", 1, 1}, 1, false};
-  // The first bytes are in words 0 and 32, both of bank 0; the second bytes are in words 1 and 32.
-  const Launch launch = record({"sm_90"}, 2, [&](unsigned lane) {
-    return LaneAccess{&instruction, load, 2, 0, lane == 0 ? 3U : 129U};
-  });
-  CHECK(launch.tallies[0].lines.at(0).costs == banks::Tally{2, 4, 3, 2, 1, 0});
-  CHECK(launch.tallies[0].lines[0].worst->addresses == std::vector<std::uint32_t>{3, 129});
-}
-
 TEST_CASE("opencl/plugin/group_recorder/several_arrays") {
   const Launch launch = record({"sm_90", "gfx942"}, 64, [](unsigned lane) {
     return LaneAccess{&place, load, 4, lane < 40 ? 1U : 0U, 4 * (lane % 32)};
@@ -170,14 +167,12 @@ TEST_CASE("opencl/plugin/group_recorder/several_arrays") {
 
 TEST_CASE("opencl/plugin/group_recorder/line_of_each_kind") {
   const Instruction narrow = place;
-  for (const auto& second_access : {std::pair{LaneAccess{&place, load, 4, 1, 0}, 2U},
-                                    {LaneAccess{&place, banks::Operation::store, 4, 0, 0}, 2U},
-                                    {LaneAccess{&place, load, 8, 0, 0}, 2U},
-                                    {LaneAccess{&place, load, 4, 0, 0}, 1U}}) {
-    const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
-      return lane < 32 ? LaneAccess{&place, load, 4, 0, 0} : second_access.first;
-    });
-    CHECK(launch.tallies[0].lines.size() == second_access.second);
+  const LaneAccess first{&place, load, 4, 0, 0};
+  for (const LaneAccess& second : {LaneAccess{&place, load, 4, 1, 0}, LaneAccess{&place, load, 8, 0, 0},
+                                   LaneAccess{&place, banks::Operation::store, 4, 0, 0}, first}) {
+    const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) { return lane < 32 ? first : second; });
+    const bool same = second.array == 0 && second.bytes == 4 && second.operation == load;
+    CHECK(launch.tallies[0].lines.size() == (same ? 1 : 2));
   }
   // Two instructions at one place share a line.
   const Launch launch = record({"sm_90"}, 64, [&](unsigned lane) {
@@ -232,17 +227,14 @@ TEST_CASE("opencl/plugin/group_recorder/independent_groups") {
   REQUIRE(tally.level_count == 2);
   CHECK(tally.level(0).costs.accesses == 2);
   CHECK(tally.level(1).costs.accesses == 1);
-}
-
-TEST_CASE("opencl/plugin/group_recorder/empty_group") {
-  GroupRecorder recorder({});
-  recorder.begin(0, {});
-  recorder.end();
-  const Launch launch = on(recorder, {"sm_90"});
-  CHECK(launch.trace.blocks == 1);
-  CHECK(launch.tallies[0].lines.empty());
-  REQUIRE(launch.tallies[0].level_count == 1);
-  CHECK(launch.tallies[0].level(0).costs == banks::Tally{});
+  GroupRecorder idle({});
+  idle.begin(0, {});
+  idle.end();
+  const Launch empty = on(idle, {"sm_90"});
+  CHECK(empty.trace.blocks == 1);
+  CHECK(empty.tallies[0].lines.empty());
+  REQUIRE(empty.tallies[0].level_count == 1);
+  CHECK(empty.tallies[0].level(0).costs == banks::Tally{});
 }
 
 namespace {

@@ -81,57 +81,32 @@ Graph random_graph(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("opencl/plugin/loops/no_loops") {
-  CHECK(natural_loops({}).empty());
-  CHECK(natural_loops({{}}) == Loops{{}});
-  CHECK(natural_loops({{1, 2}, {3}, {3}, {}}) == Loops{{}, {}, {}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/self_loop") {
-  CHECK(natural_loops({{1}, {1, 2}, {}}) == Loops{{}, {1}, {}});
-  CHECK(natural_loops({{0}}) == Loops{{0}});
-}
-
-TEST_CASE("opencl/plugin/loops/while_loop") { CHECK(natural_loops({{1}, {2, 3}, {1}, {}}) == Loops{{}, {1}, {1}, {}}); }
-
-TEST_CASE("opencl/plugin/loops/both_arms") {
-  CHECK(natural_loops({{1}, {2, 3}, {4}, {4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/nested") {
-  //                   0    1       2       3       4    5    6
-  CHECK(natural_loops({{1}, {2, 6}, {3, 5}, {4, 3}, {2}, {1}, {}}) ==
-        Loops{{}, {1}, {1, 2}, {1, 2, 3}, {1, 2}, {1}, {}});
+TEST_CASE("opencl/plugin/loops/shapes") {
+  const auto check = [](const char* name, const Graph& successors, const Loops& loops) {
+    INFO(name);
+    CHECK(natural_loops(successors) == loops);
+  };
+  check("no blocks", {}, {});
+  check("one block", {{}}, {{}});
+  check("no loops", {{1, 2}, {3}, {3}, {}}, {{}, {}, {}, {}});
+  check("of one block", {{1}, {1, 2}, {}}, {{}, {1}, {}});
+  check("of the entry", {{0}}, {{0}});
+  check("while", {{1}, {2, 3}, {1}, {}}, {{}, {1}, {1}, {}});
+  check("both arms", {{1}, {2, 3}, {4}, {4}, {1, 5}, {}}, {{}, {1}, {1}, {1}, {1}, {}});
+  //               0    1       2       3       4    5    6
+  check("nested", {{1}, {2, 6}, {3, 5}, {4, 3}, {2}, {1}, {}}, {{}, {1}, {1, 2}, {1, 2, 3}, {1, 2}, {1}, {}});
   // The number of a block does not matter: here the inner header is block 1 and the outer one is block 3.
-  CHECK(natural_loops({{3}, {1, 2}, {3}, {1, 4}, {}}) == Loops{{}, {3, 1}, {3}, {3}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/consecutive") {
-  CHECK(natural_loops({{1}, {1, 2}, {3}, {3, 4}, {}}) == Loops{{}, {1}, {}, {3}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/two_back_edges") {
-  CHECK(natural_loops({{1}, {2, 3}, {1, 4}, {1}, {}}) == Loops{{}, {1}, {1}, {1}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/exit_targets") {
+  check("other numbers", {{3}, {1, 2}, {3}, {1, 4}, {}}, {{}, {3, 1}, {3}, {3}, {}});
+  check("consecutive", {{1}, {1, 2}, {3}, {3, 4}, {}}, {{}, {1}, {}, {3}, {}});
+  check("two back edges", {{1}, {2, 3}, {1, 4}, {1}, {}}, {{}, {1}, {1}, {1}, {}});
   // 2 breaks to 5, 3 returns through 6, and 1 ends the loop as usual.
-  CHECK(natural_loops({{1}, {2, 4}, {3, 5}, {1, 6}, {7}, {7}, {}, {}}) == Loops{{}, {1}, {1}, {1}, {}, {}, {}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/break_out_of_two") {
-  CHECK(natural_loops({{1}, {2, 5}, {3, 4}, {2, 5}, {1}, {}}) == Loops{{}, {1}, {1, 2}, {1, 2}, {1}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/two_entries") {
-  CHECK(natural_loops({{1, 2}, {2, 3}, {1}, {}}) == Loops{{}, {}, {}, {}});
+  check("exits", {{1}, {2, 4}, {3, 5}, {1, 6}, {7}, {7}, {}, {}}, {{}, {1}, {1}, {1}, {}, {}, {}, {}});
+  check("break out of two", {{1}, {2, 5}, {3, 4}, {2, 5}, {1}, {}}, {{}, {1}, {1, 2}, {1, 2}, {1}, {}});
+  check("two entries", {{1, 2}, {2, 3}, {1}, {}}, {{}, {}, {}, {}});
   // Inside a natural loop, the cycle belongs to that loop.
-  CHECK(natural_loops({{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}) == Loops{{}, {1}, {1}, {1}, {1}, {}});
-}
-
-TEST_CASE("opencl/plugin/loops/unreachable") {
+  check("two entries in a loop", {{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}, {{}, {1}, {1}, {1}, {1}, {}});
   // 3 and 4 are an unreachable cycle, and 4 leads into the loop and to the entry.
-  CHECK(natural_loops({{1}, {1, 2}, {}, {4}, {3, 1, 0}}) == Loops{{}, {1}, {}, {}, {}});
+  check("unreachable", {{1}, {1, 2}, {}, {4}, {3, 1, 0}}, {{}, {1}, {}, {}, {}});
 }
 
 TEST_CASE("opencl/plugin/loops/random_graphs") {

@@ -2,9 +2,6 @@
 //
 // Goes on after a kernel that Oclgrind cannot run, or prints the messages of Oclgrind itself.
 #include "good_kernel.h"
-#include "opencl_setup.h"
-
-static const char* const good = GOOD_KERNEL;
 
 /// Oclgrind cannot create this kernel.
 static const char* const sub_group =
@@ -36,27 +33,20 @@ static const char* const messages =
     "no Assertion of oclgrind:: failed\n"
     "see 'Loading Oclgrind plugin failed (dlopen): ...'\n";
 
-static void run_good(void) {
-  int out[64] = {0};
-  run(set_up(good, ""), "good", NULL, out, 64, 64);
-  for (int i = 0; i < 64; ++i) expect(out[i] == 63 - i, "good", (size_t)i);
-}
-
 int main(int argc, char** argv) {
   const char* mode = argc == 2 ? argv[1] : "";
   const int quiet = strcmp(mode, "create_quietly") == 0;
   if (quiet) expect(freopen("/dev/null", "w", stderr) != NULL, mode, 0);
+  cl_int code;
   if (quiet || strcmp(mode, "create") == 0) {
-    cl_int code;
     expect(clCreateKernel(set_up(sub_group, "").program, "sub_group", &code) == NULL, mode, 0);
   }
   if (strcmp(mode, "intrinsic") == 0) {
-    cl_int code;
     expect(clCreateKernel(set_up(intrinsic, "").program, "intrinsic", &code) == NULL, mode, 0);
   }
   int out[64];
   if (strcmp(mode, "launch") == 0) run(set_up(half_sum, ""), "half_sum", NULL, out, 64, 64);
-  run_good();
+  run_good(set_up(GOOD_KERNEL, ""));
   if (strcmp(mode, "quote") == 0) {
     fputs(messages, stderr);
   } else {
