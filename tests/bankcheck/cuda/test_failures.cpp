@@ -81,19 +81,16 @@ TEST_CASE("cuda/failures/no_gpu") {
   CHECK(std::filesystem::exists(mark));
 }
 
-TEST_CASE("cuda/failures/no_driver") {
+TEST_CASE("cuda/failures/no_or_failing_driver") {
   const ScratchDirectory scratch;
   std::ofstream(scratch.path() / "libcuda.so.1") << "no library\n";  // hides the driver of this machine, if it has one
   check_tells(watch("true", "LD_LIBRARY_PATH='" + scratch.path().string() + "'"), 77,
               "no NVIDIA GPU was found: there is no driver: ");
-}
-
-TEST_CASE("cuda/failures/failing_driver") {
   check_tells(watch("true", "FAKE_DRIVER_INIT=804"), 3, "the CUDA driver cannot be used: cuInit failed: fake: broken");
   check_tells(watch("true", "FAKE_DRIVER_INIT=crash"), 3, "it crashed when it was initialized");
-  const ScratchDirectory scratch;
-  std::filesystem::create_symlink(FAKE_SANITIZER, scratch.path() / "libcuda.so.1");
-  check_tells(watch("true", "LD_LIBRARY_PATH='" + scratch.path().string() + "'"), 3,
+  const ScratchDirectory foreign;
+  std::filesystem::create_symlink(FAKE_SANITIZER, foreign.path() / "libcuda.so.1");
+  check_tells(watch("true", "LD_LIBRARY_PATH='" + foreign.path().string() + "'"), 3,
               "libcuda.so.1 has no cuInit or no cuDeviceGetCount");
 }
 

@@ -73,9 +73,6 @@ TEST_CASE("cuda/cubin/inlined_calls") {
   std::size_t deepest = 0;
   for (const auto& expected : recorded::expected("hopper")) deepest = std::max(deepest, expected.places.size());
   CHECK(deepest >= 2);
-}
-
-TEST_CASE("cuda/cubin/frames_name_functions") {
   const Cubin cubin(recorded::cubin("hopper"));
   std::set<std::string> functions;
   for (const auto& expected : recorded::expected("hopper")) {
@@ -97,7 +94,7 @@ TEST_CASE("cuda/cubin/lists_functions") {
   CHECK(functions[0].bytes > 0);
 }
 
-TEST_CASE("cuda/cubin/debug_build_names_arrays") {
+TEST_CASE("cuda/cubin/arrays_of_debug_builds") {
   const auto arrays = Cubin(recorded::cubin("named_arrays")).shared_arrays("_Z10more_queuePKjPj");
   REQUIRE(arrays.size() == 2);
   CHECK(arrays[0].name == "_ZZ10more_queuePKjPjE6length");
@@ -106,9 +103,6 @@ TEST_CASE("cuda/cubin/debug_build_names_arrays") {
   CHECK(arrays[1].name == "_ZZ10more_queuePKjPjE5queue");
   CHECK(arrays[1].offset == 1028);
   CHECK(arrays[1].bytes == 4096);
-}
-
-TEST_CASE("cuda/cubin/other_builds_name_none") {
   CHECK(Cubin(recorded::cubin("ampere")).shared_arrays("_Z10more_queuePKjPj").empty());
   CHECK(Cubin(recorded::cubin("named_arrays")).shared_arrays("missing").empty());
 }
@@ -131,6 +125,25 @@ TEST_CASE("cuda/cubin/copy_outlives_cubin") {
   cubin.reset();
   const auto expected = recorded::expected("turing").front();
   CHECK(instruction_in(copy, expected).places == expected.places);
+}
+
+TEST_CASE("cuda/cubin/emitted/equals_nvdisasm") {
+  for (const char* name : {"turing", "ampere", "hopper", "blackwell"}) {
+    INFO(name);
+    std::map<std::pair<std::string, unsigned>, std::map<std::string, std::uint64_t>> expected, emitted;
+    for (const auto& instruction : recorded::expected(name)) {
+      const std::string kind = instruction.opcode.substr(0, instruction.opcode.find('.'));
+      if ((kind != "LDS" && kind != "STS" && kind != "ATOMS") || instruction.places.empty()) continue;
+      const std::string& place = instruction.places.front();
+      const auto colon = place.rfind(':');
+      ++expected[{place.substr(0, colon), unsigned(std::stoul(place.substr(colon + 1)))}][instruction.opcode];
+    }
+    CHECK_FALSE(expected.empty());
+    for (const auto& line : bankwise::cuda::emitted_in(Cubin(recorded::cubin(name))))
+      emitted[{line.file, line.line}] = line.opcodes;
+    CHECK(emitted == expected);
+  }
+  CHECK(bankwise::cuda::emitted_in(Cubin(recorded::cubin("no_lines"))).empty());
 }
 
 #ifdef COMPILED_CUBINS

@@ -39,7 +39,7 @@ TEST_CASE("cuda/cubin/elf/compute_capability") {
   CHECK(Cubin(with_byte(elf({}, symbols, "", 0x00560556), abi_version, 7)).sm() == 86);  // CUDA 12 and before
 }
 
-TEST_CASE("cuda/cubin/elf/no_cubin") {
+TEST_CASE("cuda/cubin/elf/refused") {
   const std::vector<char> good = cubin("", 0);
   REQUIRE(error_of(good) == "none");
   CHECK(error_of({}) == "the file is no cubin: it does not begin with \\x7fELF");
@@ -50,15 +50,18 @@ TEST_CASE("cuda/cubin/elf/no_cubin") {
   CHECK(error_of(with_byte(good, 4, 1)) == "the file is no 64-bit little-endian cubin");
   CHECK(error_of(with_byte(good, 18, 62)) == "the file is for ELF machine 62, no cubin");
   CHECK(error_of(with_byte(good, 58, 40)) == "the cubin's section headers have 40 bytes instead of 64");
-}
-
-TEST_CASE("cuda/cubin/elf/wrong_offsets") {
-  const std::vector<char> good = cubin("", 0);
+  // Offsets.
   CHECK(error_of(with_byte(good, 47, 0xFF)) == "the table of sections reaches past the end of the cubin");
   CHECK(error_of(with_byte(good, 61, 0xFF)) == "the table of sections reaches past the end of the cubin");
   const std::size_t last_section = good.size() - 64;
   CHECK(error_of(with_byte(good, last_section + 24 + 7, 0xFF)) == "a section reaches past the end of the cubin");
   CHECK(error_of(with_byte(good, last_section + 32 + 7, 0xFF)) == "a section reaches past the end of the cubin");
+  // Names that share bytes.
+  const std::string names = '\0' + std::string(2000, 'x') + '\0';
+  std::string symbols = symbol(0, 0, 0, 0, 0);
+  for (unsigned i = 0; i < 200; ++i) symbols += symbol(1 + i, 2, 4, 0, 16);
+  CHECK(error_of(elf({{".text.k", std::string(16, '\0')}}, symbols, names)) ==
+        "the names of the cubin's functions overlap");
 }
 
 TEST_CASE("cuda/cubin/elf/cut_off") {
@@ -70,14 +73,6 @@ TEST_CASE("cuda/cubin/elf/cut_off") {
     ++tried;
   }
   CHECK(refused == tried);  // the table of sections stands near the end
-}
-
-TEST_CASE("cuda/cubin/elf/shared_bytes") {
-  const std::string names = '\0' + std::string(2000, 'x') + '\0';
-  std::string symbols = symbol(0, 0, 0, 0, 0);
-  for (unsigned i = 0; i < 200; ++i) symbols += symbol(1 + i, 2, 4, 0, 16);
-  CHECK(error_of(elf({{".text.k", std::string(16, '\0')}}, symbols, names)) ==
-        "the names of the cubin's functions overlap");
 }
 
 TEST_CASE("cuda/cubin/elf/large_symbol") {
@@ -92,15 +87,13 @@ TEST_CASE("cuda/cubin/elf/large_symbol") {
   CHECK(arrays_of(std::uint64_t{1} << 32, 16) == 0);
 }
 
-TEST_CASE("cuda/cubin/elf/missing_symbol") {
+TEST_CASE("cuda/cubin/elf/relocations") {
   const Cubin cubin(elf({{".text.k", std::string(16, '\0')},
                          {".debug_line", ""},
                          {".rela.debug_line", u64(0) + u32(2) + u32(77) + u64(0), 4, 3, 5}},
                         symbol(0, 0, 0, 0, 0), std::string(1, '\0')));
   CHECK(cubin.line_error() == "a relocation names symbol 77, which is missing");
-}
-
-TEST_CASE("cuda/cubin/elf/no_addends") {
+  // Relocations without addends.
   const auto bytes = elf({{".text.k", std::string(16, '\0')},
                           {".debug_line", std::string(8, '\0')},
                           {".rel.debug_line", u64(3) + u32(2) + u32(0) + u64(1) + u32(2) + u32(0), 9, 3, 5}},

@@ -87,25 +87,19 @@ TEST_CASE("cuda/cubin/line_table/rows_from_sequence") {
         "src/a.cu:7 f, src/a.cu:2 k");
 }
 
-TEST_CASE("cuda/cubin/line_table/inlined_into_itself") {
+TEST_CASE("cuda/cubin/line_table/rare_opcodes") {
   for (const unsigned row : {1U, 2U, 9U}) {  // itself, a later one, none
     const std::string code = set_address() + inlined(row, 1) + copy() + advance_pc(16) + copy() + advance_pc(16);
     CHECK(told(of_version(2, code + end_sequence()), 0) == "src/a.cu:1 f");
   }
-}
-
-TEST_CASE("cuda/cubin/line_table/unknown_opcodes") {
+  // Unknown opcodes.
   const std::string code =
       set_address() + extended(u8(0x80) + "abc") + u8(6) + copy() + advance_pc(16) + end_sequence();
   CHECK(told(of_version(2, code), 0) == "src/a.cu:1 k");
-}
-
-TEST_CASE("cuda/cubin/line_table/file_without_name") {
+  // A file without a name.
   CHECK(told(of_version(2, set_address() + set_file(9) + copy() + advance_pc(16) + end_sequence()), 0) == ":1 k");
   CHECK(told(of_version(2, set_address() + set_file(0) + copy() + advance_pc(16) + end_sequence()), 0) == ":1 k");
-}
-
-TEST_CASE("cuda/cubin/line_table/no_relocation") {
+  // No relocation.
   const std::string header = old_header(2);
   const Cubin cubin(made::cubin(unit(2, header, program()), 0));  // the relocation is of no address
   CHECK(told(cubin, 16) == "src/a.cu:5 k");

@@ -55,13 +55,10 @@ TEST_CASE("cuda/cubin/opcode/equals_nvdisasm") {
   }
 }
 
-TEST_CASE("cuda/cubin/opcode/needs_architecture") {
+TEST_CASE("cuda/cubin/opcode/encodings_by_architecture") {
   const InstructionBits load{0x0000002804007984, 0x001FE20008000C00};
   CHECK(shared_opcode(90, load) == "LDS.128");
   for (const unsigned sm : {0U, 70U, 72U, 122U, 200U}) CHECK(!shared_opcode(sm, load));
-}
-
-TEST_CASE("cuda/cubin/opcode/encodings_by_architecture") {
   for (const Row& row : rows()) {
     if (row.sm != 80 || row.opcode != "ATOMS.POPC.INC.32") continue;
     CHECK(shared_opcode(80, row.bits) == "ATOMS.POPC.INC.32");

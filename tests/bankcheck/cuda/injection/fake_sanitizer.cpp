@@ -36,6 +36,13 @@ SanitizerResult on_device(const char* name) {
   return faulted ? SANITIZER_ERROR_UNKNOWN : result;
 }
 
+SanitizerResult allocate(const char* name, void** memory, size_t bytes) {
+  const std::lock_guard lock(context_lock);
+  *memory = std::malloc(bytes);
+  std::memset(*memory, 0xa5, bytes);  // never zero by chance
+  return on_device(name);
+}
+
 void call_back(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, const void* data) {
   if (callback == nullptr) return;
   const std::lock_guard lock(context_lock);
@@ -115,16 +122,10 @@ SanitizerResult sanitizerGetResultString(SanitizerResult result, const char** te
   return SANITIZER_SUCCESS;
 }
 SanitizerResult sanitizerAlloc(CUcontext, void** memory, size_t bytes) {
-  const std::lock_guard lock(context_lock);
-  *memory = std::malloc(bytes);
-  std::memset(*memory, 0xa5, bytes);  // never zero by chance
-  return on_device("sanitizerAlloc");
+  return allocate("sanitizerAlloc", memory, bytes);
 }
 SanitizerResult sanitizerAllocHost(CUcontext, void** memory, size_t bytes) {
-  const std::lock_guard lock(context_lock);
-  *memory = std::malloc(bytes);
-  std::memset(*memory, 0xa5, bytes);
-  return on_device("sanitizerAllocHost");
+  return allocate("sanitizerAllocHost", memory, bytes);
 }
 SanitizerResult sanitizerMemset(void* memory, int value, size_t bytes, Sanitizer_StreamHandle) {
   const std::lock_guard lock(context_lock);

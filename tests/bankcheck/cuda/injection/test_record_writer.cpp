@@ -8,12 +8,7 @@
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
 
-using bankwise::cuda::kind_of_access;
-using bankwise::cuda::LaunchShape;
-using bankwise::cuda::name_of_bulk;
-using bankwise::cuda::pack_what;
-using bankwise::cuda::RecordWriter;
-using bankwise::cuda::Source;
+using namespace bankwise::cuda;
 
 namespace {
 
@@ -78,16 +73,14 @@ TEST_CASE("cuda/injection/record_writer/error_once") {
   RecordWriter writer(folder.path());
   for (const char* sentence : {"one", "other", "one"}) writer.error(sentence);
   CHECK(text_of(record_in(folder.path())) == HEAD + "error one\nerror other\n");
-}
-
-TEST_CASE("cuda/injection/record_writer/no_record_no_file") {
-  const ScratchDirectory folder;
+  // Without a record there is no file.
+  const ScratchDirectory empty;
   {
-    RecordWriter writer(folder.path());
-    writer.flush();
-    writer.end();
+    RecordWriter idle(empty.path());
+    idle.flush();
+    idle.end();
   }
-  CHECK(files_in(folder.path()) == 0);
+  CHECK(files_in(empty.path()) == 0);
 }
 
 TEST_CASE("cuda/injection/record_writer/cubins_next_to_record") {
@@ -136,7 +129,6 @@ TEST_CASE("cuda/injection/record_writer/access_kinds") {
 }
 
 TEST_CASE("cuda/injection/record_writer/copy_address") {
-  using bankwise::cuda::pack_copy;
   CHECK(pack_copy(0x400, 0x7f0012345600) == 0x400);
   CHECK(pack_copy(0x480, 0x7f001234567c) == 0xf8000480);
   CHECK(pack_copy(0x3ffff, 0x84) == (1U << 27 | 0x3ffff));
@@ -149,8 +141,8 @@ TEST_CASE("cuda/injection/record_writer/copy_address") {
 
 TEST_CASE("cuda/injection/record_writer/patch_of_every_source") {
   std::map<int, std::string> patches;
-  for (const auto& point : bankwise::cuda::patch_points()) patches[point.instruction] = point.function;
-  CHECK(patches.size() == bankwise::cuda::patch_points().size());
+  for (const auto& point : patch_points()) patches[point.instruction] = point.function;
+  CHECK(patches.size() == patch_points().size());
   CHECK(patches.size() == std::size_t(Source::end));
   for (auto source = std::size_t(Source::first_bulk); source < std::size_t(Source::end); ++source) {
     const std::string name(name_of_bulk(pack_what(Source(source), 0, 0)));

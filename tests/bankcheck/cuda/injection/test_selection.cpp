@@ -3,13 +3,7 @@
 #include "bankcheck/cuda/injection/selection.hpp"
 #include "tests/catch_any.hpp"
 
-using bankwise::cuda::ALL_BLOCKS;
-using bankwise::cuda::bare_name;
-using bankwise::cuda::BlockSample;
-using bankwise::cuda::count_watched_blocks;
-using bankwise::cuda::is_watched_block;
-using bankwise::cuda::KernelFilter;
-using bankwise::cuda::sample_blocks;
+using namespace bankwise::cuda;
 
 namespace {
 
@@ -37,7 +31,7 @@ TEST_CASE("cuda/injection/selection/bare_name") {
   CHECK(bare_name("") == "");
 }
 
-TEST_CASE("cuda/injection/selection/accepted_names") {
+TEST_CASE("cuda/injection/selection/accepted_kernels") {
   CHECK(KernelFilter().accepts(TRANSPOSE));
   for (const char* glob : {"ns::transpose", "*transpose*", "_ZN2ns9trans*", "void ns::transpose<float, 32>(float?)"}) {
     INFO(glob);
@@ -47,17 +41,13 @@ TEST_CASE("cuda/injection/selection/accepted_names") {
     INFO(glob);
     CHECK_FALSE(KernelFilter({glob}).accepts(TRANSPOSE));
   }
-}
-
-TEST_CASE("cuda/injection/selection/no_accepted_kernel") {
+  // Of a cubin.
   const std::string cubin = cubin_with({"_Z5otherv", TRANSPOSE});
   CHECK(KernelFilter().accepts_some_kernel(cubin));
   CHECK(KernelFilter({"ns::*"}).accepts_some_kernel(cubin));
   CHECK(KernelFilter({"other"}).accepts_some_kernel(cubin));
   CHECK_FALSE(KernelFilter({"reduce*"}).accepts_some_kernel(cubin));
-}
-
-TEST_CASE("cuda/injection/selection/unknown_kernels") {
+  // Nothing is known of its kernels.
   const KernelFilter filter({"ns::*"});
   CHECK(filter.accepts_some_kernel(""));
   CHECK(filter.accepts_some_kernel("no cubin"));
@@ -73,22 +63,17 @@ TEST_CASE("cuda/injection/selection/host_counts_as_patch") {
       watched += is_watched_block(block, threshold) ? 1 : 0;
     }
   }
-}
-
-TEST_CASE("cuda/injection/selection/32_bit_numbers") {
+  // Numbers of more than 32 bits.
   constexpr std::uint64_t PERIOD = std::uint64_t(1) << 32;
   CHECK(count_watched_blocks(PERIOD, 1000) == 1000);
   CHECK(count_watched_blocks(5 * PERIOD + 17, 1000) == 5000 + count_watched_blocks(17, 1000));
 }
 
-TEST_CASE("cuda/injection/selection/small_grid_whole") {
+TEST_CASE("cuda/injection/selection/sample_size") {
   CHECK(sample_blocks(1000, 0).threshold == ALL_BLOCKS);
   CHECK(sample_blocks(1000, 0).blocks == 1000);
   CHECK(sample_blocks(1000, 1000).threshold == ALL_BLOCKS);
   CHECK(sample_blocks(1001, 1000).threshold != ALL_BLOCKS);
-}
-
-TEST_CASE("cuda/injection/selection/sample_size") {
   for (const std::uint64_t blocks : {1001ull, 4096ull, 123457ull, 1ull << 31, (1ull << 31) * 65535}) {
     for (const std::uint64_t most : {1ull, 10ull, 1000ull}) {
       const BlockSample sample = sample_blocks(blocks, most);
