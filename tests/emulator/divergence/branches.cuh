@@ -3,12 +3,10 @@
 // Branches, and lanes that return.
 #pragma once
 
-#include "fill.cuh"
-
 /// Some lanes return before all accesses except those of the barrier, some between them.
 __global__ void diverge_early_return(const unsigned* in, unsigned* out) {
-  __shared__ unsigned first[words], second[words], third[words];
-  fill_shared(in, first, second, third);
+  __shared__ Words first, second, third;
+  FILL(first, second, third);
   const unsigned t = threadIdx.x;
   if (in[t] % 3 == 0) return;
   unsigned sum = first[(5 * t + 1) % words];
@@ -22,11 +20,11 @@ __global__ void diverge_early_return(const unsigned* in, unsigned* out) {
 
 /// Some lanes return out of a loop, others reach its end.
 __global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
-  __shared__ unsigned looking[words], kept[words], left[words];
-  fill_shared(in, looking, kept, left);
+  __shared__ Words looking, kept, left;
+  FILL(looking, kept, left);
   const unsigned t = threadIdx.x;
   unsigned sum = 0;
-  for (unsigned i = 0; i < 8; ++i) {
+  FOR(unsigned i = 0, i < 8, ++i) {
     const unsigned value = looking[(t + 41 * i) % words];
     if (value % 9 == 0) {
       out[t] = sum;
@@ -42,11 +40,11 @@ __global__ void diverge_return_in_a_loop(const unsigned* in, unsigned* out) {
 /// Lanes that fall through a case and lanes that start at the next case run together there, as long as the code has the
 /// order of the source. (An H200 joins them only after the switch: it runs `one` and `other` twice.)
 __global__ void diverge_switch(const unsigned* in, unsigned* out) {
-  __shared__ unsigned zero[words], one[words], two[words], four[words], other[words], five[words], after[words];
-  fill_shared(in, zero, one, two, four, other, five, after);
+  __shared__ Words zero, one, two, four, other, five, after;
+  FILL(zero, one, two, four, other, five, after);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
-  for (unsigned i = 0; i < 4; ++i) {
+  FOR(unsigned i = 0, i < 4, ++i) {
     switch ((sum + i) % 8) {
       case 0: sum += zero[(t + 64 * i) % words]; [[fallthrough]];
       case 1: sum += one[(3 * t + 64 * i) % words]; break;
@@ -62,11 +60,11 @@ __global__ void diverge_switch(const unsigned* in, unsigned* out) {
 
 /// An access in each arm, and one where all arms join.
 __global__ void diverge_else_if(const unsigned* in, unsigned* out) {
-  __shared__ unsigned fives[words], threes[words], twos[words], rest[words], join[words];
-  fill_shared(in, fives, threes, twos, rest, join);
+  __shared__ Words fives, threes, twos, rest, join;
+  FILL(fives, threes, twos, rest, join);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
-  for (unsigned i = 0; i < 4; ++i) {
+  FOR(unsigned i = 0, i < 4, ++i) {
     if (sum % 5 == 0) {
       fives[own(i)] = sum;
     } else if (sum % 3 == 0) {
@@ -83,11 +81,11 @@ __global__ void diverge_else_if(const unsigned* in, unsigned* out) {
 
 /// Only lanes for which the left operand does not decide load the right one.
 __global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
-  __shared__ unsigned a[words], b[words], c[words], d[words], both[words], neither[words];
-  fill_shared(in, a, b, c, d, both, neither);
+  __shared__ Words a, b, c, d, both, neither;
+  FILL(a, b, c, d, both, neither);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
-  for (unsigned i = 0; i < 4; ++i) {
+  FOR(unsigned i = 0, i < 4, ++i) {
     if (a[(t + 64 * i) % words] % 2 == 0 && b[(3 * t + 64 * i) % words] % 3 != 0) {
       both[own(i)] = sum;
     } else {
@@ -104,24 +102,24 @@ __global__ void diverge_short_circuit(const unsigned* in, unsigned* out) {
 
 /// A wrong scheduler would run the next iteration early, with only the lanes whose left operand of || was true.
 __global__ void diverge_short_circuit_of_a_loop(const unsigned* in, unsigned* out) {
-  __shared__ unsigned a[words], b[words], c[words], d[words];
-  fill_shared(in, a, b, c, d);
+  __shared__ Words a, b, c, d;
+  FILL(a, b, c, d);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t], i = 0;
-  while (i < 7 && (a[(sum + 3 * i) % words] % 2 == 0 || b[(sum + 5 * i) % words] % 3 == 0)) ++i;
+  WHILE(i < 7 && (a[(sum + 3 * i) % words] % 2 == 0 || b[(sum + 5 * i) % words] % 3 == 0))++ i;
   sum += i;
   i = 0;
-  while (i < 7 && c[(sum + 3 * i) % words] % 8 != 0 && d[(sum + 5 * i) % words] % 8 != 0) ++i;
+  WHILE(i < 7 && c[(sum + 3 * i) % words] % 8 != 0 && d[(sum + 5 * i) % words] % 8 != 0)++ i;
   out[t] = sum + i;
 }
 
 /// A loop around a switch, in place of goto.
 __global__ void diverge_state_machine(const unsigned* in, unsigned* out) {
-  __shared__ unsigned start[words], read[words], count[words], finish[words], left[words];
-  fill_shared(in, start, read, count, finish, left);
+  __shared__ Words start, read, count, finish, left;
+  FILL(start, read, count, finish, left);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t], state = 0, i = 0;
-  while (state != 4 && i < 16) {
+  WHILE(state != 4 && i < 16) {
     ++i;
     switch (state) {
       case 0:
@@ -149,11 +147,11 @@ __global__ void diverge_state_machine(const unsigned* in, unsigned* out) {
 
 /// A load in each arm of ?:, and ?: in an arm of ?:.
 __global__ void diverge_conditional_operator(const unsigned* in, unsigned* out) {
-  __shared__ unsigned yes[words], no[words], left[words], middle[words], right[words];
-  fill_shared(in, yes, no, left, middle, right);
+  __shared__ Words yes, no, left, middle, right;
+  FILL(yes, no, left, middle, right);
   const unsigned t = threadIdx.x;
   unsigned sum = in[t];
-  for (unsigned i = 0; i < 4; ++i) {
+  FOR(unsigned i = 0, i < 4, ++i) {
     sum += sum % 3 == 0 ? yes[(t + 64 * i) % words] : no[(3 * t + 64 * i) % words];
     sum ^= sum % 2 == 0   ? left[(5 * t + 64 * i) % words]
            : sum % 5 == 0 ? middle[(7 * t + 64 * i) % words]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The shared-memory requests of a warp, in a form that does not depend on the recorder.
+// The shared-memory requests of a warp, in a form that does not depend on the recorder; and those of lanes that run
+// alone, path_reference.cpp.
 #pragma once
 
 #include <cstdint>
@@ -41,5 +42,17 @@ Requests of(const Requests& requests, const std::string& array, bool store);
 /// The result of matching lanes by "the n-th time that the lane executes this statement since the barrier", which is
 /// wrong under divergence. In the order of the statements' first requests.
 Requests matched_by_count(const Requests& requests);
+
+struct Outcome {
+  std::vector<Requests> warps;
+  std::vector<unsigned> output;  ///< as many words as threads
+};
+using Kernel = void (*)(const unsigned* in, unsigned* out);
+
+/// Runs one block. Error: std::runtime_error if a lane makes two accesses on one path: a loop or a call is not marked.
+Outcome run_alone(Kernel kernel, unsigned threads, unsigned warp, const std::vector<unsigned>& input);
+
+/// The kernel of this name, without its prefix, to be run alone.
+Kernel kernel_alone(const std::string& name);
 
 }  // namespace lockstep
