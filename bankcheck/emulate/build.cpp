@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -28,18 +27,6 @@ using driver::TemporaryFolder;
 
 void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// The folder of Thrust in a CUDA Toolkit 13 or newer, whose algorithms run on the host; empty if there is none.
-fs::path find_thrust() {
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
-    const char* toolkit = *variable == '\0' ? "/usr/local/cuda" : std::getenv(variable);
-    if (toolkit == nullptr) continue;
-    fs::path folder = fs::path(toolkit) / "include" / "cccl";
-    std::error_code ignored;
-    if (fs::exists(folder / "thrust", ignored)) return folder;
-  }
-  return {};
-}
-
 /// The algorithms of Thrust for the device run on the host here, so the emulator must not take their accesses for
 /// faults.
 constexpr const char* thrust_marker =
@@ -53,11 +40,11 @@ bool includes_thrust(std::string_view expanded) {
   return false;
 }
 
-class Builder {
+/// One build: what it compiles comes from the cache, or goes there.
+class CachedBuild {
  public:
-  Builder(const Program& program, const Toolchain& toolchain, const fs::path& cache)
+  CachedBuild(const Program& program, const Toolchain& toolchain, const fs::path& cache)
       : program_(program), tools_(toolchain), cache_(cache) {
-    for (const char* kind : {"headers", "objects", "programs"}) fs::create_directories(cache / kind);
     clean(cache);
   }
 
@@ -111,16 +98,13 @@ class Builder {
   void prepare_header() {
     Hash hash;
     hash.add(tools_.identity);
-    for (const std::string& word : options()) hash.add(word);
-    const fs::path folder = cache_ / "headers" / hash.text();
-    fs::create_directories(folder);
-    header_ = folder / "program.hpp";
+    hash.add(options());
+    const CacheEntry entry(cache_, "headers", hash);
+    header_ = entry / "program.hpp";
     const fs::path compiled = header_.string() + ".gch";
-    const FolderLock lock(folder);
-    touch(folder);
-    if (is_current(folder / "manifest")) return;
+    if (is_current(entry.manifest)) return;
     std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
-    const TemporaryFolder work(folder);  // results leave it by rename
+    const TemporaryFolder work(entry.folder);  // results leave it by rename
     Words command{tools_.compiler};
     append(command, options());
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
@@ -128,7 +112,7 @@ class Builder {
     const Ran ran = run_quietly(command);
     if (ran.status != 0) throw failure(ran, "g++ does not compile the emulator's own header");
     fs::rename(work / "part", compiled);
-    write_manifest(folder / "manifest", sizes_of({compiled}));
+    write_manifest(entry.manifest, sizes_of({compiled}));
   }
 
   /// Options before the preprocessor's input.
@@ -136,10 +120,11 @@ class Builder {
     Words command{tools_.compiler, "-E", "-fpch-preprocess"};
     append(command, options());
     append(command, {"-include", header_.string()});
-    for (const std::string& definition : program_.definitions) command.push_back("-D" + definition);
-    for (const std::string& include_folder : program_.include) append(command, {"-I", include_folder});
+    append(command, header_options(program_));
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
-    if (const fs::path thrust = find_thrust(); !thrust.empty()) append(command, {"-idirafter", thrust.string()});
+    // From CUDA 13 on, Thrust is there; its algorithms run on the host.
+    const fs::path thrust = find_in_toolkit("include/cccl/thrust");
+    if (!thrust.empty()) append(command, {"-idirafter", thrust.parent_path().string()});
     append(command, {"-x", "c++"});
     return command;
   }
@@ -148,8 +133,7 @@ class Builder {
   Words c_preprocessing() const {
     Words command{tools_.compiler, "-E", "-x", "c", "-O2"};
     append(command, program_.options);
-    for (const std::string& definition : program_.definitions) command.push_back("-D" + definition);
-    for (const std::string& include_folder : program_.include) append(command, {"-I", include_folder});
+    append(command, header_options(program_));
     return command;
   }
 
@@ -159,18 +143,15 @@ class Builder {
     Words preprocess = is_c ? c_preprocessing() : preprocessing();
     Hash hash;
     hash.add(tools_.identity);
-    for (const std::string& word : preprocess) hash.add(word);
+    hash.add(preprocess);
     hash.add(source);
     hash.add(fs::current_path().string());  // relative paths in messages and line information
-    const fs::path folder = cache_ / "objects" / hash.text();
-    fs::create_directories(folder);
-    const FolderLock lock(folder);
-    touch(folder);
-    fs::path object = folder / "source.o";
-    const fs::path manifest = folder / "manifest", rule = folder / "rule";
-    if (is_current(manifest)) return object;
-    fs::remove(manifest);
-    const TemporaryFolder work(folder);  // results leave it by rename
+    const CacheEntry entry(cache_, "objects", hash);
+    fs::path object = entry / "source.o";
+    const fs::path rule = entry / "rule";
+    if (is_current(entry.manifest)) return object;
+    fs::remove(entry.manifest);
+    const TemporaryFolder work(entry.folder);  // results leave it by rename
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", work / "expanded.ii"});
     const auto expand = [&] {
       check(run_quietly(preprocess), source);
@@ -198,7 +179,7 @@ class Builder {
     check(run_quietly(compile), source);
     fs::rename(work / "part", object);
     // A file that was saved meanwhile may have another hash than what was compiled; then the next run compiles again.
-    if (expand() == text) write_manifest(manifest, hashes + hashes_of({object.string()}));
+    if (expand() == text) write_manifest(entry.manifest, hashes + hashes_of({object.string()}));
     return object;
   }
 
@@ -206,21 +187,18 @@ class Builder {
     Hash hash;
     hash.add(tools_.identity);
     for (const std::string& library : program_.libraries) hash.add("-l" + library);
-    for (const std::string& option : program_.options) hash.add(option);
-    for (const fs::path& object : objects) {
-      hash.add(object.string());
-      hash.add_content(object);
-    }
-    const fs::path folder = cache_ / "programs" / hash.text();
-    fs::create_directories(folder);
-    const FolderLock lock(folder);
-    touch(folder);
-    fs::path file = folder / fs::path(program_.sources.front()).stem();
-    if (is_current(folder / "manifest")) return file;
-
-    const TemporaryFolder work(folder);  // results leave it by rename
+    hash.add(program_.options);
     Words names;
-    for (const fs::path& object : objects) names.push_back(object.string());
+    for (const fs::path& object : objects) {
+      names.push_back(object.string());
+      hash.add(names.back());
+      hash.add(read_file(object).value_or(""));
+    }
+    const CacheEntry entry(cache_, "programs", hash);
+    fs::path file = entry / fs::path(program_.sources.front()).stem();
+    if (is_current(entry.manifest)) return file;
+
+    const TemporaryFolder work(entry.folder);  // results leave it by rename
     check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
                        fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D", "SOURCES=source", "-D",
                        "OUTPUT=" + (work / "dynamic_shared").string(), "-P", tools_.script}),
@@ -234,7 +212,7 @@ class Builder {
     const Ran ran = run_quietly(link);
     if (ran.status != 0) throw failure(ran, link_sentence(ran.output));
     fs::rename(work / "part", file);
-    write_manifest(folder / "manifest", hashes_of({file.string()}));
+    write_manifest(entry.manifest, hashes_of({file.string()}));
     return file;
   }
 
@@ -275,12 +253,12 @@ class Builder {
 
 fs::path build(const Program& program, const Toolchain& toolchain, const fs::path& cache) {
   const driver::EndsWithSentence signals("building the program");
-  return Builder(program, toolchain, cache).run();
+  return CachedBuild(program, toolchain, cache).run();
 }
 
 void build_object(const Program& program, const Toolchain& toolchain, const fs::path& cache, const fs::path& object) {
   const driver::EndsWithSentence signals("compiling");
-  Builder(program, toolchain, cache).object(object);
+  CachedBuild(program, toolchain, cache).object(object);
 }
 
 }  // namespace bankwise::emulate

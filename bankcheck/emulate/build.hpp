@@ -40,6 +40,9 @@ struct Program {
   std::vector<std::string> options;    ///< for g++, to compile and to link
 };
 
+/// The options -D and -I of a program.
+std::vector<std::string> header_options(const Program& program);
+
 /// A program that does not compile. what() is a sentence; `details` are g++'s messages.
 struct BuildFailed : driver::CommandFailed {
   BuildFailed(const std::string& sentence, std::string messages)
@@ -54,8 +57,10 @@ std::filesystem::path build(const Program& program, const Toolchain& toolchain, 
 void build_object(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache,
                   const std::filesystem::path& object);
 
-/// nvcc on the PATH, or in the CUDA Toolkit that CUDA_HOME or CUDA_PATH names, or in /usr/local/cuda; empty if there is
-/// none.
+/// A file or folder of the CUDA Toolkit that CUDA_HOME or CUDA_PATH names, or of that in /usr/local/cuda; empty if
+/// there is none.
+std::filesystem::path find_in_toolkit(std::string_view name);
+/// nvcc on the PATH, or in a toolkit.
 std::filesystem::path find_nvcc();
 
 /// Compiles each .cu of a program for its compute capability, with its source lines; from the cache if nothing has

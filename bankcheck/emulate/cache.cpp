@@ -48,8 +48,6 @@ void Hash::add(std::string_view text) {
   for (std::size_t size = text.size(), i = 0; i < 8; ++i) byte(static_cast<unsigned char>(size >> 8 * i));
 }
 
-void Hash::add_content(const std::filesystem::path& file) { add(read_file(file).value_or("")); }
-
 std::string Hash::text() const { return fmt::format("{:016x}{:016x}", high_, low_); }
 
 fs::path cache_folder(const std::string& wanted) {
@@ -120,13 +118,17 @@ std::vector<std::string> files_in_rule(std::string_view rule) {
   return files;
 }
 
-FolderLock::FolderLock(const fs::path& folder)
-    : file_(open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-  if (file_ >= 0) flock(file_, LOCK_EX);
+CacheEntry::CacheEntry(const fs::path& cache, std::string_view kind, const Hash& inputs)
+    : folder(cache / kind / inputs.text()), manifest(folder / "manifest") {
+  fs::create_directories(folder);
+  lock_ = open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  if (lock_ >= 0) flock(lock_, LOCK_EX);
+  std::error_code ignored;
+  fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);  // for clean()
 }
 
-FolderLock::~FolderLock() {
-  if (file_ >= 0) close(file_);
+CacheEntry::~CacheEntry() {
+  if (lock_ >= 0) close(lock_);
 }
 
 void clean(const fs::path& cache) {
@@ -137,11 +139,6 @@ void clean(const fs::path& cache) {
       if (now - fs::last_write_time(entry.path(), ignored) > longest_unused) fs::remove_all(entry.path(), ignored);
     }
   }
-}
-
-void touch(const fs::path& entry) {
-  std::error_code ignored;
-  fs::last_write_time(entry, fs::file_time_type::clock::now(), ignored);
 }
 
 }  // namespace bankwise::emulate

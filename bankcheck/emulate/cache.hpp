@@ -15,8 +15,9 @@ namespace bankwise::emulate {
 class Hash {
  public:
   void add(std::string_view text);
-  /// The content of a file; one that cannot be read counts as empty.
-  void add_content(const std::filesystem::path& file);
+  void add(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add(text);
+  }
   std::string text() const;  ///< 32 hexadecimal digits
 
  private:
@@ -39,21 +40,22 @@ void write_manifest(const std::filesystem::path& manifest, std::string_view line
 /// The files that a rule of g++ -MD names after its target.
 std::vector<std::string> files_in_rule(std::string_view rule);
 
-/// One process at a time uses a folder: the lock ends with the object.
-class FolderLock {
+/// The folder of what is made of some inputs. One process at a time uses it, until the end of the object.
+class CacheEntry {
  public:
-  explicit FolderLock(const std::filesystem::path& folder);
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock();
+  CacheEntry(const std::filesystem::path& cache, std::string_view kind, const Hash& inputs);
+  CacheEntry(const CacheEntry&) = delete;
+  CacheEntry& operator=(const CacheEntry&) = delete;
+  ~CacheEntry();
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return folder / name; }
+
+  const std::filesystem::path folder, manifest;
 
  private:
-  int file_;
+  int lock_;
 };
 
 /// Removes entries that no run has used for a month.
 void clean(const std::filesystem::path& cache);
-/// Notes that a run uses an entry.
-void touch(const std::filesystem::path& entry);
 
 }  // namespace bankwise::emulate

@@ -15,24 +15,78 @@
 namespace bankwise::emulate {
 namespace {
 
-using source::Token;
-using source::TokenKind;
+using source::SourceTokens;
+using TokenRange = std::pair<std::size_t, std::size_t>;
+
+/// What a token adds to the depth of brackets.
+int nesting(std::string_view token) {
+  return int(token == "(" || token == "[" || token == "{") - int(token == ")" || token == "]" || token == "}");
+}
+
+/// Calls `visit(i)` for each token outside of brackets.
+template <class Visit>
+void for_each_outside_brackets(const SourceTokens& source, TokenRange range, Visit visit) {
+  int depth = 0;
+  for (std::size_t i = range.first; i < range.second; ++i) {
+    depth += nesting(source.text(i));
+    if (depth == 0) visit(i);
+  }
+}
+
+/// Splits at a mark outside of brackets. "::" is two colons, unless it is part of a name.
+std::vector<TokenRange> split(const SourceTokens& source, TokenRange list, std::string_view mark) {
+  std::vector<TokenRange> parts{{list.first, list.first}};
+  for_each_outside_brackets(source, list, [&](std::size_t i) {
+    const bool is_two = mark == ":" && source.is(i, "::");
+    if (!source.is(i, mark) && !is_two) return;
+    parts.back().second = i;
+    if (is_two) parts.emplace_back(i, i);
+    parts.emplace_back(i + 1, i + 1);
+  });
+  parts.back().second = list.second;
+  return parts;
+}
+
+// --- Inline PTX ---
+
+std::string_view text_of(const SourceTokens& source, TokenRange range) {
+  if (range.first == range.second) return "";
+  const std::size_t begin = source.tokens[range.first].begin;
+  return source.source.substr(begin, source.tokens[range.second - 1].end - begin);
+}
+
+/// `"=r"(x)` as a call; nothing if it is no operand of PTX.
+std::optional<std::string> operand(const SourceTokens& statement, TokenRange tokens, bool is_output) {
+  if (tokens.second - tokens.first < 3) return std::nullopt;
+  std::string_view constraint = statement.text(tokens.first);
+  const std::string_view value = text_of(statement, {tokens.first + 1, tokens.second});
+  if (constraint.front() != '"' || value.front() != '(' || value.back() != ')') return std::nullopt;
+  constraint = constraint.substr(1, constraint.size() - 2);
+  const bool both = constraint.starts_with('+'), out = constraint.starts_with('=');
+  const std::string_view letter = constraint.substr(both || out ? 1 : 0);
+  if (letter.size() != 1 || std::string_view("hrlqfdnb").find(letter) == std::string_view::npos) return std::nullopt;
+  if ((both || out) != is_output) return std::nullopt;
+  const char* function = both ? "ptx_in_out" : out ? "ptx_out" : "ptx_in";
+  return "::bankwise::emulator::device::" + std::string(function) + std::string(value);
+}
+
+// --- Launches, and the rest ---
 
 /// The captures stand before it.
 constexpr std::string_view launching =
     "(auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), "
     "no_sanitize_coverage)) { ";
 
-class Rewriter {
+class Rewriter : SourceTokens {
  public:
-  explicit Rewriter(std::string_view source) : source_(source), tokens_(source::tokens_of(source)) {}
+  explicit Rewriter(std::string_view text_of_source) : SourceTokens(text_of_source) {}
 
   std::string run() {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (is(i, "<") && is(i + 1, "<") && is(i + 2, "<") && adjacent(i)) i = launch(i);
       if (is(i, "thread_local") && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
-      if (is_index(i)) replace(tokens_[i].begin, tokens_[i + 2].end, component_of(i));
+      if (is_index(i)) replace(tokens[i].begin, tokens[i + 2].end, component_of(i));
       if (is_any(i, {"asm", "__asm__", "__asm"})) i = inline_ptx(i);
       if (text(i).find("no_sanitize") != std::string_view::npos) keep_instrumentation(i);
     }
@@ -40,37 +94,31 @@ class Rewriter {
   }
 
  private:
-  std::string_view text(std::size_t i) const {
-    return i < tokens_.size() ? source_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
-  }
-  bool is(std::size_t i, std::string_view token_text) const { return text(i) == token_text; }
   bool is_any(std::size_t i, std::initializer_list<std::string_view> texts) const {
     return std::find(texts.begin(), texts.end(), text(i)) != texts.end();
   }
-  /// What a token adds to the depth of brackets.
-  int nesting(std::size_t i) const { return int(is_any(i, {"(", "[", "{"})) - int(is_any(i, {")", "]", "}"})); }
   /// Whether nothing is between two tokens.
-  bool adjacent(std::size_t i) const { return i + 1 < tokens_.size() && tokens_[i].end == tokens_[i + 1].begin; }
-  bool is_name(std::size_t i) const { return i < tokens_.size() && tokens_[i].kind == TokenKind::name; }
+  bool adjacent(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
 
   void replace(std::size_t begin, std::size_t end, std::string_view by) {
     edits_.push_back({begin, end, std::string(by)});
   }
-  void insert(std::size_t at, std::string_view inserted) { replace(at, at, inserted); }
 
   [[noreturn]] void fail(std::size_t token, const std::string& sentence) const {
-    throw BadLaunch(tokens_[token].begin, sentence);
+    throw BadLaunch(tokens[token].begin, sentence);
   }
 
   /// `open` is the first token of <<<. Returns its last one.
   std::size_t launch(std::size_t open) {
     if (open > 0 && is(open - 1, "operator")) return open;  // operator<< <T>
-    const std::size_t close = closing(open + 3);
+    const std::size_t close = end_of_configuration(open + 3);
     const std::size_t callee = begin_of_callee(open);
-    insert(tokens_[callee].begin, fmt::format("::bankwise::emulator::runtime::launching({}{}",
-                                              is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
-    replace(tokens_[open].begin, tokens_[open + 2].end, lane_call(close) + "; }).at(");
-    replace(tokens_[close].begin, tokens_[close + 2].end, ")");
+    const std::size_t begin = tokens[callee].begin;
+    replace(begin, begin,
+            fmt::format("::bankwise::emulator::runtime::launching({}{}",
+                        is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
+    replace(tokens[open].begin, tokens[open + 2].end, lane_call(close) + "; }).at(");
+    replace(tokens[close].begin, tokens[close + 2].end, ")");
     return open + 2;
   }
 
@@ -85,10 +133,10 @@ class Rewriter {
 
   /// The first of the three > that end a launch's configuration. In kernel<<<1, threads<T>>>>(x) they are the last of
   /// four.
-  std::size_t closing(std::size_t first) const {
+  std::size_t end_of_configuration(std::size_t first) const {
     int depth = 0;
-    for (std::size_t i = first; i < tokens_.size(); ++i) {
-      depth += nesting(i);
+    for (std::size_t i = first; i < tokens.size(); ++i) {
+      depth += nesting(text(i));
       if (depth < 0 || (depth == 0 && is(i, ";"))) break;
       if (depth == 0 && is(i, ">") && is(i + 1, ">") && is(i + 2, ">") && is(i + 3, "(")) return i;
     }
@@ -97,42 +145,31 @@ class Rewriter {
 
   /// The call for one lane. Arguments of one literal are written into it: NULL and 0 may be pointers, and as values
   /// they no longer could.
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of tokens
-  std::string lane_call(std::size_t close) {
-    std::vector<std::pair<std::size_t, std::size_t>> arguments;  // first and last token
+  std::string lane_call(std::size_t close) const {
     const std::size_t open = close + 3;
-    std::size_t begin = open + 1, i = begin;
-    int depth = 0;
+    const auto end = closing_bracket(open);
+    if (!end) fail(open, "the launch's arguments have no end");
+    const TokenRange list{open + 1, *end};
     bool plain = true;  // a < could open template arguments, whose commas separate no arguments
-    for (; i < tokens_.size(); ++i) {
-      const std::string_view token = text(i);
-      if (depth == 0 && (token == ")" || token == ",")) {
-        if (i > begin) arguments.emplace_back(begin, i - 1);
-        begin = i + 1;
-        if (token == ")") break;
-      }
-      depth += nesting(i);
-      if (depth == 0 && token == "<") plain = false;
-    }
-    if (i == tokens_.size()) fail(open, "the launch's arguments have no end");
-    const auto literal = [&](const std::pair<std::size_t, std::size_t>& argument) {
-      return argument.first == argument.second && is_any(argument.first, {"0", "NULL", "__null", "nullptr"});
+    for_each_outside_brackets(*this, list, [&](std::size_t i) { plain = plain && !is(i, "<"); });
+    std::vector<TokenRange> arguments = split(*this, list, ",");
+    std::erase_if(arguments, [](const TokenRange& argument) { return argument.first == argument.second; });
+    const auto literal = [&](const TokenRange& argument) {
+      return argument.first + 1 == argument.second && is_any(argument.first, {"0", "NULL", "__null", "nullptr"});
     };
     if (!plain || std::none_of(arguments.begin(), arguments.end(), literal)) return "(bankwise_a...)";
     // The lambda's parameters are a pack: the values are taken from it by their positions.
     std::string call = "(";
-    unsigned position = 0;
     for (std::size_t k = 0; k < arguments.size(); ++k) {
       const auto& [first, last] = arguments[k];
       if (k > 0) call += ", ";
       if (literal(arguments[k])) {
         call += text(first);
-      } else if (is(last, ".") || is(first, "{")) {
+      } else if (is(last - 1, ".") || is(first, "{")) {
         return "(bankwise_a...)";  // a pack, or braces
       } else {
-        call += fmt::format("::bankwise::emulator::runtime::pick<{}>(bankwise_a...)", position);
+        call += fmt::format("::bankwise::emulator::runtime::pick<{}>(bankwise_a...)", k);
       }
-      ++position;
     }
     return call + ')';
   }
@@ -140,7 +177,7 @@ class Rewriter {
   /// The ) of the ( at `i`; nothing if there is no ( or no end.
   std::optional<std::size_t> closing_bracket(std::size_t i) const {
     int depth = 0;
-    for (std::size_t k = i; is(i, "(") && k < tokens_.size(); ++k) {
+    for (std::size_t k = i; is(i, "(") && k < tokens.size(); ++k) {
       if (is(k, "(")) ++depth;
       if (is(k, ")") && --depth == 0) return k;
     }
@@ -225,8 +262,8 @@ class Rewriter {
   void alignment(std::size_t i) {
     const auto close = closing_bracket(i + 1);
     if (!close) return;
-    replace(tokens_[i].begin, tokens_[i + 1].end, "__attribute__((aligned(::bankwise::emulator::device::alignment<");
-    replace(tokens_[*close].begin, tokens_[*close].end, ">())))");
+    replace(tokens[i].begin, tokens[i + 1].end, "__attribute__((aligned(::bankwise::emulator::device::alignment<");
+    replace(tokens[*close].begin, tokens[*close].end, ">())))");
   }
 
   /// Functions whose first argument is a kernel, which many programs cast to void*: its parameters are needed.
@@ -244,10 +281,10 @@ class Rewriter {
       ++i;
       if (is(i, "const")) ++i;
       if (!is(i, "*") || !is(i + 1, ")")) return;
-      replace(tokens_[begin].begin, tokens_[i + 1].end, "");
+      replace(tokens[begin].begin, tokens[i + 1].end, "");
     } else if (is(i, "reinterpret_cast") && is(i + 1, "<")) {
-      while (i < tokens_.size() && !is(i, ">")) ++i;
-      replace(tokens_[begin].begin, tokens_[std::min(i, tokens_.size() - 1)].end, "");
+      while (i < tokens.size() && !is(i, ">")) ++i;
+      replace(tokens[begin].begin, tokens[std::min(i, tokens.size() - 1)].end, "");
     }
   }
 
@@ -259,7 +296,7 @@ class Rewriter {
     auto call = close ? emulated_asm(with_components(first, *close)) : std::nullopt;
     if (!call) return first;
     std::replace(call->begin(), call->end(), '\n', ' ');  // edited() keeps the lines
-    replace(tokens_[first].begin, tokens_[*close].end, *call);
+    replace(tokens[first].begin, tokens[*close].end, *call);
     return *close;
   }
 
@@ -267,21 +304,21 @@ class Rewriter {
   void keep_instrumentation(std::size_t i) {
     const std::size_t last = closing_bracket(i + 1).value_or(i);
     if (i == 0 || !is_any(i - 1, {"(", ",", "[", "::"}) || !is_any(last + 1, {")", ",", "]"})) return;
-    if (place_in(source_, tokens_[i].begin, "").find("/bankwise/emulator/") != std::string::npos) return;
-    replace(tokens_[i].begin, tokens_[last].end, "unused");
+    if (place_in(source, tokens[i].begin, "").find("/bankwise/emulator/") != std::string::npos) return;
+    replace(tokens[i].begin, tokens[last].end, "unused");
   }
 
   /// The text of some tokens, with threadIdx.x and the like rewritten.
   std::string with_components(std::size_t first, std::size_t last) const {
     std::string text;
-    std::size_t at = tokens_[first].begin;
+    std::size_t at = tokens[first].begin;
     for (std::size_t i = first; i <= last; ++i) {
       if (!is_index(i)) continue;
-      text += source_.substr(at, tokens_[i].begin - at);
+      text += source.substr(at, tokens[i].begin - at);
       text += component_of(i);
-      at = tokens_[i + 2].end;
+      at = tokens[i + 2].end;
     }
-    return text + std::string(source_.substr(at, tokens_[last].end - at));
+    return text + std::string(source.substr(at, tokens[last].end - at));
   }
 
   bool is_component(std::size_t i) const { return is_any(i, {"x", "y", "z"}); }
@@ -297,16 +334,16 @@ class Rewriter {
     std::stable_sort(edits_.begin(), edits_.end(),
                      [](const RewriteEdit& a, const RewriteEdit& b) { return a.begin < b.begin; });
     std::string out;
-    out.reserve(source_.size() + edits_.size() * 200);
+    out.reserve(source.size() + edits_.size() * 200);
     std::size_t at = 0;
     for (const RewriteEdit& edit : edits_) {
-      out += source_.substr(at, edit.begin - at);
+      out += source.substr(at, edit.begin - at);
       out += edit.by;
-      const std::string_view old = source_.substr(edit.begin, edit.end - edit.begin);
+      const std::string_view old = source.substr(edit.begin, edit.end - edit.begin);
       out.append(std::size_t(std::count(old.begin(), old.end(), '\n')), '\n');  // what spans lines leaves their ends
       at = edit.end;
     }
-    out += source_.substr(at);
+    out += source.substr(at);
     return out;
   }
 
@@ -314,12 +351,38 @@ class Rewriter {
     std::size_t begin, end;
     std::string by;
   };
-  std::string_view source_;
-  std::vector<Token> tokens_;
   std::vector<RewriteEdit> edits_;
 };
 
 }  // namespace
+
+std::optional<std::string> emulated_asm(std::string_view statement) {
+  const SourceTokens source(statement);
+  const std::size_t count = source.tokens.size();
+  std::size_t open = 0;
+  while (open < count && !source.is(open, "(")) ++open;
+  if (open + 1 >= count || statement.back() != ')') return std::nullopt;
+  const std::vector<TokenRange> sections = split(source, {open + 1, count - 1}, ":");
+  const std::string_view text = text_of(source, sections[0]);
+  // A statement of PTX ends in a semicolon.
+  if (text.find(';') == std::string_view::npos || (text[0] != '"' && text[0] != 'R')) return std::nullopt;
+  const bool is_volatile = statement.substr(0, source.tokens[open].begin).find("volatile") != std::string_view::npos;
+  std::string call = std::string("::bankwise::emulator::device::ptx") + (is_volatile ? "<true>" : "") +
+                     "([] { return " + std::string(text) + "; }";
+  for (std::size_t section = 1; section < sections.size() && section < 3; ++section) {
+    if (sections[section].first == sections[section].second) continue;
+    for (const TokenRange& part : split(source, sections[section], ",")) {
+      const auto emulated = operand(source, part, section == 1);
+      if (!emulated) return std::nullopt;
+      call += ", " + *emulated;
+    }
+  }
+  call += ')';
+  // What the call lacks of the statement's lines follows it.
+  const auto lines = [](std::string_view some) { return std::count(some.begin(), some.end(), '\n'); };
+  call.append(std::size_t(std::max<std::ptrdiff_t>(0, lines(statement) - lines(call))), '\n');
+  return call;
+}
 
 std::string rewritten(std::string_view source) { return Rewriter(source).run(); }
 

@@ -56,32 +56,26 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
                                    // nvcc 12 does not know C++23.
                                    fmt::format("-std={}", program.standard == "c++23" ? "c++20" : program.standard),
                                    "-w"};
-  for (const std::string& definition : program.definitions) command.push_back("-D" + definition);
-  for (const std::string& folder : program.include) command.push_back("-I" + folder);
+  for (const std::string& option : header_options(program)) command.push_back(option);
   Hash hash;
-  for (const std::string& word : command) hash.add(word);
+  hash.add(command);
   hash.add(source);
   hash.add(fs::current_path().string());
   std::error_code ignored;
   hash.add(std::to_string(fs::last_write_time(nvcc, ignored).time_since_epoch().count()));
-  const fs::path folder = cache / "cubins" / hash.text();
-  fs::create_directories(folder);
-  const FolderLock lock(folder);
-  touch(folder);
-  fs::path cubin = folder / (fs::path(source).stem().string() + ".cubin");
-  const fs::path manifest = folder / "manifest", rule = folder / "rule";
-  if (is_current(manifest)) return cubin;
-  fs::remove(manifest);
+  const CacheEntry entry(cache, "cubins", hash);
+  fs::path cubin = entry / (fs::path(source).stem().string() + ".cubin");
+  const fs::path rule = entry / "rule";
+  if (is_current(entry.manifest)) return cubin;
+  fs::remove(entry.manifest);
   const auto hashes = [&] {
     std::vector<std::string> dependencies = command;
-    for (const std::string& word : {std::string("-M"), std::string("-MF"), rule.string(), source}) {
-      dependencies.push_back(word);
-    }
+    dependencies.insert(dependencies.end(), {"-M", "-MF", rule.string(), source});
     driver::run_quietly(dependencies);
     return hashes_of(files_in_rule(read_file(rule).value_or("")));
   };
   const std::string before = hashes(), part = cubin.string() + ".part";
-  for (const std::string& word : {std::string("-o"), part, source}) command.push_back(word);
+  command.insert(command.end(), {"-o", part, source});
   const driver::Ran ran = driver::run_quietly(command);
   if (ran.status != 0) {
     const std::string first = first_error_in(ran.output);
@@ -91,7 +85,7 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
   }
   fs::rename(part, cubin);
   // What was saved while nvcc compiled may not be in the cubin; then the next run compiles again.
-  if (hashes() == before) write_manifest(manifest, before + hashes_of({cubin.string()}));
+  if (hashes() == before) write_manifest(entry.manifest, before + hashes_of({cubin.string()}));
   return cubin;
 }
 
@@ -148,16 +142,27 @@ Toolchain find_toolchain() {
   return read_toolchain(file);
 }
 
-fs::path find_nvcc() {
-  if (fs::path nvcc = driver::find_program("nvcc"); !nvcc.empty()) return nvcc;
+fs::path find_in_toolkit(std::string_view name) {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH", ""}) {
     const char* toolkit = *variable == '\0' ? "/usr/local/cuda" : std::getenv(variable);
     if (toolkit == nullptr) continue;
-    fs::path nvcc = fs::path(toolkit) / "bin" / "nvcc";
+    fs::path file = fs::path(toolkit) / name;
     std::error_code ignored;
-    if (fs::exists(nvcc, ignored)) return nvcc;
+    if (fs::exists(file, ignored)) return file;
   }
   return {};
+}
+
+fs::path find_nvcc() {
+  fs::path nvcc = driver::find_program("nvcc");
+  return nvcc.empty() ? find_in_toolkit("bin/nvcc") : nvcc;
+}
+
+std::vector<std::string> header_options(const Program& program) {
+  std::vector<std::string> options;
+  for (const std::string& definition : program.definitions) options.push_back("-D" + definition);
+  for (const std::string& folder : program.include) options.push_back("-I" + folder);
+  return options;
 }
 
 std::vector<fs::path> compile_cubins(const Program& program, const fs::path& nvcc, const fs::path& cache) {

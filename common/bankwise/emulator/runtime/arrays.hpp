@@ -88,41 +88,31 @@ cudaError_t copy_box(const char* function, const cudaArray& array, size_t x, siz
 
 }  // namespace bankwise::emulator::runtime
 
-BANKWISE_DEVICE cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
-                                            size_t height = 0, unsigned flags = 0) {
-  return bankwise_runtime::allocate_array(__func__, array, *format, {width, height, 1}, flags);
-}
-BANKWISE_DEVICE cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
-                                              cudaExtent extent, unsigned flags = 0) {
-  return bankwise_runtime::allocate_array(__func__, array, *format, extent, flags);
-}
+BANKWISE_RUNTIME(cudaMallocArray,
+                 (cudaArray_t * array, const cudaChannelFormatDesc* format, size_t width, size_t height = 0,
+                  unsigned flags = 0),
+                 allocate_array(__func__, array, *format, {width, height, 1}, flags))
+BANKWISE_RUNTIME(cudaMalloc3DArray,
+                 (cudaArray_t * array, const cudaChannelFormatDesc* format, cudaExtent extent, unsigned flags = 0),
+                 allocate_array(__func__, array, *format, extent, flags))
 cudaError_t cudaFreeArray(cudaArray_t array);
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array);
-inline cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
-  return bankwise_runtime::give(format, array->format);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
-                                              cudaMemcpyKind kind) {
-  return bankwise_runtime::copy_box(__func__, *to, x, y, from, 0, bytes, 1, true, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
-                                                cudaMemcpyKind kind) {
-  return bankwise_runtime::copy_box(__func__, *from, x, y, to, 0, bytes, 1, false, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
-                                                size_t width, size_t height, cudaMemcpyKind kind) {
-  return bankwise_runtime::copy_box(__func__, *to, x, y, from, pitch, width, height, true, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
-                                                     size_t width, size_t height, cudaMemcpyKind kind,
-                                                     cudaStream_t = nullptr) {
-  return bankwise_runtime::copy_box(__func__, *to, x, y, from, pitch, width, height, true, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                                                  size_t width, size_t height, cudaMemcpyKind kind) {
-  return bankwise_runtime::copy_box(__func__, *from, x, y, to, pitch, width, height, false, kind);
-}
+BANKWISE_RUNTIME(cudaGetChannelDesc, (cudaChannelFormatDesc * format, cudaArray_const_t array),
+                 give(format, array->format))
+BANKWISE_RUNTIME(cudaMemcpyToArray,
+                 (cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes, cudaMemcpyKind kind),
+                 copy_box(__func__, *to, x, y, from, 0, bytes, 1, true, kind))
+BANKWISE_RUNTIME(cudaMemcpyFromArray,
+                 (void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes, cudaMemcpyKind kind),
+                 copy_box(__func__, *from, x, y, to, 0, bytes, 1, false, kind))
+BANKWISE_RUNTIME_ASYNC(cudaMemcpy2DToArray,
+                       (cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
+                        cudaMemcpyKind kind),
+                       copy_box(__func__, *to, x, y, from, pitch, width, height, true, kind))
+BANKWISE_RUNTIME(cudaMemcpy2DFromArray,
+                 (void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+                  cudaMemcpyKind kind),
+                 copy_box(__func__, *from, x, y, to, pitch, width, height, false, kind))
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters);
-BANKWISE_DEVICE cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t = nullptr) {
-  return cudaMemcpy3D(parameters);
-}
+BANKWISE_FUNCTION(cudaError_t, cudaMemcpy3DAsync, (const cudaMemcpy3DParms* parameters, cudaStream_t = nullptr),
+                  cudaMemcpy3D(parameters))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/emulator/runtime/blas.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -39,29 +38,40 @@ void with_type(const TypedMatrix& matrix, Work work) {
   }
 }
 
-/// The columns of a matrix of any type, one after another, as numbers of T.
+/// The columns of op(matrix), one after another, as numbers of T.
 template <class T>
-std::vector<T> numbers_of(const TypedMatrix& matrix, int rows, int columns) {
+std::vector<T> numbers_of(const TypedMatrix& matrix, bool transpose, int rows, int columns) {
   std::vector<T> numbers(std::size_t(rows) * std::size_t(columns));
   with_type<T>(matrix, [&](auto* data, auto decode, auto) {
     for (int j = 0; j < columns; ++j) {
-      for (int i = 0; i < rows; ++i) numbers[at(i, j, rows)] = decode(data[matrix.offset + at(i, j, matrix.ld)]);
+      for (int i = 0; i < rows; ++i) {
+        const std::size_t place = transpose ? at(j, i, matrix.ld) : at(i, j, matrix.ld);
+        numbers[at(i, j, rows)] = decode(data[matrix.offset + place]);
+      }
     }
   });
   return numbers;
 }
 
 template <class T>
-void gemm_of_types(bool ta, bool tb, int m, int n, int k, T alpha, const TypedMatrix& a, const TypedMatrix& b, T beta,
-                   const TypedMatrix& c) {
-  const std::vector<T> left = numbers_of<T>(a, ta ? k : m, ta ? m : k),
-                       right = numbers_of<T>(b, tb ? n : k, tb ? k : n);
-  std::vector<T> result(std::size_t(m) * std::size_t(n));
-  if (beta != T(0)) result = numbers_of<T>(c, m, n);
-  Blas<T>::gemm(ta, tb, m, n, k, alpha, left.data(), ta ? k : m, right.data(), tb ? n : k, beta, result.data(), m);
+void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const TypedMatrix& a, const TypedMatrix& b, T beta,
+          const TypedMatrix& c) {
+  const std::vector<T> left = numbers_of<T>(a, ta, m, k), right = numbers_of<T>(b, tb, k, n);
+  std::vector<T> before(std::size_t(m) * std::size_t(n));
+  if (beta != T(0)) before = numbers_of<T>(c, false, m, n);  // C may be uninitialized
+  std::vector<T> column(static_cast<std::size_t>(m));
   with_type<T>(c, [&](auto* data, auto, auto encode) {
     for (int j = 0; j < n; ++j) {
-      for (int i = 0; i < m; ++i) data[c.offset + at(i, j, c.ld)] = encode(result[at(i, j, m)]);
+      column.assign(column.size(), T(0));
+      for (int p = 0; p < k; ++p) {
+        const T factor = right[at(p, j, k)];
+        const T* from = left.data() + at(0, p, m);
+        for (std::size_t i = 0; i < column.size(); ++i) column[i] += factor * from[i];
+      }
+      for (int i = 0; i < m; ++i) {
+        const T sum = alpha * column[std::size_t(i)] + (beta == T(0) ? T(0) : beta * before[at(i, j, m)]);
+        data[c.offset + at(i, j, c.ld)] = encode(sum);
+      }
     }
   });
 }
@@ -69,32 +79,8 @@ void gemm_of_types(bool ta, bool tb, int m, int n, int k, T alpha, const TypedMa
 }  // namespace
 
 template <class T>
-void Blas<T>::gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta,
-                   T* c, int ldc) {
-  note_write(c);
-  // A in rows that the inner loop reads in order.
-  std::vector<T> plain(std::size_t(m) * std::size_t(k));
-  for (int p = 0; p < k; ++p) {
-    for (int i = 0; i < m; ++i) plain[at(i, p, m)] = ta ? a[at(p, i, lda)] : a[at(i, p, lda)];
-  }
-  std::vector<T> column(static_cast<std::size_t>(m));
-  for (int j = 0; j < n; ++j) {
-    column.assign(column.size(), T(0));
-    for (int p = 0; p < k; ++p) {
-      const T factor = tb ? b[at(j, p, ldb)] : b[at(p, j, ldb)];
-      const T* from = &plain[at(0, p, m)];
-      for (std::size_t i = 0; i < column.size(); ++i) column[i] += factor * from[i];
-    }
-    for (int i = 0; i < m; ++i) {
-      T& to = c[at(i, j, ldc)];
-      to = alpha * column[std::size_t(i)] + (beta == T(0) ? T(0) : beta * to);  // C may be uninitialized
-    }
-  }
-}
-
-template <class T>
-void Blas<T>::gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,
-                   int step_y) {
+void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,
+               int step_y) {
   note_write(y);
   const int rows = transpose ? n : m, terms = transpose ? m : n;
   for (int i = 0; i < rows; ++i) {
@@ -106,8 +92,8 @@ void Blas<T>::gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, c
 }
 
 template <class T>
-void Blas<T>::geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c,
-                   int ldc) {
+void blas_geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c,
+               int ldc) {
   note_write(c);
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i) {
@@ -118,48 +104,20 @@ void Blas<T>::geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda,
   }
 }
 
-template <class T>
-T Blas<T>::dot(int n, const T* x, int step_x, const T* y, int step_y) {
-  T sum = 0;
-  for (int i = 0; i < n; ++i) sum += x[at(i, step_x)] * y[at(i, step_y)];
-  return sum;
-}
-template <class T>
-void Blas<T>::axpy(int n, T alpha, const T* x, int step_x, T* y, int step_y) {
-  note_write(y);
-  for (int i = 0; i < n; ++i) y[at(i, step_y)] += alpha * x[at(i, step_x)];
-}
-template <class T>
-void Blas<T>::scal(int n, T alpha, T* x, int step_x) {
-  note_write(x);
-  for (int i = 0; i < n; ++i) x[at(i, step_x)] *= alpha;
-}
-template <class T>
-void Blas<T>::copy(int n, const T* x, int step_x, T* y, int step_y) {
-  note_write(y);
-  for (int i = 0; i < n; ++i) y[at(i, step_y)] = x[at(i, step_x)];
-}
-template <class T>
-T Blas<T>::nrm2(int n, const T* x, int step_x) {
-  return std::sqrt(dot(n, x, step_x, x, step_x));
-}
-template <class T>
-T Blas<T>::asum(int n, const T* x, int step_x) {
-  T sum = 0;
-  for (int i = 0; i < n; ++i) sum += std::abs(x[at(i, step_x)]);
-  return sum;
-}
+template void blas_gemv(bool, int, int, float, const float*, int, const float*, int, float, float*, int);
+template void blas_gemv(bool, int, int, double, const double*, int, const double*, int, double, double*, int);
+template void blas_geam(bool, bool, int, int, float, const float*, int, float, const float*, int, float*, int);
+template void blas_geam(bool, bool, int, int, double, const double*, int, double, const double*, int, double*, int);
 
-template struct Blas<float>;
-template struct Blas<double>;
+void blas_writes(const void* vector) { note_write(vector); }
 
-void blas_gemm_of_types(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const TypedMatrix& a,
-                        const TypedMatrix& b, double beta, const TypedMatrix& c) {
+void blas_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const TypedMatrix& a,
+               const TypedMatrix& b, double beta, const TypedMatrix& c) {
   note_write(c.data);
   if (a.type == type_64f || b.type == type_64f || c.type == type_64f) {
-    gemm_of_types<double>(transpose_a, transpose_b, m, n, k, alpha, a, b, beta, c);
+    gemm<double>(transpose_a, transpose_b, m, n, k, alpha, a, b, beta, c);
   } else {
-    gemm_of_types<float>(transpose_a, transpose_b, m, n, k, float(alpha), a, b, float(beta), c);
+    gemm<float>(transpose_a, transpose_b, m, n, k, float(alpha), a, b, float(beta), c);
   }
 }
 

@@ -3,6 +3,8 @@
 // The functions of cuBLAS that are emulated. Included by the shim cublas_v2.h, which has cuBLAS's types.
 #pragma once
 
+#include <cmath>
+
 #include <bankwise/emulator/runtime/blas.hpp>
 #include <bankwise/emulator/runtime/memory.hpp>
 
@@ -54,38 +56,36 @@ BANKWISE_DEVICE cublasStatus_t cublasGetMatrix(int m, int n, int bytes, const vo
 // clang-format off
 // X(function, parameters, its work)
 #define BANKWISE_BLAS(X, S, T)                                                                                        \
-  X(S##gemm, (cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha,        \
-              const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc),                                \
-    runtime::Blas<T>::gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc))     \
-  X(S##gemmStridedBatched, (cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,   \
-                            const T* alpha, const T* a, int lda, long long step_a, const T* b, int ldb,               \
-                            long long step_b, const T* beta, T* c, int ldc, long long step_c, int count),             \
-    for (int i = 0; i < count; ++i) {                                                                                 \
-      cublas##S##gemm(handle, ta, tb, m, n, k, alpha, a + i * step_a, lda, b + i * step_b, ldb, beta, c + i * step_c, \
-                      ldc);                                                                                           \
-    })                                                                                                                \
   X(S##gemv, (cublasHandle_t, cublasOperation_t transpose, int m, int n, const T* alpha, const T* a, int lda,         \
               const T* x, int step_x, const T* beta, T* y, int step_y),                                               \
-    runtime::Blas<T>::gemv(transpose != CUBLAS_OP_N, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y))              \
+    runtime::blas_gemv(transpose != CUBLAS_OP_N, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y))                  \
   X(S##geam, (cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, const T* alpha, const T* a,   \
               int lda, const T* beta, const T* b, int ldb, T* c, int ldc),                                            \
-    runtime::Blas<T>::geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, *alpha, a, lda, *beta, b, ldb, c, ldc))        \
+    runtime::blas_geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, *alpha, a, lda, *beta, b, ldb, c, ldc))            \
   X(S##axpy, (cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y, int step_y),                       \
-    runtime::Blas<T>::axpy(n, *alpha, x, step_x, y, step_y))                                                          \
+    runtime::blas_writes(y);                                                                                          \
+    for (ptrdiff_t i = 0; i < n; ++i) y[i * step_y] += *alpha * x[i * step_x])                                        \
   X(S##scal, (cublasHandle_t, int n, const T* alpha, T* x, int step_x),                                               \
-    runtime::Blas<T>::scal(n, *alpha, x, step_x))                                                                     \
+    runtime::blas_writes(x);                                                                                          \
+    for (ptrdiff_t i = 0; i < n; ++i) x[i * step_x] *= *alpha)                                                        \
   X(S##copy, (cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y),                                       \
-    runtime::Blas<T>::copy(n, x, step_x, y, step_y))                                                                  \
+    runtime::blas_writes(y);                                                                                          \
+    for (ptrdiff_t i = 0; i < n; ++i) y[i * step_y] = x[i * step_x])                                                  \
   X(S##dot, (cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y, T* result),                       \
-    *result = runtime::Blas<T>::dot(n, x, step_x, y, step_y))                                                         \
-  X(S##nrm2, (cublasHandle_t, int n, const T* x, int step_x, T* result),                                              \
-    *result = runtime::Blas<T>::nrm2(n, x, step_x))                                                                   \
+    T sum = 0;                                                                                                        \
+    for (ptrdiff_t i = 0; i < n; ++i) sum += x[i * step_x] * y[i * step_y];                                           \
+    *result = sum)                                                                                                    \
+  X(S##nrm2, (cublasHandle_t handle, int n, const T* x, int step_x, T* result),                                       \
+    cublas##S##dot(handle, n, x, step_x, x, step_x, result);                                                          \
+    *result = std::sqrt(*result))                                                                                     \
   X(S##asum, (cublasHandle_t, int n, const T* x, int step_x, T* result),                                              \
-    *result = runtime::Blas<T>::asum(n, x, step_x))
-#define BANKWISE_DEFINE(function, parameters, ...)                       \
+    T sum = 0;                                                                                                        \
+    for (ptrdiff_t i = 0; i < n; ++i) sum += std::abs(x[i * step_x]);                                                 \
+    *result = sum)
+#define BANKWISE_DEFINE(function, parameters, ...)                            \
   BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##function parameters { \
-    __VA_ARGS__;                                                         \
-    return CUBLAS_STATUS_SUCCESS;                                        \
+    __VA_ARGS__;                                                              \
+    return CUBLAS_STATUS_SUCCESS;                                             \
   }
 BANKWISE_BLAS(BANKWISE_DEFINE, S, float)
 BANKWISE_BLAS(BANKWISE_DEFINE, D, double)
@@ -118,9 +118,9 @@ BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
   for (int i = 0; i < count; ++i) {
-    runtime::blas_gemm_of_types(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, bankwise_scalar(alpha, compute),
-                                {a, type_a, lda, i * step_a}, {b, type_b, ldb, i * step_b},
-                                bankwise_scalar(beta, compute), {c, type_c, ldc, i * step_c});
+    runtime::blas_gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, bankwise_scalar(alpha, compute),
+                       {a, type_a, lda, i * step_a}, {b, type_b, ldb, i * step_b}, bankwise_scalar(beta, compute),
+                       {c, type_c, ldc, i * step_c});
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -146,18 +146,24 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, 
                       algorithm);
 }
 
-inline cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
-                                                int m, int n, int k, const __half* alpha, const __half* a, int lda,
-                                                long long step_a, const __half* b, int ldb, long long step_b,
-                                                const __half* beta, __half* c, int ldc, long long step_c, int count) {
-  return cublasGemmStridedBatchedEx(handle, ta, tb, m, n, k, alpha, a, CUDA_R_16F, lda, step_a, b, CUDA_R_16F, ldb,
-                                    step_b, beta, c, CUDA_R_16F, ldc, step_c, count, CUBLAS_COMPUTE_16F,
-                                    CUBLAS_GEMM_DEFAULT);
-}
-inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
-                                  int k, const __half* alpha, const __half* a, int lda, const __half* b, int ldb,
-                                  const __half* beta, __half* c, int ldc) {
-  return cublasHgemmStridedBatched(handle, ta, tb, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1);
-}
+// clang-format off
+#define BANKWISE_GEMM(S, T, type, compute)                                                                            \
+  inline cublasStatus_t cublas##S##gemmStridedBatched(                                                                \
+      cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha,         \
+      const T* a, int lda, long long step_a, const T* b, int ldb, long long step_b, const T* beta, T* c, int ldc,     \
+      long long step_c, int count) {                                                                                  \
+    return cublasGemmStridedBatchedEx(handle, ta, tb, m, n, k, alpha, a, type, lda, step_a, b, type, ldb, step_b,     \
+                                      beta, c, type, ldc, step_c, count, compute, CUBLAS_GEMM_DEFAULT);               \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##S##gemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m,     \
+                                        int n, int k, const T* alpha, const T* a, int lda, const T* b, int ldb,       \
+                                        const T* beta, T* c, int ldc) {                                               \
+    return cublas##S##gemmStridedBatched(handle, ta, tb, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1);   \
+  }
+BANKWISE_GEMM(H, __half, CUDA_R_16F, CUBLAS_COMPUTE_16F)
+BANKWISE_GEMM(S, float, CUDA_R_32F, CUBLAS_COMPUTE_32F)
+BANKWISE_GEMM(D, double, CUDA_R_64F, CUBLAS_COMPUTE_64F)
+#undef BANKWISE_GEMM
+// clang-format on
 
 }  // namespace bankwise::emulator::cuda

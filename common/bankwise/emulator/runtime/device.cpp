@@ -64,8 +64,6 @@ constexpr std::size_t limits[]{1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 
 }  // namespace
 
-int bankwise_multiprocessors() { return this_gpu().multiprocessors; }
-
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = properties_of(this_gpu());
   return cudaSetDevice(device);

@@ -70,32 +70,26 @@ cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaGetDeviceFlags(unsigned* flags);
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit);
 
-inline cudaError_t cudaGetDeviceCount(int* count) { return bankwise_runtime::give(count, 1); }
-inline cudaError_t cudaGetDevice(int* device) { return bankwise_runtime::give(device, 0); }
-inline cudaError_t cudaSetDevice(int device) {
-  return bankwise_runtime::failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return bankwise_runtime::give(device, 0); }
-inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return bankwise_runtime::give(can, 0); }
-inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
-  return bankwise_runtime::failed(cudaErrorInvalidDevice);
-}
-inline cudaError_t cudaDeviceDisablePeerAccess(int) { return bankwise_runtime::failed(cudaErrorInvalidDevice); }
-inline cudaError_t cudaDriverGetVersion(int* version) { return bankwise_runtime::give(version, CUDART_VERSION); }
-inline cudaError_t cudaRuntimeGetVersion(int* version) { return bankwise_runtime::give(version, CUDART_VERSION); }
-inline cudaError_t cudaDeviceSynchronize() { return bankwise_runtime::lasting_error(); }
-inline cudaError_t cudaDeviceReset() { return bankwise_runtime::lasting_error(); }
-inline cudaError_t cudaThreadSynchronize() { return bankwise_runtime::lasting_error(); }
-inline cudaError_t cudaThreadExit() { return bankwise_runtime::lasting_error(); }
+BANKWISE_RUNTIME(cudaGetDeviceCount, (int* count), give(count, 1))
+BANKWISE_RUNTIME(cudaGetDevice, (int* device), give(device, 0))
+BANKWISE_RUNTIME(cudaSetDevice, (int device), failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice))
+BANKWISE_RUNTIME(cudaChooseDevice, (int* device, const cudaDeviceProp*), give(device, 0))
+BANKWISE_RUNTIME(cudaDeviceCanAccessPeer, (int* can, int, int), give(can, 0))
+BANKWISE_RUNTIME(cudaDeviceEnablePeerAccess, (int, unsigned), failed(cudaErrorInvalidDevice))
+BANKWISE_RUNTIME(cudaDeviceDisablePeerAccess, (int), failed(cudaErrorInvalidDevice))
+BANKWISE_RUNTIME(cudaDriverGetVersion, (int* version), give(version, CUDART_VERSION))
+BANKWISE_RUNTIME(cudaRuntimeGetVersion, (int* version), give(version, CUDART_VERSION))
+BANKWISE_RUNTIME(cudaDeviceSynchronize, (), lasting_error())
+BANKWISE_RUNTIME(cudaDeviceReset, (), lasting_error())
+BANKWISE_RUNTIME(cudaThreadSynchronize, (), lasting_error())
+BANKWISE_RUNTIME(cudaThreadExit, (), lasting_error())
 inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* configuration) {
-  return bankwise_runtime::give(configuration, cudaFuncCachePreferNone);
-}
+BANKWISE_RUNTIME(cudaDeviceGetCacheConfig, (cudaFuncCache * configuration),
+                 give(configuration, cudaFuncCachePreferNone))
 inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
-inline cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration) {
-  return bankwise_runtime::give(configuration, cudaSharedMemBankSizeFourByte);
-}
+BANKWISE_RUNTIME(cudaDeviceGetSharedMemConfig, (cudaSharedMemConfig * configuration),
+                 give(configuration, cudaSharedMemBankSizeFourByte))
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least != nullptr) *least = 0;
   if (greatest != nullptr) *greatest = -5;
@@ -113,15 +107,12 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return cudaStreamCreateWithPriority(stream, flags, 0);
-}
+BANKWISE_FUNCTION(cudaError_t, cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
+                  cudaStreamCreateWithPriority(stream, flags, 0))
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return bankwise_runtime::lasting_error(); }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return bankwise_runtime::lasting_error(); }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
-  return bankwise_runtime::lasting_error();
-}
+BANKWISE_RUNTIME(cudaStreamSynchronize, (cudaStream_t), lasting_error())
+BANKWISE_RUNTIME(cudaStreamQuery, (cudaStream_t), lasting_error())
+BANKWISE_RUNTIME(cudaStreamWaitEvent, (cudaStream_t, cudaEvent_t, unsigned = 0), lasting_error())
 inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
   callback(stream, bankwise_runtime::lasting_error(), data);
   return cudaSuccess;
@@ -136,11 +127,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
-inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = 0) {
-  return cudaEventCreateWithFlags(event, flags);
-}
-inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t = nullptr, unsigned = 0) {
-  return cudaEventRecord(event);
-}
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return bankwise_runtime::lasting_error(); }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return bankwise_runtime::lasting_error(); }
+BANKWISE_FUNCTION(cudaError_t, cudaEventCreate, (cudaEvent_t * event, unsigned flags = 0),
+                  cudaEventCreateWithFlags(event, flags))
+BANKWISE_FUNCTION(cudaError_t, cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t = nullptr, unsigned = 0),
+                  cudaEventRecord(event))
+BANKWISE_RUNTIME(cudaEventSynchronize, (cudaEvent_t), lasting_error())
+BANKWISE_RUNTIME(cudaEventQuery, (cudaEvent_t), lasting_error())

@@ -251,13 +251,13 @@ cudaError_t launch(const Configuration& configuration, void (*call)(const void*)
   }
 }
 
-cudaError_t set_attribute(const void*, cudaFuncAttribute attribute, int value) {
+cudaError_t set_attribute(cudaFuncAttribute attribute, int value) {
   const bool too_much =
       attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > int(this_gpu().multiprocessor.per_block);
   return failed(too_much ? cudaErrorInvalidValue : cudaSuccess);
 }
 
-cudaError_t get_attributes(cudaFuncAttributes* attributes, const void*) {
+cudaError_t get_attributes(cudaFuncAttributes* attributes) {
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
@@ -275,5 +275,7 @@ int resident_blocks(int block, size_t shared) {
   const int by_shared = bytes == 0 ? blocks : int(multiprocessor.shared / bytes);
   return std::min({by_threads, by_shared, blocks});
 }
+
+int blocks_on_device(int block, size_t shared) { return this_gpu().multiprocessors * resident_blocks(block, shared); }
 
 }  // namespace bankwise::emulator::runtime

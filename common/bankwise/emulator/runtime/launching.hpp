@@ -218,49 +218,36 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
 
 namespace bankwise::emulator::runtime {
 
-cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
-cudaError_t get_attributes(cudaFuncAttributes* attributes, const void* kernel);
+// All kernels are alike in what the emulator knows of them.
+cudaError_t set_attribute(cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes);
+/// Blocks of one multiprocessor, and of the device.
 int resident_blocks(int block, size_t shared);
-
-/// The address of a kernel, or null for anything else that programs pass as one.
-template <class Kernel>
-const void* address_of(Kernel kernel) {
-  if constexpr (std::is_pointer_v<Kernel>) return reinterpret_cast<const void*>(kernel);
-  return nullptr;
-}
+int blocks_on_device(int block, size_t shared);
 
 }  // namespace bankwise::emulator::runtime
 
+// clang-format off
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel kernel, cudaFuncAttribute attribute, int value) {
-  return bankwise_runtime::set_attribute(bankwise_runtime::address_of(kernel), attribute, value);
-}
+BANKWISE_RUNTIME(cudaFuncSetAttribute, (Kernel, cudaFuncAttribute attribute, int value), set_attribute(attribute, value))
 template <class Kernel>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel kernel) {
-  return bankwise_runtime::get_attributes(attributes, bankwise_runtime::address_of(kernel));
-}
+BANKWISE_RUNTIME(cudaFuncGetAttributes, (cudaFuncAttributes* attributes, Kernel), get_attributes(attributes))
 template <class Kernel>
-cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
-  return cudaSuccess;
-}
+BANKWISE_FUNCTION(cudaError_t, cudaFuncSetCacheConfig, (Kernel, cudaFuncCache), cudaSuccess)
 template <class Kernel>
-cudaError_t cudaFuncSetSharedMemConfig(Kernel, cudaSharedMemConfig) {
-  return cudaSuccess;
-}
+BANKWISE_FUNCTION(cudaError_t, cudaFuncSetSharedMemConfig, (Kernel, cudaSharedMemConfig), cudaSuccess)
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int block, size_t shared) {
-  return bankwise_runtime::give(blocks, bankwise_runtime::resident_blocks(block, shared));
-}
+BANKWISE_RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, Kernel, int block, size_t shared),
+                 give(blocks, bankwise_runtime::resident_blocks(block, shared)))
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel kernel, int block, size_t shared,
-                                                                   unsigned) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block, shared);
-}
-int bankwise_multiprocessors();
+BANKWISE_RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+                 (int* blocks, Kernel, int block, size_t shared, unsigned),
+                 give(blocks, bankwise_runtime::resident_blocks(block, shared)))
+// clang-format on
 template <class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel, size_t shared = 0, int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
-  *grid = bankwise_multiprocessors() * bankwise_runtime::resident_blocks(*block, shared);
+  *grid = bankwise_runtime::blocks_on_device(*block, shared);
   return cudaSuccess;
 }
 template <class Kernel, class Function>

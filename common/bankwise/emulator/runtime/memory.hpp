@@ -53,109 +53,64 @@ template <class T>
 BANKWISE_DEVICE cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
   return cudaMallocPitch(reinterpret_cast<void**>(reinterpret_cast<void*>(pointer)), pitch, width, height);
 }
-BANKWISE_DEVICE cudaError_t cudaFree(void* p) { return bankwise_runtime::free_for(__func__, p, false); }
-BANKWISE_DEVICE cudaError_t cudaFreeAsync(void* p, cudaStream_t) {
-  return bankwise_runtime::free_for(__func__, p, false);
-}
-BANKWISE_DEVICE cudaError_t cudaFreeHost(void* p) { return bankwise_runtime::free_for(__func__, p, true); }
+BANKWISE_RUNTIME(cudaFree, (void* p), free_for(__func__, p, false))
+BANKWISE_RUNTIME(cudaFreeAsync, (void* p, cudaStream_t), free_for(__func__, p, false))
+BANKWISE_RUNTIME(cudaFreeHost, (void* p), free_for(__func__, p, true))
 
-inline cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
-  return bankwise_runtime::failed(pointer == nullptr || bytes == 0 ? cudaErrorInvalidValue : cudaSuccess);
-}
-inline cudaError_t cudaHostUnregister(void* pointer) {
-  return bankwise_runtime::failed(pointer == nullptr ? cudaErrorInvalidValue : cudaSuccess);
-}
+BANKWISE_RUNTIME(cudaHostRegister, (void* pointer, size_t bytes, unsigned),
+                 failed(pointer == nullptr || bytes == 0 ? cudaErrorInvalidValue : cudaSuccess))
+BANKWISE_RUNTIME(cudaHostUnregister, (void* pointer), failed(pointer == nullptr ? cudaErrorInvalidValue : cudaSuccess))
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
   *device = static_cast<T*>(host);
   return cudaHostUnregister(host);
 }
-inline cudaError_t cudaHostGetFlags(unsigned* flags, void*) {
-  return bankwise_runtime::give(flags, cudaHostAllocMapped);
-}
+BANKWISE_RUNTIME(cudaHostGetFlags, (unsigned* flags, void*), give(flags, cudaHostAllocMapped))
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
-inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
-  return bankwise_runtime::lasting_error();
-}
-inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned, cudaStream_t = nullptr) {
-  return bankwise_runtime::lasting_error();
-}
+BANKWISE_RUNTIME(cudaMemPrefetchAsync, (const void*, size_t, int, cudaStream_t = nullptr), lasting_error())
+BANKWISE_RUNTIME(cudaMemPrefetchAsync, (const void*, size_t, cudaMemLocation, unsigned, cudaStream_t = nullptr),
+                 lasting_error())
+// clang-format off
 template <class Location>  // an int, or a cudaMemLocation
-cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, Location) {
-  return bankwise_runtime::lasting_error();
-}
+BANKWISE_RUNTIME(cudaMemAdvise, (const void*, size_t, cudaMemoryAdvise, Location), lasting_error())
+    // clang-format on
 
-BANKWISE_DEVICE cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return bankwise_runtime::copy_rows(__func__, to, bytes, from, bytes, bytes, 1, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                            cudaStream_t = nullptr) {
-  return bankwise_runtime::copy_rows(__func__, to, bytes, from, bytes, bytes, 1, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
-  return bankwise_runtime::copy_rows(__func__, to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes,
-                                                cudaStream_t = nullptr) {
-  return bankwise_runtime::copy_rows(__func__, to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                         size_t height, cudaMemcpyKind kind) {
-  return bankwise_runtime::copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                                              size_t width, size_t height, cudaMemcpyKind kind,
-                                              cudaStream_t = nullptr) {
-  return bankwise_runtime::copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind);
-}
-BANKWISE_DEVICE cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return bankwise_runtime::set_rows(__func__, to, bytes, value, bytes, 1);
-}
-BANKWISE_DEVICE cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = nullptr) {
-  return bankwise_runtime::set_rows(__func__, to, bytes, value, bytes, 1);
-}
-BANKWISE_DEVICE cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return bankwise_runtime::set_rows(__func__, to, pitch, value, width, height);
-}
-BANKWISE_DEVICE cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
-                                              cudaStream_t = nullptr) {
-  return bankwise_runtime::set_rows(__func__, to, pitch, value, width, height);
-}
-BANKWISE_DEVICE cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return bankwise_runtime::set_rows(__func__, to.ptr, to.pitch, value, extent.width, to.ysize * extent.depth);
-}
-BANKWISE_DEVICE cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t = nullptr) {
-  return bankwise_runtime::set_rows(__func__, to.ptr, to.pitch, value, extent.width, to.ysize * extent.depth);
-}
+    BANKWISE_RUNTIME_ASYNC(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
+                           copy_rows(__func__, to, bytes, from, bytes, bytes, 1, kind))
+        BANKWISE_RUNTIME_ASYNC(cudaMemcpyPeer, (void* to, int, const void* from, int, size_t bytes),
+                               copy_rows(__func__, to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice))
+            BANKWISE_RUNTIME_ASYNC(cudaMemcpy2D,
+                                   (void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                    size_t height, cudaMemcpyKind kind),
+                                   copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind))
+                BANKWISE_RUNTIME_ASYNC(cudaMemset, (void* to, int value, size_t bytes),
+                                       set_rows(__func__, to, bytes, value, bytes, 1))
+                    BANKWISE_RUNTIME_ASYNC(cudaMemset2D,
+                                           (void* to, size_t pitch, int value, size_t width, size_t height),
+                                           set_rows(__func__, to, pitch, value, width, height))
+                        BANKWISE_RUNTIME_ASYNC(cudaMemset3D, (cudaPitchedPtr to, int value, cudaExtent extent),
+                                               set_rows(__func__, to.ptr, to.pitch, value, extent.width,
+                                                        to.ysize* extent.depth))
 
+// clang-format off
 #define BANKWISE_SYMBOL reinterpret_cast<const volatile void*>(&symbol)
-template <class T>
-BANKWISE_DEVICE cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                               cudaMemcpyKind = cudaMemcpyHostToDevice) {
-  return bankwise_runtime::copy_symbol(BANKWISE_SYMBOL, sizeof symbol, from, bytes, offset, true);
-}
-template <class T>
-BANKWISE_DEVICE cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                                    cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset);
-}
-template <class T>
-BANKWISE_DEVICE cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                                 cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-  return bankwise_runtime::copy_symbol(BANKWISE_SYMBOL, sizeof symbol, to, bytes, offset, false);
-}
-template <class T>
-BANKWISE_DEVICE cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                                      cudaMemcpyKind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr) {
-  return cudaMemcpyFromSymbol(to, symbol, bytes, offset);
-}
+#define BANKWISE_SYMBOL_COPY(name, to_symbol, parameters) \
+  template <class T>                                      \
+  BANKWISE_RUNTIME(name, parameters, copy_symbol(BANKWISE_SYMBOL, sizeof symbol, memory, bytes, offset, to_symbol))
+#define BANKWISE_SYMBOL_COPIES(name, to_symbol, parameters) \
+  BANKWISE_SYMBOL_COPY(name, to_symbol, parameters)         \
+  BANKWISE_SYMBOL_COPY(name##Async, to_symbol, (BANKWISE_LISTED parameters, cudaStream_t = nullptr))
+BANKWISE_SYMBOL_COPIES(cudaMemcpyToSymbol, true, (const T& symbol, const void* memory, size_t bytes, size_t offset = 0,
+                                                  cudaMemcpyKind = cudaMemcpyHostToDevice))
+BANKWISE_SYMBOL_COPIES(cudaMemcpyFromSymbol, false, (void* memory, const T& symbol, size_t bytes, size_t offset = 0,
+                                                     cudaMemcpyKind = cudaMemcpyDeviceToHost))
 template <class P, class T>
-cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
-  return bankwise_runtime::give(pointer, static_cast<P*>(const_cast<void*>(BANKWISE_SYMBOL)));
-}
+BANKWISE_RUNTIME(cudaGetSymbolAddress, (P** pointer, const T& symbol),
+                 give(pointer, static_cast<P*>(const_cast<void*>(BANKWISE_SYMBOL))))
 template <class T>
-cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
-  return bankwise_runtime::give(bytes, sizeof symbol);
-}
+BANKWISE_RUNTIME(cudaGetSymbolSize, (size_t* bytes, const T& symbol), give(bytes, sizeof symbol))
+#undef BANKWISE_SYMBOL_COPIES
+#undef BANKWISE_SYMBOL_COPY
 #undef BANKWISE_SYMBOL
+                                // clang-format on

@@ -8,6 +8,15 @@
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/runtime/errors.hpp>
 
+/// A function of CUDA: one call of the emulator. Inlined, so that reports name the program's line.
+#define BANKWISE_RUNTIME(name, parameters, ...) \
+  BANKWISE_FUNCTION(cudaError_t, name, parameters, bankwise_runtime::__VA_ARGS__)
+/// The same, and its form for a stream.
+#define BANKWISE_RUNTIME_ASYNC(name, parameters, ...) \
+  BANKWISE_RUNTIME(name, parameters, __VA_ARGS__)     \
+  BANKWISE_RUNTIME(name##Async, (BANKWISE_LISTED parameters, cudaStream_t = nullptr), __VA_ARGS__)
+#define BANKWISE_LISTED(...) __VA_ARGS__
+
 #define CUDART_VERSION 12080
 #define CUDA_VERSION 12080
 #define CUDART_CB
