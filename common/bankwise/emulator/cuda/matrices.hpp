@@ -4,10 +4,10 @@
 // lanes of a warp call these functions together.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/cuda/wmma.hpp>
 
 namespace bankwise::emulator {
 
@@ -18,21 +18,12 @@ void load_matrices(std::uint32_t* registers, unsigned count, bool transposed, co
 void store_matrices(const std::uint32_t* registers, unsigned count, bool transposed, void* row, const void* caller,
                     Parts& parts) noexcept;
 
+/// Fragment::type.
 enum class Number : std::uint8_t { half, bfloat16, tf32, int8, uint8, float32, float64, int32 };
-/// 16, 8 or 32 bits.
-unsigned bits_of(Number type) noexcept;
 
-/// mma.sync of 16 x 8 x depth (float64: 8 x 8 x 4): registers of one lane as PTX lays them out.
-struct Product {
-  Number a = Number::half, b = Number::half, accumulator = Number::float32;
-  unsigned depth = 16;
-};
-struct ProductRegisters {
-  std::array<std::uint64_t, 4> a{};
-  std::array<std::uint64_t, 2> b{};
-  std::array<std::uint64_t, 4> c{};  ///< and the result
-};
-/// Products are exact; each sum is computed in a double and rounded once.
-void multiply(const Product& product, ProductRegisters& registers, const void* caller) noexcept;
+/// c += a b; mma.sync has the layout of fragments, too.
+void multiply(const device::Fragment& a, const device::Fragment& b, const device::Fragment& c,
+              const std::uint64_t* a_registers, const std::uint64_t* b_registers, std::uint64_t* c_registers,
+              const void* caller) noexcept;
 
 }  // namespace bankwise::emulator

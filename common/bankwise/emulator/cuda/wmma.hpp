@@ -23,9 +23,9 @@ struct Fragment {
 /// Its registers, 32 bits each (64 for float64), and the distance between rows or columns, in elements.
 void load_fragment(const Fragment& fragment, std::uint64_t* registers, const void* from, unsigned stride) noexcept;
 void store_fragment(const Fragment& fragment, const std::uint64_t* registers, void* to, unsigned stride) noexcept;
-/// d = a b + c, for the shapes that Fragment has; `d` may be `c`.
-void multiply_fragments(const Fragment& a, const Fragment& accumulator, const std::uint64_t* a_registers,
-                        const std::uint64_t* b_registers, const std::uint64_t* c, std::uint64_t* d) noexcept;
+/// c += a b
+void multiply_fragments(const Fragment& a, const Fragment& b, const Fragment& c, const std::uint64_t* a_registers,
+                        const std::uint64_t* b_registers, std::uint64_t* c_registers) noexcept;
 
 }  // namespace bankwise::emulator::device
 
@@ -51,7 +51,7 @@ using bankwise::emulator::device::Fragment;
 
 /// The type of elements in memory, and its number in Fragment::type.
 template <class T>
-struct Element {
+struct StoredType {
   using Type = T;
   static constexpr int number = std::is_same_v<T, __half>          ? 0
                                 : std::is_same_v<T, __nv_bfloat16> ? 1
@@ -63,7 +63,7 @@ struct Element {
                                                                    : -1;
 };
 template <>
-struct Element<precision::tf32> {
+struct StoredType<precision::tf32> {
   using Type = float;
   static constexpr int number = 2;
 };
@@ -73,14 +73,14 @@ struct Element<precision::tf32> {
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
   static constexpr bool of_a = std::is_same_v<Use, matrix_a>, of_b = std::is_same_v<Use, matrix_b>;
-  static_assert(detail::Element<T>::number >= 0, "wmma fragments of fewer than 8 bits are not emulated");
+  static_assert(detail::StoredType<T>::number >= 0, "wmma fragments of fewer than 8 bits are not emulated");
   static_assert((m == 16 && n == 16 && (k == 16 || k == 8)) || (m == 8 && n == 32 && k == 16) ||
                     (m == 32 && n == 8 && k == 16) || (m == 8 && n == 8 && k == 4),
                 "wmma fragments of this shape are not emulated");
 
  public:
   using element_type = T;
-  using storage_element_type = typename detail::Element<T>::Type;
+  using storage_element_type = typename detail::StoredType<T>::Type;
   static constexpr int num_elements = (of_a ? m * k : of_b ? k * n : m * n) / 32;
   static constexpr int num_storage_elements = num_elements;
   storage_element_type x[num_elements];
@@ -90,7 +90,7 @@ class fragment {
   static constexpr bankwise::emulator::device::Fragment shape(bool column_major) {
     using bankwise::emulator::device::Fragment;
     constexpr auto use = of_a ? Fragment::a : of_b ? Fragment::b : Fragment::accumulator;
-    return {use, std::uint8_t(detail::Element<T>::number), m, n, k, column_major};
+    return {use, std::uint8_t(detail::StoredType<T>::number), m, n, k, column_major};
   }
   BANKWISE_DEVICE void give(std::uint64_t* to) const {
     Register bits[registers];
@@ -151,8 +151,8 @@ BANKWISE_DEVICE void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragme
   a.give(a_registers);
   b.give(b_registers);
   c.give(c_registers);
-  bankwise::emulator::device::multiply_fragments(a.shape(false), c.shape(false), a_registers, b_registers, c_registers,
-                                                 c_registers);
+  bankwise::emulator::device::multiply_fragments(a.shape(false), b.shape(false), c.shape(false), a_registers,
+                                                 b_registers, c_registers);
   d.take(c_registers);
 }
 

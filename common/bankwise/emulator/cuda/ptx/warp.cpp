@@ -2,6 +2,7 @@
 //
 // PTX instructions of several lanes: shuffles, votes, barriers, matrices.
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include <bankwise/emulator/cuda/half_warp.hpp>
@@ -113,23 +114,27 @@ void multiply_matrices(Machine& m) {
   });
   if (shape == modifiers.end() || m.instruction->types.size() != 4 || m.count() != 4 || m.has("sp")) m.refuse();
   const std::size_t k = shape->find('k');
-  const Product product{number_of(m, 1), number_of(m, 2), number_of(m, 3), unsigned(std::atoi(shape->c_str() + k + 1))};
-  if (shape->substr(0, k) != (product.a == Number::float64 ? "m8n8" : "m16n8") || product.depth > 32 ||
-      number_of(m, 0) != product.accumulator) {
-    m.refuse();
-  }
-  ProductRegisters registers;
-  const auto read = [&](auto& to, unsigned i) {
+  const auto depth = std::uint8_t(std::min(std::atoi(shape->c_str() + k + 1), 255));
+  const bool wide = number_of(m, 1) == Number::float64;
+  if (shape->substr(0, k) != (wide ? "m8n8" : "m16n8") || depth > 32 || number_of(m, 0) != number_of(m, 3)) m.refuse();
+  const auto fragment = [&](device::Fragment::Use use, std::size_t i) {
+    return device::Fragment{use, std::uint8_t(number_of(m, i)), std::uint8_t(wide ? 8 : 16), 8, depth, false};
+  };
+  std::array<std::uint64_t, 16> a{}, b{}, c{};
+  const auto read = [&](auto& to, unsigned i, std::size_t most) {
     const auto from = m.operand(i).elements();
-    if (from.size() > to.size()) m.refuse();
+    if (from.size() > most) m.refuse();
     std::transform(from.begin(), from.end(), to.begin(), [&](const Operand& element) { return m.read(element); });
   };
-  read(registers.a, 1);
-  read(registers.b, 2);
-  read(registers.c, 3);
-  multiply(product, registers, m.caller);
+  read(a, 1, 4);
+  read(b, 2, 2);
+  read(c, 3, 4);
+  using device::Fragment;
+  multiply(fragment(Fragment::a, 1), fragment(Fragment::b, 2), fragment(Fragment::accumulator, 3), a.data(), b.data(),
+           c.data(), m.caller);
   const auto to = m.operand(0).elements();
-  for (unsigned i = 0; i < to.size(); ++i) m.write(to[i], registers.c.at(i));
+  if (to.size() > 4) m.refuse();
+  for (unsigned i = 0; i < to.size(); ++i) m.write(to[i], c[i]);
 }
 
 void branch(Machine& m) {
