@@ -6,7 +6,6 @@
 
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <thread>
 
 #include <bankwise/support/files.hpp>

@@ -3,8 +3,8 @@
 #include <string>
 #include "tests/catch_any.hpp"
 
+#include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/ptx/machine.hpp>
-#include <bankwise/emulator/cuda/ptx_names.hpp>
 #include "bankcheck/emulate/rewrite.hpp"
 
 using bankwise::emulate::emulated_asm;

@@ -13,8 +13,8 @@
 
 #include <cuda_fp16.h>
 
+#include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/ptx/machine.hpp>
-#include <bankwise/emulator/cuda/ptx_names.hpp>
 #include "tests/emulator/kernel_tests.hpp"
 #include "tests/emulator/ptx_rows.hpp"
 

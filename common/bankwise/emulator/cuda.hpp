@@ -20,9 +20,7 @@
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
-#include <bankwise/emulator/cuda/simd.hpp>
 #include <bankwise/emulator/cuda/special_functions.hpp>
-#include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 #if __cplusplus >= 202002L && !defined(BANKWISE_WHOLE_PROGRAM)  // which launches kernels itself

@@ -47,7 +47,7 @@ class BlockRunner {
   void run(std::uint64_t number, Recorder* recorder);
 
   /// What it found in all its blocks.
-  const Findings& findings() const { return faults_.findings(); }
+  const FaultReports& faults() const { return faults_; }
   /// An address in the kernel; 0 if nothing ran.
   std::uintptr_t in_kernel() const { return block_.in_kernel; }
 

@@ -119,7 +119,7 @@ class LaunchRun {
         if (launch_.cooperative) grid_.leave(ended);
         if (ended || launch_.cooperative) break;  // a thread of a cooperative launch has one block
       }
-      recording_.take(runner.findings());
+      recording_.take(runner.faults());
     } catch (const Abandoned&) {
       grid_.leave(true);
     } catch (...) {

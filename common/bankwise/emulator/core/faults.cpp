@@ -19,16 +19,7 @@ namespace bankwise::emulator {
 
 // --- Findings ---
 
-namespace {
-
-FaultPlace in_order(FaultPlace place) {
-  if (place.other != 0 && place.other < place.pc) std::swap(place.pc, place.other);
-  return place;
-}
-
-}  // namespace
-
-Findings::Findings(const Launch& launch) {
+FaultReports::FaultReports(const Launch& launch, const RunningBlock& block) : launch_(launch), block_(block) {
   for (const trace::Fault fault : launch.allow) allowed_ |= std::uint64_t{1} << int(fault);
   if (!launch.fatal) return;
   for (const trace::FaultRow& row : trace::faults()) {
@@ -36,7 +27,12 @@ Findings::Findings(const Launch& launch) {
   }
 }
 
-bool Findings::is_news(const FaultPlace& place) {
+FaultReports::FaultPlace FaultReports::in_order(FaultPlace place) {
+  if (place.other != 0 && place.other < place.pc) std::swap(place.pc, place.other);
+  return place;
+}
+
+bool FaultReports::is_news(const FaultPlace& place) {
   if (!place.ended && (allowed_ >> int(place.fault) & 1) != 0) return false;
   const auto known = found_.find(in_order(place));
   if (known == found_.end()) return true;
@@ -44,11 +40,12 @@ bool Findings::is_news(const FaultPlace& place) {
   return false;
 }
 
-void Findings::add(const FaultPlace& place, std::uint64_t block, unsigned warp, std::string text) {
-  found_.emplace(in_order(place), Finding{1, block, warp, std::move(text), place});
+void FaultReports::add(const LaneFault& fault, const FaultPlace& place) {
+  const unsigned warp = fault.lanes.front() / launch_.warp;
+  found_.emplace(in_order(place), Finding{1, block_.number, warp, sentence(fault), place});
 }
 
-void Findings::put_into(trace::Builder& builder) const {
+void FaultReports::put_into(trace::Builder& builder) const {
   for (const auto& [key, finding] : found_) {
     const FaultPlace& place = finding.place;
     trace::DiagnosisRecord record{.fault = place.fault, .site = builder.site({.pc = place.pc})};
@@ -100,24 +97,20 @@ std::string FaultReports::sentence(const LaneFault& fault) const {
   return switches.empty() ? sentence : fmt::format("{} [{}]", sentence, fmt::join(switches, " or "));
 }
 
-void FaultReports::add(const LaneFault& fault, const FaultPlace& place) {
-  findings_.add(place, block_.number, fault.lanes.front() / launch_.warp, sentence(fault));
-}
-
 void FaultReports::report(const LaneFault& fault) {
   if (launch_.fatal) end(fault);
-  add(fault, {fault.fault, fault.pc - (fault.pc != 0), fault.other_pc - (fault.other_pc != 0), false});
+  add(fault, {fault.fault, fault.pc, fault.other_pc, false});
 }
 
 void FaultReports::end(const LaneFault& fault) {
-  const FaultPlace place{fault.fault, fault.pc - (fault.pc != 0), fault.other_pc - (fault.other_pc != 0), true};
+  const FaultPlace place(fault.fault, fault.pc, fault.other_pc, true);
   if (launch_.fatal) {
     const trace::Site site = place.pc == 0 ? trace::Site{.file = "?", .function = "?"} : site_of(place.pc);
     const std::string where = site.line == 0 ? "?" : fmt::format("{}:{}", site.file, site.line);
     throw Diagnosis(fault.fault, site, block_.index, fault.lanes,
                     fmt::format("{}: {}: {}", where, to_string(fault.fault), sentence(fault)));
   }
-  if (findings_.is_news(place)) add(fault, place);
+  if (is_news(place)) add(fault, place);
   throw LaunchEnded();
 }
 

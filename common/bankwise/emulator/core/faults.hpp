@@ -17,39 +17,6 @@
 
 namespace bankwise::emulator {
 
-/// Where a fault is. Program counters of calls are the address before the return address, as for sites; 0 is unknown,
-/// or no second place. The order of two places does not matter: either lane of a race may come first.
-struct FaultPlace {
-  trace::Fault fault = trace::Fault::race;
-  std::uintptr_t pc = 0, other = 0;
-  bool ended = false;
-  auto operator<=>(const FaultPlace&) const = default;
-};
-
-/// What one host thread has found in its blocks: each place once, with a count.
-class Findings {
- public:
-  explicit Findings(const Launch& launch);
-
-  /// Whether the fault needs a sentence: it is neither allowed nor known. If it is known, counts it.
-  bool is_news(const FaultPlace& place);
-  /// Adds news. `text` describes it.
-  void add(const FaultPlace& place, std::uint64_t block, unsigned warp, std::string text);
-
-  /// Adds everything to a trace whose sites are program counters.
-  void put_into(trace::Builder& builder) const;
-
- private:
-  struct Finding {
-    std::uint64_t count = 0, block = 0;
-    unsigned warp = 0;
-    std::string text;
-    FaultPlace place;
-  };
-  std::uint64_t allowed_ = 0;            ///< bit f: fault f
-  std::map<FaultPlace, Finding> found_;  ///< by places in the order of their addresses
-};
-
 /// A fault of lanes. `pc` and `other_pc` are return addresses; `other_pc` is 0 if there is one place.
 struct LaneFault {
   trace::Fault fault;
@@ -60,34 +27,55 @@ struct LaneFault {
   trace::Switch silenced_by = trace::row_of(fault).silenced_by;
 };
 
-/// Thrown if a fault that is not fatal ends the launch; the findings have it.
+/// Thrown if a fault that is not fatal ends the launch; the reports have it.
 struct LaunchEnded {};
 
 struct RunningBlock;
 
-/// Reports the faults of the block that a host thread runs.
+/// Reports the faults of the blocks that a host thread runs: each place once, with a count.
 class FaultReports {
  public:
-  FaultReports(const Launch& launch, const RunningBlock& block) : launch_(launch), block_(block), findings_(launch) {}
+  FaultReports(const Launch& launch, const RunningBlock& block);
 
   /// Whether a fault must be reported; otherwise it is allowed, or known and counted.
   bool is_news(trace::Fault fault, std::uintptr_t pc, std::uintptr_t other_pc = 0) {
-    return findings_.is_news({fault, pc - (pc != 0), other_pc - (other_pc != 0), false});
+    return is_news(FaultPlace(fault, pc, other_pc, false));
   }
   /// A fault that is news and that the launch survives. Error: Diagnosis if faults are fatal.
   void report(const LaneFault& fault);
   /// A fault after which nothing sensible can follow. Errors: Diagnosis if faults are fatal, otherwise LaunchEnded.
   [[noreturn]] void end(const LaneFault& fault);
 
-  const Findings& findings() const { return findings_; }
+  /// Adds everything to a trace whose sites are program counters.
+  void put_into(trace::Builder& builder) const;
 
  private:
-  std::string sentence(const LaneFault& fault) const;
+  /// Where a fault is. Program counters of calls are the address before the return address, as for sites; 0 is unknown,
+  /// or no second place.
+  struct FaultPlace {
+    FaultPlace(trace::Fault fault_, std::uintptr_t pc_, std::uintptr_t other_pc, bool ended_)
+        : fault(fault_), pc(pc_ - (pc_ != 0)), other(other_pc - (other_pc != 0)), ended(ended_) {}
+    trace::Fault fault;
+    std::uintptr_t pc, other;
+    bool ended;
+    auto operator<=>(const FaultPlace&) const = default;
+  };
+  struct Finding {
+    std::uint64_t count = 0, block = 0;
+    unsigned warp = 0;
+    std::string text;
+    FaultPlace place;
+  };
+  /// The order of two places does not matter: either lane of a race may come first.
+  static FaultPlace in_order(FaultPlace place);
+  bool is_news(const FaultPlace& place);
   void add(const LaneFault& fault, const FaultPlace& place);
+  std::string sentence(const LaneFault& fault) const;
 
   const Launch& launch_;
   const RunningBlock& block_;
-  Findings findings_;
+  std::uint64_t allowed_ = 0;            ///< bit f: fault f
+  std::map<FaultPlace, Finding> found_;  ///< by places in the order of their addresses
 };
 
 /// During its lifetime, a segmentation fault or a division by zero in a kernel ends the launch with a diagnosis, not

@@ -139,9 +139,9 @@ void Recording::take(std::uint64_t block, Recorder recorder) {
   }
 }
 
-void Recording::take(const Findings& findings) {
+void Recording::take(const FaultReports& faults) {
   const std::lock_guard lock(mutex_);
-  findings.put_into(builder_);
+  faults.put_into(builder_);
 }
 
 trace::KernelTrace Recording::finish() {

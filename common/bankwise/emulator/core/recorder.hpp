@@ -68,7 +68,7 @@ class Recording {
  public:
   explicit Recording(const Launch& launch);
   void take(std::uint64_t block, Recorder recorder);
-  void take(const Findings& findings);
+  void take(const FaultReports& faults);
   /// The trace with names; the caller fills in the kernel.
   trace::KernelTrace finish();
 

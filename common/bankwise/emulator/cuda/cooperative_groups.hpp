@@ -58,6 +58,22 @@ BANKWISE_FUNCTION(unsigned long long, rank_of_block, (),
     return exchange(__VA_ARGS__);                            \
   }
 
+// Votes of the lanes of `mask`; `ranks(lanes)` makes bits of ranks of bits of lanes.
+#define BANKWISE_VOTES(mask, ranks)                                                                      \
+  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask, predicate); }                   \
+  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask, predicate); }                   \
+  BANKWISE_DEVICE unsigned ballot(int predicate) const { return ranks(__ballot_sync(mask, predicate)); } \
+  template <class T>                                                                                     \
+  BANKWISE_DEVICE unsigned match_any(T value) const {                                                    \
+    return ranks(__match_any_sync(mask, value));                                                         \
+  }                                                                                                      \
+  template <class T>                                                                                     \
+  BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {                                    \
+    const unsigned lanes = device::match_all(mask, device::to_bits(value));                              \
+    predicate = lanes != 0;                                                                              \
+    return ranks(lanes);                                                                                 \
+  }
+
 /// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
 class coalesced_group {
  public:
@@ -73,19 +89,7 @@ class coalesced_group {
   BANKWISE_EXCHANGE(shfl, value, argument)
   BANKWISE_EXCHANGE(shfl_up, value, thread_rank() - argument)
   BANKWISE_EXCHANGE(shfl_down, value, thread_rank() + argument)
-  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask_, predicate); }
-  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask_, predicate); }
-  BANKWISE_DEVICE unsigned ballot(int predicate) const { return packed(__ballot_sync(mask_, predicate)); }
-  template <class T>
-  BANKWISE_DEVICE unsigned match_any(T value) const {
-    return packed(__match_any_sync(mask_, value));
-  }
-  template <class T>
-  BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {
-    const unsigned lanes = device::match_all(mask_, device::to_bits(value));
-    predicate = lanes != 0;
-    return packed(lanes);
-  }
+  BANKWISE_VOTES(mask_, packed)
   /// For the algorithms here; CUDA's groups have no such member.
   BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
 
@@ -201,24 +205,14 @@ class thread_block_tile {
   BANKWISE_EXCHANGE(shfl_down, device::Shuffle::down, value, argument)
   BANKWISE_EXCHANGE(shfl_xor, device::Shuffle::exclusive_or, value, argument)
 #undef BANKWISE_EXCHANGE
-  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask(), predicate); }
-  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask(), predicate); }
-  BANKWISE_DEVICE unsigned ballot(int predicate) const { return __ballot_sync(mask(), predicate) >> first(); }
-  template <class T>
-  BANKWISE_DEVICE unsigned match_any(T value) const {
-    return __match_any_sync(mask(), value) >> first();
-  }
-  template <class T>
-  BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {
-    const unsigned lanes = device::match_all(mask(), device::to_bits(value));
-    predicate = lanes != 0;
-    return lanes >> first();
-  }
+  BANKWISE_VOTES(mask(), packed)
+#undef BANKWISE_VOTES
   BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask(); }
 
  private:
   BANKWISE_DEVICE static unsigned first() { return device::lane() & ~(count - 1); }
   BANKWISE_DEVICE static unsigned mask() { return (0xFFFFFFFFu >> (32 - count)) << first(); }
+  BANKWISE_DEVICE static unsigned packed(unsigned lanes) { return lanes >> first(); }
   template <class T>
   BANKWISE_DEVICE static T exchange(device::Shuffle how, const T& value, unsigned argument) {
     return device::shuffle_object(how, mask(), value, argument, count);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>

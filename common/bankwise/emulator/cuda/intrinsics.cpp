@@ -15,7 +15,6 @@
 #include <bankwise/emulator/cuda/half_warp.hpp>
 #include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
-#include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 
 #define BANKWISE_CALLER __builtin_return_address(0)

@@ -2,7 +2,6 @@
 //
 // Half precision and bfloat16. Compiled without instrumentation.
 #include <cmath>
-#include <limits>
 
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/cuda/small_float_bits.hpp>

@@ -9,7 +9,7 @@
 //   #define BANKWISE_FORMAT half           // a value of device::FloatFormat
 //   #include <bankwise/emulator/cuda/small_floats.hpp>
 //
-// No include guard. small_float_functions.hpp has the functions that compute.
+// No include guard.
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/small_float_words.hpp>
 
@@ -162,9 +162,174 @@ BANKWISE_DEVICE BANKWISE_T2 BANKWISE_3(BANKWISE_JOIN(__, BANKWISE_ONE), 2, BANKW
 #undef BANKWISE_FROM_NAME2
 #undef BANKWISE_TO_NAME2
 
-}  // namespace bankwise::emulator::cuda
+// --- arithmetic. Functions of pairs are functions of their parts ---
 
-#include <bankwise/emulator/cuda/small_float_functions.hpp>
+#define BANKWISE_OF_PAIRS(name2, name) \
+  BANKWISE_DEVICE BANKWISE_T2 name2(BANKWISE_T2 a, BANKWISE_T2 b) { return {name(a.x, b.x), name(a.y, b.y)}; }
+#define BANKWISE_OF_THREE_PAIRS(name2, name)                                       \
+  BANKWISE_DEVICE BANKWISE_T2 name2(BANKWISE_T2 a, BANKWISE_T2 b, BANKWISE_T2 c) { \
+    return {name(a.x, b.x, c.x), name(a.y, b.y, c.y)};                             \
+  }
+#define BANKWISE_BINARY(name, name2, operation)                                              \
+  BANKWISE_DEVICE BANKWISE_T name(BANKWISE_T a, BANKWISE_T b) {                              \
+    using namespace device;                                                                  \
+    return BANKWISE_MAKE(small_binary(BANKWISE_FORMAT_OF, Binary::operation, a.__x, b.__x)); \
+  }                                                                                          \
+  BANKWISE_OF_PAIRS(name2, name)
+BANKWISE_BINARY(__hadd, __hadd2, add)
+BANKWISE_BINARY(__hsub, __hsub2, sub)
+BANKWISE_BINARY(__hmul, __hmul2, mul)
+BANKWISE_BINARY(__hadd_rn, __hadd2_rn, add)  // CUDA's suffix _rn means: never contracted to fma
+BANKWISE_BINARY(__hsub_rn, __hsub2_rn, sub)
+BANKWISE_BINARY(__hmul_rn, __hmul2_rn, mul)
+BANKWISE_BINARY(__hdiv, __h2div, div)
+BANKWISE_BINARY(__hmax, __hmax2, maximum)
+BANKWISE_BINARY(__hmin, __hmin2, minimum)
+BANKWISE_BINARY(__hmax_nan, __hmax2_nan, maximum_nan)
+BANKWISE_BINARY(__hmin_nan, __hmin2_nan, minimum_nan)
+#undef BANKWISE_BINARY
+
+BANKWISE_DEVICE BANKWISE_T __hfma(BANKWISE_T a, BANKWISE_T b, BANKWISE_T c) {
+  return BANKWISE_MAKE(device::small_fma(BANKWISE_FORMAT_OF, a.__x, b.__x, c.__x));
+}
+BANKWISE_OF_THREE_PAIRS(__hfma2, __hfma)
+/// a · b + c of complex numbers.
+BANKWISE_DEVICE BANKWISE_T2 __hcmadd(BANKWISE_T2 a, BANKWISE_T2 b, BANKWISE_T2 c) {
+  const BANKWISE_T minus_y = BANKWISE_MAKE(a.y.__x ^ 0x8000u);
+  return {__hfma(minus_y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
+}
+
+#define BANKWISE_LIMITED(name, limit, parameters, unlimited)                            \
+  BANKWISE_DEVICE BANKWISE_T name parameters {                                          \
+    using namespace device;                                                             \
+    return BANKWISE_MAKE(small_limit(BANKWISE_FORMAT_OF, Limit::limit, unlimited.__x)); \
+  }
+#define BANKWISE_PAIR (BANKWISE_T a, BANKWISE_T b)
+#define BANKWISE_TRIPLE (BANKWISE_T a, BANKWISE_T b, BANKWISE_T c)
+BANKWISE_LIMITED(__hadd_sat, to_unit_interval, BANKWISE_PAIR, __hadd(a, b))
+BANKWISE_LIMITED(__hsub_sat, to_unit_interval, BANKWISE_PAIR, __hsub(a, b))
+BANKWISE_LIMITED(__hmul_sat, to_unit_interval, BANKWISE_PAIR, __hmul(a, b))
+BANKWISE_LIMITED(__hfma_sat, to_unit_interval, BANKWISE_TRIPLE, __hfma(a, b, c))
+BANKWISE_LIMITED(__hfma_relu, to_positive, BANKWISE_TRIPLE, __hfma(a, b, c))
+#undef BANKWISE_LIMITED
+#undef BANKWISE_PAIR
+#undef BANKWISE_TRIPLE
+BANKWISE_OF_PAIRS(__hadd2_sat, __hadd_sat)
+BANKWISE_OF_PAIRS(__hsub2_sat, __hsub_sat)
+BANKWISE_OF_PAIRS(__hmul2_sat, __hmul_sat)
+BANKWISE_OF_THREE_PAIRS(__hfma2_sat, __hfma_sat)
+BANKWISE_OF_THREE_PAIRS(__hfma2_relu, __hfma_relu)
+#undef BANKWISE_OF_PAIRS
+#undef BANKWISE_OF_THREE_PAIRS
+
+BANKWISE_DEVICE BANKWISE_T __hneg(BANKWISE_T a) { return BANKWISE_MAKE(a.__x ^ 0x8000u); }
+BANKWISE_DEVICE BANKWISE_T __habs(BANKWISE_T a) { return BANKWISE_MAKE(a.__x & 0x7FFFu); }
+BANKWISE_DEVICE BANKWISE_T2 __hneg2(BANKWISE_T2 a) { return {__hneg(a.x), __hneg(a.y)}; }
+BANKWISE_DEVICE BANKWISE_T2 __habs2(BANKWISE_T2 a) { return {__habs(a.x), __habs(a.y)}; }
+
+// --- functions: the correctly rounded result; a GPU may be off by one in the last bit ---
+
+#define BANKWISE_UNARY(name, function)                                             \
+  BANKWISE_DEVICE BANKWISE_T h##name(BANKWISE_T a) {                               \
+    using namespace device;                                                        \
+    return BANKWISE_MAKE(small_unary(BANKWISE_FORMAT_OF, Unary::function, a.__x)); \
+  }                                                                                \
+  BANKWISE_DEVICE BANKWISE_T2 h2##name(BANKWISE_T2 a) { return {h##name(a.x), h##name(a.y)}; }
+#define BANKWISE_SAME_NAME(name) BANKWISE_UNARY(name, name)
+BANKWISE_UNARY_NAMES(BANKWISE_SAME_NAME)
+BANKWISE_UNARY(tanh_approx, tanh)
+#undef BANKWISE_SAME_NAME
+#undef BANKWISE_UNARY
+
+// --- comparisons. The suffix u: true, too, if one of the two is not a number ---
+
+BANKWISE_DEVICE bool __hisnan(BANKWISE_T a) {
+  const float value = a;
+  return value != value;
+}
+BANKWISE_DEVICE int __hisinf(BANKWISE_T a) {
+  const float value = a;
+  return (value == __builtin_inff()) - (value == -__builtin_inff());
+}
+
+#define BANKWISE_COMPARISON(name, relation)                                   \
+  BANKWISE_DEVICE bool __h##name(BANKWISE_T x, BANKWISE_T y) {                \
+    const float a = x, b = y;                                                 \
+    return relation;                                                          \
+  }                                                                           \
+  BANKWISE_DEVICE BANKWISE_T2 __h##name##2(BANKWISE_T2 a, BANKWISE_T2 b) {    \
+    return {float(__h##name(a.x, b.x)), float(__h##name(a.y, b.y))};          \
+  }                                                                           \
+  BANKWISE_DEVICE bool __hb##name##2(BANKWISE_T2 a, BANKWISE_T2 b) {          \
+    return __h##name(a.x, b.x) & __h##name(a.y, b.y);                         \
+  }                                                                           \
+  BANKWISE_DEVICE unsigned __h##name##2_mask(BANKWISE_T2 a, BANKWISE_T2 b) {  \
+    return __h##name(a.x, b.x) * 0xFFFFu | __h##name(a.y, b.y) * 0xFFFF0000u; \
+  }
+BANKWISE_COMPARISON(eq, a == b)
+BANKWISE_COMPARISON(ne, (a < b) | (a > b))
+BANKWISE_COMPARISON(lt, a < b)
+BANKWISE_COMPARISON(le, a <= b)
+BANKWISE_COMPARISON(gt, a > b)
+BANKWISE_COMPARISON(ge, a >= b)
+BANKWISE_COMPARISON(equ, !((a < b) | (a > b)))
+BANKWISE_COMPARISON(neu, a != b)
+BANKWISE_COMPARISON(ltu, !(a >= b))
+BANKWISE_COMPARISON(leu, !(a > b))
+BANKWISE_COMPARISON(gtu, !(a <= b))
+BANKWISE_COMPARISON(geu, !(a < b))
+#undef BANKWISE_COMPARISON
+BANKWISE_DEVICE BANKWISE_T2 __hisnan2(BANKWISE_T2 a) { return {float(__hisnan(a.x)), float(__hisnan(a.y))}; }
+
+// --- operators ---
+
+#define BANKWISE_OPERATORS(type, sum, difference, product, quotient, negated, suffix, prefix)              \
+  BANKWISE_DEVICE type operator+(const type& a, const type& b) { return sum(a, b); }                       \
+  BANKWISE_DEVICE type operator-(const type& a, const type& b) { return difference(a, b); }                \
+  BANKWISE_DEVICE type operator*(const type& a, const type& b) { return product(a, b); }                   \
+  BANKWISE_DEVICE type operator/(const type& a, const type& b) { return quotient(a, b); }                  \
+  BANKWISE_DEVICE type& operator+=(type& a, const type& b) { return a = sum(a, b); }                       \
+  BANKWISE_DEVICE type& operator-=(type& a, const type& b) { return a = difference(a, b); }                \
+  BANKWISE_DEVICE type& operator*=(type& a, const type& b) { return a = product(a, b); }                   \
+  BANKWISE_DEVICE type& operator/=(type& a, const type& b) { return a = quotient(a, b); }                  \
+  BANKWISE_DEVICE type operator+(const type& a) { return a; }                                              \
+  BANKWISE_DEVICE type operator-(const type& a) { return negated(a); }                                     \
+  BANKWISE_DEVICE bool operator==(const type& a, const type& b) { return __h##prefix##eq##suffix(a, b); }  \
+  BANKWISE_DEVICE bool operator!=(const type& a, const type& b) { return __h##prefix##neu##suffix(a, b); } \
+  BANKWISE_DEVICE bool operator<(const type& a, const type& b) { return __h##prefix##lt##suffix(a, b); }   \
+  BANKWISE_DEVICE bool operator<=(const type& a, const type& b) { return __h##prefix##le##suffix(a, b); }  \
+  BANKWISE_DEVICE bool operator>(const type& a, const type& b) { return __h##prefix##gt##suffix(a, b); }   \
+  BANKWISE_DEVICE bool operator>=(const type& a, const type& b) { return __h##prefix##ge##suffix(a, b); }
+BANKWISE_OPERATORS(BANKWISE_T, __hadd, __hsub, __hmul, __hdiv, __hneg, , )
+BANKWISE_OPERATORS(BANKWISE_T2, __hadd2, __hsub2, __hmul2, __h2div, __hneg2, 2, b)
+#undef BANKWISE_OPERATORS
+
+#define BANKWISE_STEP(operation, assignment)                                                           \
+  BANKWISE_DEVICE BANKWISE_T& operator operation(BANKWISE_T& a) { return a assignment BANKWISE_T(1); } \
+  BANKWISE_DEVICE BANKWISE_T operator operation(BANKWISE_T& a, int) {                                  \
+    const BANKWISE_T before = a;                                                                       \
+    a assignment BANKWISE_T(1);                                                                        \
+    return before;                                                                                     \
+  }                                                                                                    \
+  BANKWISE_DEVICE BANKWISE_T2& operator operation(BANKWISE_T2& a) { return a assignment BANKWISE_T2(1, 1); }
+BANKWISE_STEP(++, +=)
+BANKWISE_STEP(--, -=)
+#undef BANKWISE_STEP
+
+// --- between lanes, and atomics ---
+
+#define BANKWISE_ATOMIC_ADD(type)                                                                                  \
+  BANKWISE_DEVICE type atomicAdd(type* address, type value) {                                                      \
+    using namespace device;                                                                                        \
+    return from_bits<type>(small_atomic_add(BANKWISE_FORMAT_OF, address, unsigned(to_bits(value)), sizeof(type))); \
+  }
+BANKWISE_SHUFFLES(BANKWISE_T)
+BANKWISE_SHUFFLES(BANKWISE_T2)
+BANKWISE_ATOMIC_ADD(BANKWISE_T)
+BANKWISE_ATOMIC_ADD(BANKWISE_T2)
+#undef BANKWISE_ATOMIC_ADD
+
+}  // namespace bankwise::emulator::cuda
 
 #undef BANKWISE_MAKE
 #undef BANKWISE_INTEGERS

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions of CUDA that the C library lacks: error functions and their inverses, norms, Bessel functions.
+// Functions of CUDA that the C library lacks: error functions and their inverses, norms, Bessel functions; integers of
+// 8 and 16 bits.
 #pragma once
 
 #include <bankwise/emulator/cuda/math.hpp>
@@ -8,6 +9,15 @@
 // X(name): a function of one number; the name of the version for float ends in f.
 #define BANKWISE_SPECIAL(X) \
   X(erfinv) X(erfcinv) X(erfcx) X(normcdf) X(normcdfinv) X(rcbrt) X(cyl_bessel_i0) X(cyl_bessel_i1)
+
+// X(name after __v): an operation on two words, for 2 and for 4 numbers. The suffixes as in CUDA: ss and us for results
+// that stay within the signed or unsigned range, s and u for signed and unsigned numbers.
+// clang-format off
+#define BANKWISE_SIMD(X) \
+  X(add) X(addss) X(addus) X(sub) X(subss) X(subus) X(avgs) X(avgu) X(haddu) X(maxs) X(maxu) X(mins) X(minu) \
+  X(absdiffs) X(absdiffu) X(cmpeq) X(cmpne) X(cmpges) X(cmpgeu) X(cmpgts) X(cmpgtu) X(cmples) X(cmpleu) X(cmplts) \
+  X(cmpltu)
+// clang-format on
 
 namespace bankwise::emulator::device {
 
@@ -20,6 +30,15 @@ double norm(int count, const double* values) noexcept;
 [[gnu::const]] unsigned dot_of_halves(unsigned a, unsigned b, unsigned sum, bool is_signed, bool upper) noexcept;
 /// The position of the n-th set bit from `base` on, upwards or downwards; ~0 if there is none.
 [[gnu::const]] unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept;
+
+#define BANKWISE_NAME(name) name,
+enum class Simd { BANKWISE_SIMD(BANKWISE_NAME) };
+#undef BANKWISE_NAME
+
+/// `count` is 2 or 4. Comparisons give all bits or none.
+[[gnu::const]] unsigned simd(Simd operation, unsigned count, unsigned a, unsigned b) noexcept;
+/// Sum of the numbers in a word.
+[[gnu::const]] unsigned simd_sum(unsigned count, unsigned a) noexcept;
 
 }  // namespace bankwise::emulator::device
 
@@ -84,6 +103,39 @@ BANKWISE_DEFINE(rn)
 BANKWISE_DEFINE(rz)
 BANKWISE_DEFINE(ru)
 BANKWISE_DEFINE(rd)
+#undef BANKWISE_DEFINE
+
+// --- integers of 8 and 16 bits, several in a word: __vadd4, __vmaxs2 … ---
+
+#define BANKWISE_DEFINE(name)                                                                                         \
+  BANKWISE_DEVICE unsigned __v##name##2(unsigned a, unsigned b) { return device::simd(device::Simd::name, 2, a, b); } \
+  BANKWISE_DEVICE unsigned __v##name##4(unsigned a, unsigned b) { return device::simd(device::Simd::name, 4, a, b); }
+BANKWISE_SIMD(BANKWISE_DEFINE)
+#undef BANKWISE_DEFINE
+#undef BANKWISE_SIMD
+
+/// 1 in place of all bits.
+#define BANKWISE_DEFINE(how)                                                                                     \
+  BANKWISE_DEVICE unsigned __vset##how##2(unsigned a, unsigned b) { return __vcmp##how##2(a, b) & 0x00010001u; } \
+  BANKWISE_DEVICE unsigned __vset##how##4(unsigned a, unsigned b) { return __vcmp##how##4(a, b) & 0x01010101u; }
+// clang-format off
+BANKWISE_DEFINE(eq) BANKWISE_DEFINE(ne) BANKWISE_DEFINE(ges) BANKWISE_DEFINE(geu) BANKWISE_DEFINE(gts)
+BANKWISE_DEFINE(gtu) BANKWISE_DEFINE(les) BANKWISE_DEFINE(leu) BANKWISE_DEFINE(lts) BANKWISE_DEFINE(ltu)
+#undef BANKWISE_DEFINE
+// clang-format on
+
+#define BANKWISE_DEFINE(count)                                                                           \
+  BANKWISE_DEVICE unsigned __vneg##count(unsigned a) { return __vsub##count(0, a); }                     \
+  BANKWISE_DEVICE unsigned __vnegss##count(unsigned a) { return __vsubss##count(0, a); }                 \
+  BANKWISE_DEVICE unsigned __vabs##count(unsigned a) { return __vabsdiffs##count(a, 0); }                \
+  BANKWISE_DEVICE unsigned __vabsss##count(unsigned a) { return __vmaxs##count(a, __vnegss##count(a)); } \
+  BANKWISE_DEVICE unsigned __vsads##count(unsigned a, unsigned b) {                                      \
+    return device::simd_sum(count, __vabsdiffs##count(a, b));                                            \
+  }                                                                                                      \
+  BANKWISE_DEVICE unsigned __vsadu##count(unsigned a, unsigned b) {                                      \
+    return device::simd_sum(count, __vabsdiffu##count(a, b));                                            \
+  }
+        BANKWISE_DEFINE(2) BANKWISE_DEFINE(4)
 #undef BANKWISE_DEFINE
 
 }  // namespace bankwise::emulator::cuda

@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// Warp intrinsics: shuffles, votes, matches, reductions.
+// Barriers, fences and clocks; warp intrinsics: shuffles, votes, matches, reductions.
 //
 // CUDA's masks have 32 bits. In a warp of 64 lanes they refer to the caller's half, so a kernel computes the same
 // result as on 32 lanes; in a warp of fewer than 32 lanes the bits beyond it are ignored.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <time.h>
 
-#include <bankwise/emulator/cuda/synchronization.hpp>
+#include <cstdint>
+#include <type_traits>
+
+#include <bankwise/emulator/cuda/indices.hpp>
 
 namespace bankwise::emulator::device {
+
+// Not inlined, because the emulator reads the return address: a line of the kernel.
+
+/// Waits for the block. Returns the number of lanes with `says_yes`.
+unsigned synchronize_block(bool says_yes) noexcept;
+/// Waits for the lanes that `mask` names.
+void synchronize_warp(unsigned mask) noexcept;
+long long clock() noexcept;
+void fence() noexcept;
+[[noreturn]] void trap() noexcept;
 
 enum class Shuffle { from, up, down, exclusive_or };
 
@@ -39,59 +51,53 @@ int reduce(Reduction how, unsigned mask, int value) noexcept;
 /// active_lanes() of the caller's half.
 unsigned active_mask() noexcept;
 
-/// Unsigned integers of 1, 2, 4 and 8 bytes.
-template <std::size_t bytes>
-struct BitsOfSize;
-template <>
-struct BitsOfSize<1> {
-  using Type = std::uint8_t;
-};
-template <>
-struct BitsOfSize<2> {
-  using Type = std::uint16_t;
-};
-template <>
-struct BitsOfSize<4> {
-  using Type = std::uint32_t;
-};
-template <>
-struct BitsOfSize<8> {
-  using Type = std::uint64_t;
-};
+/// The unsigned integer of the same size: 1, 2, 4 or 8 bytes.
 template <class T>
-using BitsOf = BitsOfSize<sizeof(T)>;
+using BitsOf = std::conditional_t<sizeof(T) <= 2, std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 template <class T>
 BANKWISE_DEVICE std::uint64_t to_bits(T value) {
-  return __builtin_bit_cast(typename BitsOf<T>::Type, value);
+  return __builtin_bit_cast(BitsOf<T>, value);
 }
 template <class T>
 BANKWISE_DEVICE T from_bits(std::uint64_t word) {
-  return __builtin_bit_cast(T, typename BitsOf<T>::Type(word));
+  return __builtin_bit_cast(T, BitsOf<T>(word));
 }
 
 }  // namespace bankwise::emulator::device
 
 namespace bankwise::emulator::cuda {
 
+BANKWISE_DEVICE void __syncthreads() { device::synchronize_block(false); }
+BANKWISE_FUNCTION(int, __syncthreads_count, (int predicate), int(device::synchronize_block(predicate != 0)))
+BANKWISE_FUNCTION(int, __syncthreads_and, (int predicate), device::synchronize_block(predicate == 0) == 0)
+BANKWISE_FUNCTION(int, __syncthreads_or, (int predicate), device::synchronize_block(predicate != 0) != 0)
+BANKWISE_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFF) { device::synchronize_warp(mask); }
+
+// Host memory keeps the order in which lanes access it; the compiler keeps it across the call, too.
+BANKWISE_DEVICE void __threadfence_block() { device::fence(); }
+BANKWISE_DEVICE void __threadfence() { device::fence(); }
+BANKWISE_DEVICE void __threadfence_system() { device::fence(); }
+
+/// Other lanes run between any two steps.
+BANKWISE_DEVICE void __nanosleep(unsigned) {}
+
+BANKWISE_FUNCTION(long long, clock64, (), device::clock())
+
+[[noreturn]] BANKWISE_DEVICE void __trap() { device::trap(); }
+
 // Overloads, not templates: smaller integers are promoted to int.
-#define BANKWISE_SHUFFLES(type)                                                                               \
-  BANKWISE_DEVICE type __shfl_sync(unsigned mask, type value, int source, int width = 32) {                   \
-    using namespace device;                                                                                   \
-    return from_bits<type>(shuffle(Shuffle::from, mask, to_bits(value), unsigned(source), width));            \
-  }                                                                                                           \
-  BANKWISE_DEVICE type __shfl_up_sync(unsigned mask, type value, unsigned delta, int width = 32) {            \
-    using namespace device;                                                                                   \
-    return from_bits<type>(shuffle(Shuffle::up, mask, to_bits(value), delta, width));                         \
-  }                                                                                                           \
-  BANKWISE_DEVICE type __shfl_down_sync(unsigned mask, type value, unsigned delta, int width = 32) {          \
-    using namespace device;                                                                                   \
-    return from_bits<type>(shuffle(Shuffle::down, mask, to_bits(value), delta, width));                       \
-  }                                                                                                           \
-  BANKWISE_DEVICE type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32) {            \
-    using namespace device;                                                                                   \
-    return from_bits<type>(shuffle(Shuffle::exclusive_or, mask, to_bits(value), unsigned(lane_mask), width)); \
+#define BANKWISE_SHUFFLE(type, name, Argument, how)                                                 \
+  BANKWISE_DEVICE type name(unsigned mask, type value, Argument argument, int width = 32) {         \
+    using namespace device;                                                                         \
+    return from_bits<type>(shuffle(Shuffle::how, mask, to_bits(value), unsigned(argument), width)); \
   }
+#define BANKWISE_SHUFFLES(type)                            \
+  BANKWISE_SHUFFLE(type, __shfl_sync, int, from)           \
+  BANKWISE_SHUFFLE(type, __shfl_up_sync, unsigned, up)     \
+  BANKWISE_SHUFFLE(type, __shfl_down_sync, unsigned, down) \
+  BANKWISE_SHUFFLE(type, __shfl_xor_sync, int, exclusive_or)
 #define BANKWISE_MATCHES(type)                                                           \
   BANKWISE_DEVICE unsigned __match_any_sync(unsigned mask, type value) {                 \
     return device::match_any(mask, device::to_bits(value));                              \
@@ -142,17 +148,17 @@ BANKWISE_REDUCTION(xor, bit_xor, unsigned)
 
 #ifdef BANKWISE_WHOLE_PROGRAM
 // Without a mask, which CUDA has for compute capabilities below 7.0: of the lanes that execute the call together.
-#define BANKWISE_SHUFFLE(name, Argument)                                \
+#define BANKWISE_ACTIVE_SHUFFLE(name, Argument)                         \
   template <class T>                                                    \
   BANKWISE_DEVICE auto name(T value, Argument argument, int width = 32) \
       ->decltype(name##_sync(0U, value, argument, width)) {             \
     return name##_sync(__activemask(), value, argument, width);         \
   }
-BANKWISE_SHUFFLE(__shfl, int)
-BANKWISE_SHUFFLE(__shfl_up, unsigned)
-BANKWISE_SHUFFLE(__shfl_down, unsigned)
-BANKWISE_SHUFFLE(__shfl_xor, int)
-#undef BANKWISE_SHUFFLE
+BANKWISE_ACTIVE_SHUFFLE(__shfl, int)
+BANKWISE_ACTIVE_SHUFFLE(__shfl_up, unsigned)
+BANKWISE_ACTIVE_SHUFFLE(__shfl_down, unsigned)
+BANKWISE_ACTIVE_SHUFFLE(__shfl_xor, int)
+#undef BANKWISE_ACTIVE_SHUFFLE
 
 BANKWISE_FUNCTION(int, __all, (int predicate), __all_sync(__activemask(), predicate))
 BANKWISE_FUNCTION(int, __any, (int predicate), __any_sync(__activemask(), predicate))
@@ -160,3 +166,6 @@ BANKWISE_FUNCTION(unsigned, __ballot, (int predicate), __ballot_sync(__activemas
 #endif
 
 }  // namespace bankwise::emulator::cuda
+
+// C has a function with this name and type, so this one gets another symbol.
+extern "C" clock_t clock() noexcept __asm__("bankwise_emulator_clock");

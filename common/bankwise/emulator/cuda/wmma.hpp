@@ -4,7 +4,6 @@
 // matrices of 16-bit numbers are loaded with ldmatrix, and all others with a load for each register, as in nvcc's code.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 

@@ -14,7 +14,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>

@@ -3,8 +3,6 @@
 // The settings of an emulated program, the files that it writes for bankcheck, and its messages to the user.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -25,9 +25,7 @@
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
-#include <bankwise/emulator/cuda/simd.hpp>
 #include <bankwise/emulator/cuda/special_functions.hpp>
-#include <bankwise/emulator/cuda/synchronization.hpp>
 #include <bankwise/emulator/cuda/vector_types.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/emulator/runtime/repeats.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>

@@ -9,11 +9,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/trace/trace.hpp>
