@@ -8,7 +8,6 @@
 
 #include <bankwise/report/json.hpp>
 #include <bankwise/study/levels.hpp>
-#include <bankwise/support/csv.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
@@ -79,11 +78,10 @@ std::vector<std::string> cells_of(const Row& row, bool banks) {
   return cells;
 }
 
-std::string heading(const Report& report, const Row& any) {
+std::string heading(const RunResults& run, const Row& any) {
   const gpu::DeviceInfo& device = *any.result.device;
-  const std::string on =
-      fmt::format("{}: {}, {}:{} {}\n", report.study->name, size_text(*report.study, any.result.extent),
-                  to_string(device.api), device.index, device.name);
+  const std::string on = fmt::format("{}: {}, {}:{} {}\n", run.study->name, size_text(*run.study, any.result.extent),
+                                     to_string(device.api), device.index, device.name);
   if (has_banks(device)) {
     return on + fmt::format("passes by the bank model for {}; expected and measured clocks per access\n",
                             any.access.architecture);
@@ -112,6 +110,13 @@ Json json_of(const AccessResult& access) {
           {"measured_passes", passes ? Json(passes->passes) : Json(nullptr)},
           {"at_floor", passes ? Json(passes->at_most) : Json(nullptr)},
           {"clocks_from", access.clocks_from}};
+}
+
+/// The document of a case study, with the access of each row.
+Json document_of(const RunResults& run, const std::vector<Row>& rows) {
+  Json document = report::json_document(run);
+  for (std::size_t i = 0; i < rows.size(); ++i) document["results"][i]["access"] = json_of(rows[i].access);
+  return document;
 }
 
 }  // namespace
@@ -193,9 +198,9 @@ JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Arch
 
 bool has_banks(const gpu::DeviceInfo& device) { return device.is_gpu; }
 
-std::string text_report(const Report& report, const std::vector<Row>& rows) {
+std::string text_report(const RunResults& run, const std::vector<Row>& rows) {
   std::string text;
-  for (const auto& device : report.devices) {
+  for (const auto& device : run.devices) {
     const bool banks = has_banks(device);
     Table table{head_of(banks)};
     std::vector<std::pair<std::string, std::string>> reasons;
@@ -212,32 +217,32 @@ std::string text_report(const Report& report, const std::vector<Row>& rows) {
       if (!row.access.refusal.empty()) reasons.emplace_back(row.result.variant + ", model", row.access.refusal);
     }
     if (any == nullptr) continue;
-    text += heading(report, *any) + format_table(table, 3, banks) + by_reason(reasons) + '\n';
+    text += heading(run, *any) + format_table(table, 3, banks) + by_reason(reasons) + '\n';
   }
   return text;
 }
 
-std::string json_report(const Report& report, const std::vector<Row>& rows) {
-  Json document = report::json_document(report);
-  for (std::size_t i = 0; i < rows.size(); ++i) document["results"][i]["access"] = json_of(rows[i].access);
-  return report::text_of(document);
+std::string json_report(const RunResults& run, const std::vector<Row>& rows) {
+  return report::text_of(document_of(run, rows));
 }
 
-std::string csv_report(const std::vector<Row>& rows) {
-  std::string text =
-      "case,api,device,device_name,variant,turns,status,reason,time_median_s,noise,samples,stop,"
-      "operation,lane_bytes,architecture,passes,ideal_passes,conflicts,expected_clocks,clocks\n";
-  for (const auto& [result, access, counted] : rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},", case_study().name, to_string(result.device->api),
-                        result.device->index, csv_field(result.device->name), result.variant, result.extent.width,
-                        to_string(result.status), csv_field(result.reason), number(result.timing.median),
-                        number(result.timing.noise), result.timing.samples.size(), result.timing.stop);
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", to_string(access.operation), access.width, access.architecture,
-                        text_of_model(access, &banks::Cost::passes), text_of_model(access, &banks::Cost::ideal),
-                        text_of_model(access, &banks::Cost::conflicts), number(expected_clocks(access)),
-                        number(access.clocks));
+std::string csv_report(const RunResults& run, const std::vector<Row>& rows) {
+  const Json document = document_of(run, rows);
+  std::vector<Json> lines;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Json& line = lines.emplace_back(document["results"][i]);
+    line.update(Json(line["access"]));
+    line.update({{"case", run.study->name},
+                 {"device_name", rows[i].result.device->name},
+                 {"turns", line["n"]},
+                 {"samples", rows[i].result.timing.samples.size()},
+                 {"lane_bytes", line["width"]}});
   }
-  return text;
+  return report::csv_of({"case",    "api",          "device",    "device_name",     "variant",
+                         "turns",   "status",       "reason",    "time_median_s",   "noise",
+                         "samples", "stop",         "operation", "lane_bytes",      "architecture",
+                         "passes",  "ideal_passes", "conflicts", "expected_clocks", "clocks"},
+                        lines);
 }
 
 }  // namespace bankwise::access_patterns

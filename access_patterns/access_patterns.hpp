@@ -78,12 +78,12 @@ JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Arch
 bool has_banks(const gpu::DeviceInfo& device);
 
 /// The text report: one table per device.
-std::string text_report(const Report& report, const std::vector<Row>& rows);
+std::string text_report(const RunResults& run, const std::vector<Row>& rows);
 
 /// The JSON report of a case study, with an additional `access` per result. `rows` has the order of report.results.
-std::string json_report(const Report& report, const std::vector<Row>& rows);
+std::string json_report(const RunResults& run, const std::vector<Row>& rows);
 
 /// A head line, then one line per pattern.
-std::string csv_report(const std::vector<Row>& rows);
+std::string csv_report(const RunResults& run, const std::vector<Row>& rows);
 
 }  // namespace bankwise::access_patterns

@@ -2,10 +2,7 @@
 //
 // Measures the clock cycles per access of each shared-memory access pattern, and compares them with the bank model.
 #include <algorithm>
-#include <cstdio>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <span>
 
 #include <bankwise/bench/program.hpp>
@@ -49,32 +46,37 @@ std::vector<Row> rows_on(const DeviceJob& job, const CaseStudy& study, const Opt
   return rows;
 }
 
-bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs,
-                        Report& report) {
-  std::optional<report::EarlierRun> baseline;
-  if (!options.compare.empty()) baseline.emplace(study, options.compare);
-  const OutputFile json("--json", options.json), csv("--csv", options.csv);
-  std::vector<Row> rows;
-  const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
-    std::ranges::move(rows_on(job, study, options), std::back_inserter(rows));
-  });
-  for (const Row& row : rows) report.results.push_back(row.result);
-  if (rows.empty()) return false;
-  json.write(json ? json_report(report, rows) : "");
-  csv.write(csv ? csv_report(rows) : "");
-  const std::string comparison = baseline ? baseline->compare(report) : "";
-  if (options.json != "-" && options.csv != "-") {
-    show(text_report(report, rows) + report::counters_text(report) + comparison);
-  } else {
-    std::fputs(comparison.c_str(), stderr);  // stdout holds the results and nothing else
-  }
-  return complete;
-}
+/// What the formats write: a run, and its rows.
+struct PatternRun {
+  const RunResults& run;
+  const std::vector<Row>& rows;
+};
+
+constexpr report::Sink<PatternRun> sinks[]{
+    {nullptr, nullptr,
+     [](const PatternRun& of) {
+       return text_report(of.run, of.rows) + report::counters_text(of.run) + of.run.comparison;
+     }},
+    {"--json", report::json_help, [](const PatternRun& of) { return json_report(of.run, of.rows); }},
+    {"--csv", report::csv_help, [](const PatternRun& of) { return csv_report(of.run, of.rows); }},
+};
+constexpr std::span<const report::Sink<PatternRun>> table(sinks);
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program(
-      case_study(), argc, argv,
-      {.offered = {.scopes = false, .levels = false}, .extent = default_extent, .run = measure_and_report});
+  std::vector<Row> rows;
+  const auto measure = [&](const DeviceJob& job, const CaseStudy& study, const Options& options) {
+    std::vector<Result> results;
+    for (Row& row : rows_on(job, study, options)) results.push_back(rows.emplace_back(std::move(row)).result);
+    return results;
+  };
+  const auto write = [&](std::span<const OutputFile> files, const RunResults& run) {
+    report::write_files(table, files, PatternRun{run, rows}, [](const std::string&) {});
+  };
+  return run_program(case_study(), argc, argv,
+                     {.offered = {.scopes = false, .levels = false, .outputs = report::outputs_of(table)},
+                      .extent = default_extent,
+                      .measure = measure,
+                      .write = write});
 }

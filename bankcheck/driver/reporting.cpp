@@ -59,25 +59,10 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
   return kernels;
 }
 
-/// Whether an output is stdout. Error: UsageError if several are.
-bool takes_stdout(const ReportOptions& options) {
-  std::string names;
-  auto outputs = int(options.update_baseline == "-");
-  for (const Sink& sink : sinks()) {
-    names += names.empty() ? sink.option : fmt::format(", {}", sink.option);
-    const auto path = options.outputs.find(sink.option);
-    outputs += int(path != options.outputs.end() && path->second == "-");
-  }
-  if (outputs > 1) throw UsageError(fmt::format("only one of {} and --update-baseline can be stdout", names));
-  return outputs == 1;
-}
-
-std::vector<OutputFile> output_files(const ReportOptions& options) {
-  std::vector<OutputFile> outputs;
-  for (const Sink& sink : sinks()) {
-    const auto path = options.outputs.find(sink.option);
-    outputs.emplace_back(sink.option, path == options.outputs.end() ? "" : path->second);
-  }
+/// The files of the sinks, then the new baseline.
+std::vector<report::Output> all_outputs(const ReportOptions& options) {
+  std::vector<report::Output> outputs = options.outputs;
+  outputs.push_back({"--update-baseline", nullptr, options.update_baseline});
   return outputs;
 }
 
@@ -165,8 +150,9 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       ->excludes(limit);
   command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
       ->check(text);
-  for (const Sink& sink : sinks())
-    command.add_option(sink.option, options.outputs[sink.option], sink.help)->check(text);
+  for (report::Output& output : options.outputs) {
+    if (output.option != nullptr) command.add_option(output.option, output.path, output.help)->check(text);
+  }
   command
       .add_option("--kernel", options.kernels,
                   "Report only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
@@ -186,25 +172,19 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
 
 Reporting::Reporting(const ReportOptions& options)
     : options_(options),
-      quiet_(takes_stdout(options)),
-      outputs_(output_files(options)),
-      baseline_("--update-baseline", options.update_baseline),
+      quiet_(report::take_stdout(all_outputs(options))),
+      files_(report::open_files(all_outputs(options))),
       architectures_(architectures_of(options)),
       finder_(options.sources, {.elsewhere = options.own_run}) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.sources, ignored)) {
     throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
   }
-  for (auto output = outputs_.begin(); output != outputs_.end(); ++output) {
-    baseline_.require_apart_from(*output);
-    for (auto earlier = outputs_.begin(); earlier != output; ++earlier) output->require_apart_from(*earlier);
-  }
   if (!options.baseline.empty()) (void)read_baseline(options.baseline);
 }
 
 void Reporting::require_apart_from(const OutputFile& trace) const {
-  for (const OutputFile& output : outputs_) trace.require_apart_from(output);
-  trace.require_apart_from(baseline_);
+  for (const OutputFile& file : files_) trace.require_apart_from(file);
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
@@ -213,33 +193,13 @@ Verdict Reporting::verdict_of(const Baseline& now) const {
   return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
 }
 
-void Reporting::show(const RunReport& report, const std::vector<KernelFitReport>& fits) const {
-  if (quiet_) return;
-  std::string text;
-  if (options_.fit.only) {
-    for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
-  } else {
-    text = to_text(report, terminal_columns());
-  }
-  for (std::size_t k = 0; k < fits.size(); ++k) {
-    text += fit_text(report.kernels[k], fits[k], terminal_columns());
-  }
-  text = visible(text);
-  OutputFile("stdout", "-").write(terminal_has_colour() ? predict::coloured(text) : text);
-}
-
-void Reporting::write_outputs(const RunReport& report, const std::vector<KernelFitReport>& fits,
-                              const trace::Trace& trace) const {
+void Reporting::write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report,
+                      const trace::Trace& trace) const {
   const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
     return verdict_of(baseline_of(kernels)).exceeded;
   };
-  const SinkInput input{report, fits, trace, finder_, options_.sources, options_.kernels, exceeded};
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (!outputs_[i]) continue;
-    const Sink& sink = sinks()[i];
-    outputs_[i].write(sink.write(input));
-    if (const std::string remark = sink.remark == nullptr ? "" : sink.remark(input); !remark.empty()) tell(remark);
-  }
+  const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, options_.fit.only, exceeded};
+  report::write_files(sinks, files_, input, tell);
 }
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
@@ -250,22 +210,22 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = verdict_of(now);
   const bool limited = options_.max_conflicts || !options_.baseline.empty();
-  if (limited || baseline_) {
+  if (limited || files_.back()) {
     for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
   }
   add_diagnoses(report, verdict.exceeded);
   if (options_.fit.fit) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, !report.incomplete.empty());
   }
-  show(report, fits_);
-  write_outputs(report, fits_, trace);
-  if (baseline_ && report.incomplete.empty()) {
+  write(sinks(), report, trace);
+  const OutputFile& new_baseline = files_.back();
+  if (new_baseline && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
     std::error_code ignored;
     const Baseline old = std::filesystem::is_regular_file(path, ignored) ? read_baseline(path) : Baseline();
-    baseline_.write(to_csv(updated(old, now, options_.kernels.empty())));
+    new_baseline.write(to_csv(updated(old, now, options_.kernels.empty())));
   }
-  if (baseline_ && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
+  if (new_baseline && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
   for (const std::string& remark : verdict.remarks) tell(remark);
   for (const std::string& sentence : verdict.exceeded) tell(sentence);
   kernels_ = std::move(report.kernels);
@@ -283,9 +243,8 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   if (options_.fit.fit && interrupted) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }
-  if (!report.kernels.empty()) show(report, fits_);
   if (options_.fit.fit && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
-  if (interrupted) write_outputs(report, fits_, trace);
+  write(interrupted ? sinks() : sinks().first(1), report, trace);
   tell(failure);
   return exit_device;
 }

@@ -16,6 +16,7 @@
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/sinks.hpp"
 
 namespace CLI {
 class App;
@@ -27,7 +28,7 @@ struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
   std::optional<std::uint64_t> max_conflicts;
   std::string baseline, update_baseline, sources = ".";
-  std::map<std::string_view, std::string> outputs;  ///< files, by the options of sinks()
+  std::vector<report::Output> outputs = report::outputs_of(sinks());
   FitOptions fit;
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
   bool own_run = true;               ///< no option: false for the trace of somebody else's run
@@ -75,15 +76,12 @@ class Reporting {
                     std::vector<std::string> incomplete);
 
  private:
-  void show(const RunReport& report, const std::vector<KernelFitReport>& fits) const;
   Verdict verdict_of(const Baseline& now) const;
-  void write_outputs(const RunReport& report, const std::vector<KernelFitReport>& fits,
-                     const trace::Trace& trace) const;
+  void write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report, const trace::Trace& trace) const;
 
   const ReportOptions& options_;
   bool quiet_;
-  std::vector<OutputFile> outputs_;  ///< those of sinks(), in that order
-  OutputFile baseline_;
+  std::vector<OutputFile> files_;  ///< those of sinks(), then the new baseline
   std::vector<const banks::Architecture*> architectures_;
   SourceFinder finder_;
   std::vector<KernelReport> kernels_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The formats of a report in files. A new one is a file with its writer, and a row of the table in sinks.cpp.
+// The formats of a report. A new one is a file with its writer, and a row of the table in sinks.cpp.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <bankwise/report/sink.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"
@@ -16,7 +17,7 @@
 
 namespace bankwise::driver {
 
-/// What a file may contain of a run.
+/// What a sink may write of a run.
 struct SinkInput {
   const RunReport& report;
   const std::vector<KernelFitReport>& fits;  ///< one for each kernel, or none
@@ -24,19 +25,13 @@ struct SinkInput {
   const SourceFinder& finder;
   const std::string& sources;            ///< the directory of --sources
   const std::vector<std::string>& only;  ///< names and globs, if not all kernels were asked for
+  bool fits_only = false;                ///< the text has no more than the fits
   /// The limits that some of the kernels exceed.
   std::function<std::vector<std::string>(const std::vector<KernelReport>&)> exceeded;
 };
 
-struct Sink {
-  const char* option;  ///< "--json"
-  const char* help;
-  std::string (*write)(const SinkInput& input);
-  std::string (*remark)(const SinkInput& input) = nullptr;  ///< what to tell about the file; "" for nothing
-};
-
-/// In the order of the options.
-std::span<const Sink> sinks();
+/// In the order of the options; the first is the text.
+std::span<const report::Sink<SinkInput>> sinks();
 
 /// The lines with conflicts and the diagnoses as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` and
 /// diagnoses are errors, other lines are warnings, remarks are notes. Lines without a known file are omitted, because
@@ -47,6 +42,9 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
 
 /// The number of lines with conflicts and of diagnoses that to_sarif() omits.
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels);
+
+std::string write_sarif(const SinkInput& input);
+std::string remark_on_sarif(const SinkInput& input);
 
 /// What the page shows besides the report.
 struct HtmlExtras {

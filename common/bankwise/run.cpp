@@ -31,56 +31,21 @@ Extent default_extent(const CaseStudy& study, const Options& options, const gpu:
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
 }
 
-/// Levels for each architecture that a device has or is assumed to have.
-std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs) {
-  std::vector<const Variant*> variants;
-  for (const Variant& variant : study.variants) {
-    const bool named =
-        std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
-    if (named || (options.variants.empty() && !variant.library)) variants.push_back(&variant);
-  }
-  std::vector<VariantLevels> levels_of_variants;
-  for (const DeviceJob& job : jobs) {
-    const banks::Architecture& architecture = model_architecture(options.architecture, job.device->architecture);
-    const auto is_there = [&](const VariantLevels& levels) { return levels.architecture == &architecture; };
-    if (std::any_of(levels_of_variants.begin(), levels_of_variants.end(), is_there)) continue;
-    std::ranges::move(levels_of(study, variants, job.extent, architecture), std::back_inserter(levels_of_variants));
-  }
-  return levels_of_variants;
-}
-
-bool measure_and_report(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs,
-                        Report& report) {
-  std::optional<report::EarlierRun> baseline;
-  if (!options.compare.empty()) baseline.emplace(study, options.compare);
-  const OutputFile json("--json", options.json), csv("--csv", options.csv), svg("--levels-svg", options.levels_svg);
-  if (options.levels) report.levels = all_levels(study, options, jobs);
-  const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
-    std::ranges::move(measure_on(job, study, options), std::back_inserter(report.results));
-  });
-  if (report.results.empty()) return false;
-  json.write(json ? report::json_report(report) : "");
-  csv.write(csv ? report::csv_report(report) : "");
-  svg.write(svg ? report::levels_svg(report) : "");
-  const std::string comparison = baseline ? baseline->compare(report) : "";
-  if (options.json != "-" && options.csv != "-" && options.levels_svg != "-") {
-    show(report::text_report(report) + report::counters_text(report) + report::levels_text(report) + comparison);
-  } else {
-    std::fputs(comparison.c_str(), stderr);  // stdout holds only the results
-  }
-  return complete;
+void write(std::span<const OutputFile> files, const RunResults& run) {
+  report::write_files(report::sinks(), files, run, [](const std::string&) {});
 }
 
 /// Flags that make sense for a single process only.
 void refuse_single_process_flags(const Options& options) {
-  const std::pair<bool, const char*> given[]{{options.scope != Scope::memory, "--scope"},
-                                             {options.counters, "--counters"},
-                                             {options.profile, "--profile"},
-                                             {!options.levels_svg.empty(), "--levels-svg"},
-                                             {!options.csv.empty(), "--csv"},
-                                             {!options.compare.empty(), "--compare"},
-                                             {!options.device.empty(), "--device"},
-                                             {!options.kernel_directory.empty(), "--kernel-dir"}};
+  const std::pair<bool, const char*> given[]{
+      {options.scope != Scope::memory, "--scope"},
+      {options.counters, "--counters"},
+      {options.profile, "--profile"},
+      {!report::path_of(options.outputs, "--levels-svg").empty(), "--levels-svg"},
+      {!report::path_of(options.outputs, "--csv").empty(), "--csv"},
+      {!options.compare.empty(), "--compare"},
+      {!options.device.empty(), "--device"},
+      {!options.kernel_directory.empty(), "--kernel-dir"}};
   for (const auto& [is_given, flag] : given) {
     if (is_given) throw UsageError(fmt::format("{} is for a single process; leave it out under mpirun", flag));
   }
@@ -156,43 +121,40 @@ RanksInfo all_ranks(Communicator& communicator, std::string engine, const std::s
   return info;
 }
 
-/// Rank 0's file for --json; empty on other ranks. Error, on all ranks: UsageError.
-std::optional<OutputFile> output_of_rank_0(Communicator& communicator, const Options& options) {
-  std::optional<OutputFile> json;
+/// Rank 0's files; none on other ranks. Error, on all ranks: UsageError.
+std::vector<OutputFile> files_of_rank_0(Communicator& communicator, const Options& options) {
+  std::vector<OutputFile> files;
   std::string reason;
   try {
-    if (communicator.rank() == 0) json.emplace("--json", options.json);
+    if (communicator.rank() == 0) files = report::open_files(options.outputs);
   } catch (const UsageError& why) {
     reason = why.what();
   }
   reason = communicator.gather(reason).front();
   if (!reason.empty()) throw UsageError(reason);
-  return json;
+  return files;
 }
 
 int measure_and_report_on_ranks(const CaseStudy& study, const Options& options, std::vector<std::string> command,
                                 Communicator& communicator) {
-  Report report{.study = &study, .command = std::move(command), .devices = {device_of_rank(communicator, options)}};
-  const gpu::DeviceInfo& device = report.devices.front();
+  RunResults run{.study = &study, .command = std::move(command), .devices = {device_of_rank(communicator, options)}};
+  const gpu::DeviceInfo& device = run.devices.front();
   const Rank rank{communicator.rank(), communicator.ranks()};
   constexpr std::uint64_t MiB = 1 << 20;
   Extent extent =
       options.extent ? *options.extent : study.extent_for((device.is_gpu ? 4096 * MiB : 4 * MiB) * rank.ranks);
   communicator.broadcast(std::as_writable_bytes(std::span(&extent, 1)));  // devices may differ between ranks
-  const std::optional<OutputFile> json = output_of_rank_0(communicator, options);
+  const std::vector<OutputFile> files = files_of_rank_0(communicator, options);
   const auto session = gpu::open(device);
   std::string remark;
   const auto engine = engine_of(*session, communicator, remark);
   const auto throttle = device.throttling == "watched" ? gpu::open_throttle(device) : nullptr;
-  report.ranks = all_ranks(communicator, engine->name() + (remark.empty() ? "" : fmt::format(" ({})", remark)),
-                           device.name, study.ranks->share(study.ranks->variants.front(), extent, rank).input_words);
-  report.results =
+  run.ranks = all_ranks(communicator, engine->name() + (remark.empty() ? "" : fmt::format(" ({})", remark)),
+                        device.name, study.ranks->share(study.ranks->variants.front(), extent, rank).input_words);
+  run.results =
       measure(study, options, extent, *session, {.throttle = throttle.get(), .cluster = {&communicator, engine.get()}});
-  if (rank.index == 0) {
-    json->write(*json ? report::json_report(report) : "");
-    if (options.json != "-") show(report::text_report(report));
-  }
-  return exit_code(report.results, options, true);
+  if (rank.index == 0) write(files, run);
+  return exit_code(run.results, options, true);
 }
 
 /// run() as one of several ranks: rank 0 reports. The exit code is the same on all ranks. A failure of one rank is one
@@ -217,7 +179,7 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
     };
     if (communicator->rank() > 0 && std::any_of(command.begin(), command.end(), only_asks)) return exit_ok;
     of_ranks.variants = study.ranks->variants;
-    const auto options = parse_options(of_ranks, argc, argv);
+    const auto options = parse_options(of_ranks, argc, argv, case_study_program().offered);
     if (!options) return exit_ok;
     refuse_single_process_flags(*options);
     if (options->list || options->list_devices) {
@@ -236,7 +198,12 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
 
 }  // namespace
 
-MainProgram case_study_program() { return {.offered = {}, .extent = default_extent, .run = measure_and_report}; }
+MainProgram case_study_program() {
+  return {.offered = {.outputs = report::outputs_of(report::sinks())},
+          .extent = default_extent,
+          .measure = [](auto& job, auto& study, auto& options) { return measure_on(job, study, options); },
+          .write = write};
+}
 
 int run(const CaseStudy& study, int argc, const char* const* argv) {
   if (cluster::started_by_launcher()) return run_ranks(study, argc, argv);

@@ -278,7 +278,7 @@ namespace {
 /// Rows of a device, and their report.
 struct Made {
   std::vector<Row> rows;
-  Report report;
+  RunResults report;
 };
 Made made(bool is_gpu) {
   gpu::DeviceInfo device = device_of("sm_90");
@@ -309,7 +309,8 @@ TEST_CASE("access_patterns/access_clocks/reports") {
   CHECK(json.at("measured_passes") == 16);
   CHECK(json.at("at_floor") == false);
 
-  const std::string csv = access_patterns::csv_report(on_gpu.rows), text = text_report(on_gpu.report, on_gpu.rows);
+  const std::string csv = access_patterns::csv_report(on_gpu.report, on_gpu.rows),
+                    text = text_report(on_gpu.report, on_gpu.rows);
   CHECK(csv.find("expected_clocks,clocks\n") != std::string::npos);
   CHECK(csv.find(",load,4,sm_90,16,1,15,16,16") != std::string::npos);
   CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 19);

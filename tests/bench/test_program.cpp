@@ -60,11 +60,11 @@ TEST_CASE("bench/bad_input/values") {
   check_refused("prefix_sum", "--timeout nan", 2, "must be numbers");
   check_refused("prefix_sum", "--min-time 3", 2, "more than --timeout");
   check_refused("prefix_sum", "--json - --csv -", 2, "stdout");
-  check_refused("prefix_sum", "--json a --csv a", 2, "both write a");
+  check_refused("prefix_sum", "--json a --csv a", 2, "name the same file a");
   check_refused("prefix_sum", "--json ''", 2, "--json needs a value");
   check_refused("prefix_sum", "--levels-svg ''", 2, "--levels-svg needs a value");
   check_refused("prefix_sum", "--json - --levels-svg -", 2, "stdout");
-  check_refused("prefix_sum", "--csv a --levels-svg a", 2, "both write a");
+  check_refused("prefix_sum", "--csv a --levels-svg a", 2, "name the same file a");
   check_refused("prefix_sum", "--no-levels --levels-svg a", 2, "leave out --no-levels");
   check_refused("prefix_sum", "--profile --levels", 2, "leave out --profile");
   check_refused("prefix_sum", "--kernel-dir / --levels-svg a", 2, "leave out --kernel-dir");

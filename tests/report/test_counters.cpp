@@ -42,8 +42,8 @@ JobModel model() {
 }
 
 /// sequential has counters and a model, naive only counters, packed no permission.
-Report counters_report() {
-  Report report{&reduction::case_study(), {"reduction", "--counters"}, {}, {}, {}};
+RunResults counters_report() {
+  RunResults report{&reduction::case_study(), {"reduction", "--counters"}, {}, {}, {}};
   gpu::DeviceInfo device;
   device.api = gpu::Api::cuda;
   device.name = "A GPU";
@@ -102,7 +102,7 @@ TEST_CASE("report/counters/json") {
 }
 
 TEST_CASE("report/counters/csv") {
-  Report report = counters_report();
+  RunResults report = counters_report();
   report.results.push_back(report.results.front());
   report.results.back().counters.reset();  // a row that failed has none
   std::istringstream csv(csv_report(report));
@@ -120,7 +120,7 @@ TEST_CASE("report/counters/csv") {
 }
 
 TEST_CASE("report/counters/text") {
-  const Report report = counters_report();
+  const RunResults report = counters_report();
   const std::string table = text_report(report);
   CHECK_THAT(table, ContainsSubstring("counted"));
   CHECK_THAT(table, ContainsSubstring("2.00 x"));  // 1002300 passes, 500000 of them conflicts
@@ -140,7 +140,7 @@ TEST_CASE("report/counters/text") {
     if (line.find(": ") == std::string::npos) CHECK(line.size() <= 100);
   }
 
-  Report without = report;
+  RunResults without = report;
   for (auto& result : without.results) result.counters.reset();
   CHECK(counters_text(without).empty());
   CHECK(text_report(without).find("counted") == std::string::npos);

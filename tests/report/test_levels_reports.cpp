@@ -17,8 +17,8 @@ using nlohmann::json;
 
 namespace {
 
-Report report_of(const CaseStudy& study, Extent extent, const std::vector<const char*>& architectures) {
-  Report report{&study, {"test"}, {}, {}, {}};
+RunResults report_of(const CaseStudy& study, Extent extent, const std::vector<const char*>& architectures) {
+  RunResults report{&study, {"test"}, {}, {}, {}};
   std::vector<const Variant*> variants;
   for (const Variant& variant : study.variants) {
     if (!variant.library) variants.push_back(&variant);
@@ -69,7 +69,7 @@ TEST_CASE("report/levels_reports/json") {
 }
 
 TEST_CASE("report/levels_reports/empty_level") {
-  const Report report = report_of(access_patterns::case_study(), {1, 5}, {"sm_90"});
+  const RunResults report = report_of(access_patterns::case_study(), {1, 5}, {"sm_90"});
   const auto level = json::parse(json_report(report)).at("levels").at(1);
   check_members(level, R"({"name": "clock", "accesses": 0, "passes": 0, "alu_utilization": null})");
 }
@@ -79,7 +79,7 @@ TEST_CASE("report/levels_reports/unknown_cost") {
   banks::Architecture nothing = *banks::find_architecture("sm_90");
   nothing.rules = {};
   const Variant* const naive = &variant_of(reduction::case_study(), "naive");
-  Report report{&reduction::case_study(), {}, {}, {}, {}};
+  RunResults report{&reduction::case_study(), {}, {}, {}, {}};
   report.levels = levels_of(*report.study, std::span(&naive, 1), {1, 1000}, nothing);
   const auto parsed = json::parse(json_report(report));
   check_members(parsed.at("levels").at(0), R"({"passes": null, "alu_utilization": 1})");

@@ -18,8 +18,8 @@ using namespace bankwise::report;
 namespace {
 
 /// A report of two rows: one measured, one that could not run and has a reason with quotes and a second line.
-Report make_report(double median = 2e-6) {
-  Report report{&reduction::case_study(), {"reduction", "--n", "1"}, {}, {}};
+RunResults make_report(double median = 2e-6) {
+  RunResults report{&reduction::case_study(), {"reduction", "--n", "1"}, {}, {}};
   gpu::DeviceInfo device;
   device.index = 3;
   device.name = "A \"fine\" device";
@@ -88,7 +88,7 @@ TEST_CASE("report/reports/csv_depth") {
   static constexpr Side sides[]{{"m", &Extent::height, ""}, {"n", &Extent::width, ""}, {"k", &Extent::depth, ""}};
   CaseStudy study = reduction::case_study();
   study.sides = sides;
-  Report report = make_report();
+  RunResults report = make_report();
   CHECK(csv_report(report).find("depth") == std::string::npos);
   report.study = &study;
   report.results.front().extent = {2, 7, 5};
@@ -105,7 +105,7 @@ TEST_CASE("report/reports/text") {
 }
 
 TEST_CASE("report/reports/dropped_samples") {
-  Report report = make_report();
+  RunResults report = make_report();
   report.devices.front().throttling = "watched";
   CHECK(text_report(report).find("note") == std::string::npos);
   for (Result& result : report.results) result.timing.launch_overhead = "it waits";
@@ -122,7 +122,7 @@ TEST_CASE("report/reports/dropped_samples") {
 }
 
 TEST_CASE("report/reports/faster_than_copy") {
-  Report report = make_report();
+  RunResults report = make_report();
   report.results.front().of_copy = 1.04;
   CHECK(text_report(report).find("warning") == std::string::npos);
   report.results.front().of_copy = 1.06;
@@ -135,14 +135,14 @@ TEST_CASE("report/reports/compared") {
   CHECK(baseline.compare(make_report(2e-6)).find("within the noise") != std::string::npos);
   CHECK(baseline.compare(make_report(3e-6)).find("slower") != std::string::npos);
   CHECK(baseline.compare(make_report(1e-6)).find("faster") != std::string::npos);
-  Report other = make_report();
+  RunResults other = make_report();
   other.results.front().extent = {1, 8};
   CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
 }
 
 TEST_CASE("report/reports/wrong_or_failed") {
   const Earlier earlier;
-  Report now = make_report();
+  RunResults now = make_report();
   now.results.front().status = Status::wrong;  // detected after measuring, so it has a time
   const std::string compared = earlier.run().compare(now);
   INFO(compared);
@@ -156,7 +156,7 @@ TEST_CASE("report/reports/wrong_or_failed") {
 TEST_CASE("report/reports/speedups") {
   CaseStudy study = reduction::case_study();
   study.baseline = "packed";
-  Report report = make_report();
+  RunResults report = make_report();
   report.study = &study;
   report.results.front().speedup = 2;
   CHECK(nlohmann::json::parse(json_report(report)).at("results").at(0).at("speedup_over_packed") == 2);
@@ -170,16 +170,16 @@ TEST_CASE("report/reports/speedups") {
 }
 
 TEST_CASE("report/reports/too_few_samples") {
-  Report few = make_report(3e-6);
+  RunResults few = make_report(3e-6);
   few.results.front().timing.noise.reset();
   CHECK(Earlier().run().compare(few).find("too few samples") != std::string::npos);
-  Report quiet = make_report();
+  RunResults quiet = make_report();
   quiet.results.front().timing.noise = 0;
   CHECK(Earlier(json_report(quiet)).run().compare(quiet).find("within the noise") != std::string::npos);
 }
 
 TEST_CASE("report/reports/invalid_utf8") {
-  Report report = make_report();
+  RunResults report = make_report();
   report.command.emplace_back("\xff");
   CHECK(nlohmann::json::parse(json_report(report)).at("command").size() == 4);
 }
@@ -234,8 +234,8 @@ Result measured(std::string_view variant, double median) {
 }
 
 /// Two ranks on one node: copy, alone, one variant with an exchange, and three that failed in different ways.
-Report two_ranks() {
-  Report report{.study = &transpose::case_study(), .command = {"transpose", "--json", "-"}};
+RunResults two_ranks() {
+  RunResults report{.study = &transpose::case_study(), .command = {"transpose", "--json", "-"}};
   gpu::DeviceInfo& device = report.devices.emplace_back();
   device.index = 3;
   device.name = "A \"fine\" device";
@@ -305,7 +305,7 @@ TEST_CASE("report/rank_reports/table") {
   CHECK(text.find("note: these times may include launch overhead\n") != std::string::npos);
   CHECK(count(text, "another rank began early") == 1);
 
-  Report one = two_ranks();
+  RunResults one = two_ranks();
   one.ranks->ranks.resize(1);
   one.results.front().cache = Cache::hot;
   CHECK(text_report(one).find(" on 1 rank, ") != std::string::npos);

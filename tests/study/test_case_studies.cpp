@@ -332,7 +332,7 @@ TEST_CASE("study/no_levels/reason") {
 }
 
 TEST_CASE("study/no_levels/special_characters") {
-  Report report{&reduction::case_study(), {}, {}, {}, {}};
+  RunResults report{&reduction::case_study(), {}, {}, {}, {}};
   VariantLevels levels;
   levels.variant = "naive";
   levels.architecture = banks::find_architecture("sm_90");

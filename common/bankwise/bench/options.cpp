@@ -73,9 +73,6 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
     app.add_flag("--levels,!--no-levels", options.levels,
                  "Emulate the CUDA kernels, and show passes and active lanes of each level, the interval between two "
                  "barriers (default: yes)");
-    app.add_option("--levels-svg", options.levels_svg,
-                   "Write a picture of the levels to this SVG file: one row per lane, one column per level, coloured "
-                   "by conflicts");
   }
   app.add_flag("--counters", options.counters,
                "Read hardware counters after measuring (CUDA on NVIDIA), and compare them with the bank model");
@@ -90,9 +87,9 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
   app.add_option("--timeout", options.limits.timeout, "Maximum seconds to measure each variant")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--json", options.json,
-                 "Write the results to this file as JSON; - writes them to stdout and prints nothing else");
-  app.add_option("--csv", options.csv, "Write the results to this file as CSV, one line per variant; - is stdout");
+  for (report::Output& output : options.outputs) {
+    if (output.option != nullptr) app.add_option(output.option, output.path, output.help);
+  }
   app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
   app.add_option(
       "--kernel-dir", options.kernel_directory,
@@ -131,19 +128,6 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
   }
 }
 
-/// No two outputs may go to the same place.
-void check_outputs(const std::vector<std::pair<std::string_view, std::string>>& outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (std::size_t k = i + 1; k < outputs.size(); ++k) {
-      const auto& [name, path] = outputs[i];
-      const auto& [other, other_path] = outputs[k];
-      if (path.empty() || path != other_path) continue;
-      if (path == "-") throw UsageError(fmt::format("{} - and {} - cannot both be stdout", name, other));
-      throw UsageError(fmt::format("{} and {} cannot both write {}", name, other, path));
-    }
-  }
-}
-
 /// Whether the command line has a flag. The program need not offer it.
 bool is_there(const CLI::App& app, const std::string& name) {
   const CLI::Option* option = app.get_option_no_throw(name);
@@ -158,7 +142,7 @@ void check_levels(const CLI::App& app, Options& options) {
                         : !options.kernel_directory.empty() ? "--kernel-dir"
                                                             : nullptr;
   if (against == nullptr) return;
-  if (asked || !options.levels_svg.empty()) {
+  if (asked || !report::path_of(options.outputs, "--levels-svg").empty()) {
     throw UsageError(fmt::format("{} emulates the CUDA kernels of the program; leave out {}",
                                  asked ? "--levels" : "--levels-svg", against));
   }
@@ -172,8 +156,9 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   Options options;
   RawOptions raw;
   CLI::App app(std::string(study.summary), std::string(study.name));
-  declare(app, study, offered, options, raw);
   options.levels = offered.levels;
+  options.outputs = offered.outputs;
+  declare(app, study, offered, options, raw);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -197,13 +182,16 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
     throw UsageError(
         fmt::format("--min-time {} is more than --timeout {}", options.limits.min_time, options.limits.timeout));
   }
-  for (const char* name : {"--json", "--csv", "--levels-svg", "--compare", "--kernel-dir", "--device"}) {
-    if (is_there(app, name) && app.get_option(name)->as<std::string>().empty()) {
-      throw UsageError(fmt::format("{} needs a value", name));
-    }
+  const auto require_value = [&](const char* name, const std::string& value) {
+    if (value.empty() && is_there(app, name)) throw UsageError(fmt::format("{} needs a value", name));
+  };
+  for (const auto& [option, help, path] : options.outputs) {
+    if (option != nullptr) require_value(option, path);
   }
+  require_value("--compare", options.compare);
+  require_value("--kernel-dir", options.kernel_directory);
+  require_value("--device", options.device);
   if (!raw.lengths.empty()) options.extent = read_extent(study, raw);
-  check_outputs({{"--json", options.json}, {"--csv", options.csv}, {"--levels-svg", options.levels_svg}});
   check_variants(study, options.variants);
   if (!options.kernel_directory.empty()) {
     if (options.api == gpu::Api::cuda) {

@@ -7,6 +7,7 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/bench/sampling.hpp>
+#include <bankwise/report/sink.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/study/result.hpp>
 
@@ -27,13 +28,15 @@ struct Options {
   bool levels = true;     ///< emulate the CUDA kernels and report their passes and active lanes
   bool counters = false;  ///< read hardware counters after measuring
   const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's architecture
-  std::string json, csv, levels_svg, compare, kernel_directory;
+  std::vector<report::Output> outputs;
+  std::string compare, kernel_directory;
 };
 
 /// Flags that not every program offers.
 struct Offered {
   bool scopes = true;  ///< --scope and --cache; programs without them measure with hot caches
-  bool levels = true;  ///< --levels and --levels-svg
+  bool levels = true;  ///< --levels
+  std::vector<report::Output> outputs{};
 };
 
 /// Reads the command line. Empty after --help or --version, which this function answers.

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <iterator>
 #include <new>
 #include <variant>
 
 #include <bankwise/bench/kernel_directory.hpp>
 #include <bankwise/gpu/throttle.hpp>
+#include <bankwise/report/report.hpp>
 #include <bankwise/study/rank_study.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
@@ -145,19 +147,46 @@ std::vector<DeviceJob> jobs_of(const CaseStudy& study, const Options& options,
   return jobs;
 }
 
+/// Levels for each architecture that a device has or is assumed to have.
+std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs) {
+  std::vector<const Variant*> variants;
+  for (const Variant& variant : study.variants) {
+    const bool named =
+        std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
+    if (named || (options.variants.empty() && !variant.library)) variants.push_back(&variant);
+  }
+  std::vector<VariantLevels> levels_of_variants;
+  for (const DeviceJob& job : jobs) {
+    const banks::Architecture& architecture = model_architecture(options.architecture, job.device->architecture);
+    const auto is_there = [&](const VariantLevels& levels) { return levels.architecture == &architecture; };
+    if (std::any_of(levels_of_variants.begin(), levels_of_variants.end(), is_there)) continue;
+    std::ranges::move(levels_of(study, variants, job.extent, architecture), std::back_inserter(levels_of_variants));
+  }
+  return levels_of_variants;
+}
+
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command,
              const MainProgram& program) {
   if (const auto code = answer_lists(study, options)) return *code;
+  const std::vector<OutputFile> files = report::open_files(options.outputs);
   const gpu::Devices devices = gpu::devices();
-  Report report{.study = &study, .command = std::move(command), .devices = chosen_devices(devices, options)};
-  if (report.devices.empty()) {
+  RunResults run{.study = &study, .command = std::move(command), .devices = chosen_devices(devices, options)};
+  if (run.devices.empty()) {
     for (const auto& sentence : devices.missing) report_failure(study.name, sentence);
     return exit_nothing;
   }
-  const auto jobs = jobs_of(study, options, report.devices, program);
+  const auto jobs = jobs_of(study, options, run.devices, program);
   if (jobs.empty()) return exit_device;
-  const bool complete = program.run(study, options, jobs, report) && jobs.size() == report.devices.size();
-  return exit_code(report.results, options, complete);
+  const report::EarlierRun earlier(study, options.compare);
+  if (options.levels) run.levels = all_levels(study, options, jobs);
+  const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
+    std::ranges::move(program.measure(job, study, options), std::back_inserter(run.results));
+  });
+  if (run.results.empty()) return exit_device;
+  run.comparison = earlier.compare(run);
+  program.write(files, run);
+  if (report::take_stdout(options.outputs)) std::fputs(run.comparison.c_str(), stderr);
+  return exit_code(run.results, options, complete && jobs.size() == run.devices.size());
 }
 
 }  // namespace

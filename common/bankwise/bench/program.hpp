@@ -17,6 +17,7 @@
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/result.hpp>
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 
 namespace bankwise::bench {
 
@@ -35,9 +36,10 @@ struct MainProgram {
   Offered offered;
   /// The extent for a device if the command line names none.
   std::function<Extent(const CaseStudy&, const Options&, const gpu::DeviceInfo&)> extent;
-  /// Measures (see run_each) and reports. The report arrives with its devices and no results. Returns false if a whole
-  /// device failed.
-  std::function<bool(const CaseStudy&, const Options&, std::span<const DeviceJob>, Report&)> run;
+  /// The results on one device. Errors: those of measure().
+  std::function<std::vector<Result>(const DeviceJob&, const CaseStudy&, const Options&)> measure;
+  /// Writes the reports to the files of Options::outputs.
+  std::function<void(std::span<const OutputFile>, const RunResults&)> write;
   Opener open = gpu::open;
 };
 

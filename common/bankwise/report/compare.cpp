@@ -73,6 +73,7 @@ std::string verdict(const Timing& before, const Timing& now) {
 }  // namespace
 
 EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(path) {
+  if (path.empty()) return;
   try {
     text_ = read_input(path);
   } catch (const UsageError& error) {
@@ -91,9 +92,10 @@ EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(
   }
 }
 
-std::string EarlierRun::compare(const Report& report) const {
-  const auto before = rows_of(text_, report.study->sides).timed;
-  const auto [now, failed] = rows_of(json_report(report), report.study->sides);
+std::string EarlierRun::compare(const RunResults& run) const {
+  if (path_.empty()) return "";
+  const auto before = rows_of(text_, run.study->sides).timed;
+  const auto [now, failed] = rows_of(json_report(run), run.study->sides);
   std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
   for (const auto& [key, timing] : now) {
     if (const auto old = before.find(key); old != before.end()) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <bankwise/study/result.hpp>
 
@@ -23,9 +24,12 @@ Json or_null(const std::optional<Value>& value) {
 inline double to_picoseconds(double seconds) { return std::round(seconds * 1e12) / 1e12; }
 
 /// The document that json_report() writes. `results` are in the order of the report.
-Json json_document(const Report& report);
+Json json_document(const RunResults& run);
 
 /// One row per line, for readers and for git's diffs.
 std::string text_of(const Json& document);
+
+/// A head line, and a line for each row with the values of these keys: empty for null, and where a row has no such key.
+std::string csv_of(const std::vector<std::string>& columns, const std::vector<Json>& rows);
 
 }  // namespace bankwise::report

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include <bankwise/report/json.hpp>
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/report/text.hpp>
+#include <bankwise/support/csv.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
@@ -111,21 +110,20 @@ Json json_on_ranks(const Result& result) {
   return row;
 }
 
-Json document_of_ranks(const Report& report) {
-  Json document{
-      {"schema_version", 1}, {"case", report.study->name}, {"command", report.command}, {"revision", revision()}};
-  const Result& first = report.results.front();
-  for (const Side& side : report.study->sides) document[std::string(side.name)] = first.extent.*side.length;
+Json document_of_ranks(const RunResults& run) {
+  Json document{{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", revision()}};
+  const Result& first = run.results.front();
+  for (const Side& side : run.study->sides) document[std::string(side.name)] = first.extent.*side.length;
   Json ranks = Json::array(), results = Json::array();
-  for (const RankInfo& rank : report.ranks->ranks) {
+  for (const RankInfo& rank : run.ranks->ranks) {
     ranks.push_back({{"host", rank.host}, {"device", rank.device}, {"input_words", rank.input_words}});
   }
-  for (const Result& result : report.results) results.push_back(json_on_ranks(result));
-  document.update({{"api", to_string(report.devices.front().api)},
+  for (const Result& result : run.results) results.push_back(json_on_ranks(result));
+  document.update({{"api", to_string(run.devices.front().api)},
                    {"cache", to_string(first.cache)},
-                   {"engine", report.ranks->engine},
-                   {"mpi", report.ranks->mpi},
-                   {"topology", report.ranks->topology},
+                   {"engine", run.ranks->engine},
+                   {"mpi", run.ranks->mpi},
+                   {"topology", run.ranks->topology},
                    {"ranks", ranks},
                    {"results", results}});
   return document;
@@ -170,17 +168,17 @@ Json totals_of(const VariantLevels& variant) {
 
 }  // namespace
 
-Json json_document(const Report& report) {
-  if (report.ranks) return document_of_ranks(report);
+Json json_document(const RunResults& run) {
+  if (run.ranks) return document_of_ranks(run);
   Json devices = Json::array(), results = Json::array(), levels = Json::array(), totals = Json::array();
-  for (const auto& device : report.devices) devices.push_back(json_of(device));
-  for (const auto& result : report.results) results.push_back(json_of(*report.study, result));
-  for (const auto& variant : report.levels) {
+  for (const auto& device : run.devices) devices.push_back(json_of(device));
+  for (const auto& result : run.results) results.push_back(json_of(*run.study, result));
+  for (const auto& variant : run.levels) {
     for (const auto& kernel : variant.kernels) add_levels(levels, variant, kernel);
     totals.push_back(totals_of(variant));
   }
-  return {{"schema_version", 1}, {"case", report.study->name}, {"command", report.command}, {"revision", revision()},
-          {"devices", devices},  {"results", results},         {"levels", levels},          {"totals", totals}};
+  return {{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", revision()},
+          {"devices", devices},  {"results", results},      {"levels", levels},       {"totals", totals}};
 }
 
 std::string text_of(const Json& document) {
@@ -199,94 +197,74 @@ std::string text_of(const Json& document) {
   return text + "}\n";
 }
 
-std::string json_report(const Report& report) { return text_of(json_document(report)); }
+std::string json_report(const RunResults& run) { return text_of(json_document(run)); }
+
 namespace {
 
-/// A column: its head, and its text in a row.
-struct CsvColumn {
-  std::string name;
-  std::function<std::string(const Result&)> text;
-};
-
-std::string quoted(const std::string& text) {
-  std::string copy = "\"";
-  for (const char c : text) copy += c == '"' ? "\"\"" : c == '\n' ? " " : std::string(1, c);
-  return copy + '"';
+/// The text of a number, or of a text as one field of one line; nothing for null.
+std::string csv_text(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (!value.is_string()) return value.dump();
+  std::string text = value.get<std::string>();
+  std::ranges::replace(text, '\n', ' ');
+  return csv_field(text);
 }
 
-template <class Value>
-std::string number(const std::optional<Value>& value) {
-  return value ? fmt::format("{}", *value) : "";
+/// A row of the JSON report, with what only the CSV report has.
+Json csv_row(const RunResults& run, const Result& result) {
+  Json row = json_of(*run.study, result);
+  row.update({{"case", run.study->name},
+              {"device_name", result.device->name},
+              {"height", result.extent.height},
+              {"width", result.extent.width},
+              {"depth", result.extent.depth},
+              {"samples", result.timing.samples.size()}});
+  if (!result.counters) return row;
+  const Json counters = row["counters"], &model = counters["model"];
+  for (const auto& [key, count] : counters.items()) {
+    row[key == "reason" ? "no_counters_because" : key] = count;
+    if (model.is_object() && model.contains(key)) row[key + "_model"] = model[key];
+  }
+  return row;
 }
 
-std::vector<CsvColumn> csv_columns(const CaseStudy& study) {
-  std::vector<CsvColumn> columns{{"case", [&](const Result&) { return std::string(study.name); }},
-                                 {"api", [](const Result& r) { return std::string(to_string(r.device->api)); }},
-                                 {"device", [](const Result& r) { return std::to_string(r.device->index); }},
-                                 {"device_name", [](const Result& r) { return quoted(r.device->name); }},
-                                 {"variant", [](const Result& r) { return r.variant; }},
-                                 {"scope", [](const Result& r) { return std::string(to_string(r.scope)); }},
-                                 {"cache", [](const Result& r) { return std::string(to_string(r.cache)); }},
-                                 {"height", [](const Result& r) { return std::to_string(r.extent.height); }},
-                                 {"width", [](const Result& r) { return std::to_string(r.extent.width); }},
-                                 {"bytes", [](const Result& r) { return std::to_string(r.bytes); }},
-                                 {"status", [](const Result& r) { return std::string(to_string(r.status)); }},
-                                 {"reason", [](const Result& r) { return quoted(r.reason); }},
-                                 {"launches", [](const Result& r) { return std::to_string(r.launches); }},
-                                 {"repeats", [](const Result& r) { return std::to_string(r.repeats); }},
-                                 {"time_median_s", [](const Result& r) { return number(r.timing.median); }},
-                                 {"time_min_s", [](const Result& r) { return number(r.timing.min); }},
-                                 {"noise", [](const Result& r) { return number(r.timing.noise); }},
-                                 {"samples", [](const Result& r) { return std::to_string(r.timing.samples.size()); }},
-                                 {"samples_dropped", [](const Result& r) { return std::to_string(r.timing.dropped); }},
-                                 {"stop", [](const Result& r) { return r.timing.stop; }},
-                                 {"bytes_per_s", [](const Result& r) { return number(r.bytes_per_second); }},
-                                 {"of_copy", [](const Result& r) { return number(r.of_copy); }}};
+std::vector<std::string> csv_columns(const RunResults& run) {
+  std::vector<std::string> columns{
+      "case",  "api",     "device",          "device_name", "variant",     "scope",   "cache",         "height",
+      "width", "bytes",   "status",          "reason",      "launches",    "repeats", "time_median_s", "time_min_s",
+      "noise", "samples", "samples_dropped", "stop",        "bytes_per_s", "of_copy"};
+  const CaseStudy& study = *run.study;
   if (std::ranges::find(study.sides, &Extent::depth, &Side::length) != study.sides.end()) {
-    const auto width = std::ranges::find(columns, "width", &CsvColumn::name);
-    columns.insert(width + 1, {"depth", [](const Result& r) { return std::to_string(r.extent.depth); }});
+    columns.insert(std::ranges::find(columns, "bytes"), "depth");
   }
-  if (!study.baseline.empty()) {
-    columns.push_back(
-        {fmt::format("speedup_over_{}", study.baseline), [](const Result& r) { return number(r.speedup); }});
+  if (!study.baseline.empty()) columns.push_back(fmt::format("speedup_over_{}", study.baseline));
+  if (!has_counters(run)) return columns;
+  for (const auto& number : shared_memory_numbers({})) {
+    columns.emplace_back(number.key);
+    columns.push_back(fmt::format("{}_model", number.key));
   }
+  columns.insert(columns.end(), {"simt_efficiency", "simt_efficiency_model", "dram_read_bytes", "dram_write_bytes",
+                                 "no_counters_because"});
   return columns;
-}
-
-void add_counters(std::vector<CsvColumn>& columns) {
-  const auto add = [&](std::string name, auto text) {
-    columns.push_back(
-        {std::move(name), [text](const Result& r) { return text(r.counters.value_or(CounterResult{})); }});
-  };
-  const auto numbers = shared_memory_numbers({});
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::string key(numbers[i].key);
-    add(key, [i](const CounterResult& c) { return number(shared_memory_numbers(c)[i].counted); });
-    add(key + "_model", [i](const CounterResult& c) { return number(shared_memory_numbers(c)[i].model); });
-  }
-  const auto counted = [](const CounterResult& c) { return c.counted.value_or(gpu::Counters{}); };
-  add("simt_efficiency", [=](const CounterResult& c) { return number(bankwise::simt_efficiency(counted(c))); });
-  add("simt_efficiency_model",
-      [](const CounterResult& c) { return number(c.model ? c.model->simt_efficiency : std::nullopt); });
-  add("dram_read_bytes", [=](const CounterResult& c) { return number(counted(c).dram_read_bytes); });
-  add("dram_write_bytes", [=](const CounterResult& c) { return number(counted(c).dram_write_bytes); });
-  add("no_counters_because", [](const CounterResult& c) { return quoted(c.reason); });
 }
 
 }  // namespace
 
-std::string csv_report(const Report& report) {
-  std::vector<CsvColumn> columns = csv_columns(*report.study);
-  if (has_counters(report)) add_counters(columns);
-  std::string text;
-  for (const CsvColumn& column : columns) text += (text.empty() ? "" : ",") + column.name;
-  text += '\n';
-  for (const Result& result : report.results) {
-    const char* separator = "";
-    for (const CsvColumn& column : columns) text += std::exchange(separator, ",") + column.text(result);
-    text += '\n';
+std::string csv_of(const std::vector<std::string>& columns, const std::vector<Json>& rows) {
+  std::string text = fmt::format("{}\n", fmt::join(columns, ","));
+  for (const Json& row : rows) {
+    std::vector<std::string> fields;
+    for (const std::string& column : columns) fields.push_back(csv_text(row.value(column, Json())));
+    text += fmt::format("{}\n", fmt::join(fields, ","));
   }
   return text;
+}
+
+std::string csv_report(const RunResults& run) {
+  std::vector<Json> rows;
+  for (const Result& result : run.results) rows.push_back(csv_row(run, result));
+  return csv_of(csv_columns(run), rows);
 }
 
 }  // namespace bankwise::report

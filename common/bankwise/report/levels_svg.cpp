@@ -210,11 +210,11 @@ std::string legend(bool with_unknown) {
 
 }  // namespace
 
-std::string levels_svg(const Report& report) {
+std::string levels_svg(const RunResults& run) {
   std::vector<Panel> panels;
   bool with_unknown = false;
-  for (const VariantLevels& variant : report.levels) {
-    if (variant.architecture != report.levels.front().architecture) continue;
+  for (const VariantLevels& variant : run.levels) {
+    if (variant.architecture != run.levels.front().architecture) continue;
     panels.push_back({&variant, columns_of(variant)});
     with_unknown = with_unknown || (!variant.kernels.empty() && !variant.costs);
   }
@@ -232,7 +232,7 @@ std::string levels_svg(const Report& report) {
     width = std::max(width, x - gap + margin);
   }
   const double height = y + panel_height + margin;
-  std::string name(report.study->name);
+  std::string name(run.study->name);
   if (!panels.empty()) name += fmt::format(" on {}", panels.front().variant->architecture->name);
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" height=\"{1:g}\" "

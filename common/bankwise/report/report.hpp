@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: MIT
+//
+// The reports of case studies.
 #pragma once
 
 #include <string>
 
+#include <bankwise/report/sink.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise::report {
 
+/// The formats of a case study's run.
+std::span<const Sink<RunResults>> sinks();
+
+inline constexpr const char *json_help =
+                                "Write the results to this file as JSON; - writes them to stdout and prints nothing "
+                                "else",
+                            *csv_help = "Write the results to this file as CSV, one line per variant; - is stdout";
+
 /// The whole report as JSON (described in docs/measuring.md, and for several ranks in docs/several_gpus.md): SI base
 /// units, the unit in the key, every sample.
-std::string json_report(const Report& report);
+std::string json_report(const RunResults& run);
 
 /// A head line and one line per row: the JSON's rows with the number of samples instead of the samples.
-std::string csv_report(const Report& report);
+std::string csv_report(const RunResults& run);
 
 /// The tables for the terminal, one per device, or one for all ranks.
-std::string text_report(const Report& report);
+std::string text_report(const RunResults& run);
 
 /// The part of the text report about levels: the work of lanes and banks between two barriers, one table per
 /// architecture. Wraps before column 100.
-std::string levels_text(const Report& report);
+std::string levels_text(const RunResults& run);
 
 /// A picture of the levels on the first architecture: lanes by levels, one panel per variant.
-std::string levels_svg(const Report& report);
+std::string levels_svg(const RunResults& run);
 
 /// The part of the text report that compares hardware counters with the model, one table per device. Empty without
 /// --counters.
-std::string counters_text(const Report& report);
+std::string counters_text(const RunResults& run);
 
 /// A previous run to compare with: the contents of a file that json_report() wrote.
 class EarlierRun {
  public:
-  /// Errors: UsageError if the file cannot be read or is not such a report of this case study.
+  /// Without a path there was none. Errors: UsageError if the file cannot be read or is not such a report of this case
+  /// study.
   EarlierRun(const CaseStudy& study, const std::string& path);
 
   /// A table of the rows that both runs have (same API, device name, variant, scope, cache and extent): old and new
   /// median and their ratio. Calls a row faster or slower only if the difference exceeds the noise of both. The table
-  /// includes rows that had a time and are now wrong, or failed.
-  std::string compare(const Report& report) const;
+  /// includes rows that had a time and are now wrong, or failed. Empty if there was no earlier run.
+  std::string compare(const RunResults& run) const;
 
  private:
   std::string path_, text_;

@@ -20,8 +20,8 @@ std::string optional_text(const std::optional<double>& value, const Format& form
 
 inline std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
-inline bool has_counters(const Report& report) {
-  return std::ranges::any_of(report.results, [](const Result& result) { return result.counters.has_value(); });
+inline bool has_counters(const RunResults& run) {
+  return std::ranges::any_of(run.results, [](const Result& result) { return result.counters.has_value(); });
 }
 
 /// The first line of a reason; a compiler's log has many.

@@ -18,34 +18,34 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
-std::vector<std::string> head_of(const Report& report) {
+std::vector<std::string> head_of(const RunResults& run) {
   std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
-  if (!report.study->baseline.empty()) head.push_back(fmt::format("over {}", report.study->baseline));
-  if (!report.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
-  if (has_counters(report)) head.emplace_back("counted");
+  if (!run.study->baseline.empty()) head.push_back(fmt::format("over {}", run.study->baseline));
+  if (!run.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
+  if (has_counters(run)) head.emplace_back("counted");
   head.insert(head.end(), {"samples", "stop"});
   return head;
 }
 
-std::vector<std::string> row_of(const Report& report, const Result& result) {
+std::vector<std::string> row_of(const RunResults& run, const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
   std::vector<std::string> row{
       result.library.empty() ? result.variant : result.library, verified(result),
       optional_text(result.timing.median, format_time),         optional_text(result.timing.noise, percent),
       optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent)};
-  if (!report.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
-  if (!report.levels.empty()) {
+  if (!run.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
+  if (!run.levels.empty()) {
     // The emulator's results for the row's kernels, or their CUDA counterparts.
-    const auto levels = std::ranges::find_if(report.levels, [&](const VariantLevels& variant) {
+    const auto levels = std::ranges::find_if(run.levels, [&](const VariantLevels& variant) {
       return variant.variant == result.variant && variant.architecture == result.architecture;
     });
-    const bool known = levels != report.levels.end(), costs = known && levels->costs;
+    const bool known = levels != run.levels.end(), costs = known && levels->costs;
     row.push_back(
         optional_text(costs ? passes_over_ideal(levels->costs->passes, levels->costs->ideal) : std::nullopt, times));
     row.push_back(optional_text(known ? levels->alu_utilization : std::nullopt, percent));
   }
-  if (has_counters(report)) {
+  if (has_counters(run)) {
     const bool counted = result.counters && result.counters->counted;
     row.push_back(optional_text(counted ? counted_over_ideal(*result.counters->counted) : std::nullopt, times));
   }
@@ -54,10 +54,10 @@ std::vector<std::string> row_of(const Report& report, const Result& result) {
   return row;
 }
 
-std::string table_heading(const Report& report, const Result& any) {
-  const CaseStudy& study = *report.study;
+std::string table_heading(const RunResults& run, const Result& any) {
+  const CaseStudy& study = *run.study;
   const std::string model =
-      report.levels.empty() || any.architecture == nullptr
+      run.levels.empty() || any.architecture == nullptr
           ? ""
           : fmt::format("; passes/ideal and ALU utilization: one block on {}", any.architecture->name);
   return fmt::format(
@@ -114,15 +114,15 @@ std::vector<std::string> row_on_ranks(const Result& result) {
           result.status == Status::ok ? result.timing.stop : first_line(result.reason)};
 }
 
-std::string text_on_ranks(const Report& report) {
-  const CaseStudy& study = *report.study;
-  const RanksInfo& common = *report.ranks;
-  const gpu::DeviceInfo& device = report.devices.front();
-  const Result& first = report.results.front();
+std::string text_on_ranks(const RunResults& run) {
+  const CaseStudy& study = *run.study;
+  const RanksInfo& common = *run.ranks;
+  const gpu::DeviceInfo& device = run.devices.front();
+  const Result& first = run.results.front();
   std::vector<std::vector<std::string>> rows{{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",
                                               "of floor", "weak scaling", "exchange", "its share", "stop"}};
   std::string notes;
-  for (const Result& result : report.results) {
+  for (const Result& result : run.results) {
     rows.push_back(row_on_ranks(result));
     if (result.timing.dropped == 0) continue;
     notes +=
@@ -131,26 +131,26 @@ std::string text_on_ranks(const Report& report) {
   return fmt::format("{}: {} on {}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name, size_text(study, first.extent),
                      plural(common.ranks.size(), "rank", "ranks"), to_string(device.api), device.index, device.name,
                      common.engine, common.mpi, common.topology, to_string(first.cache)) +
-         format_table(rows, 2, true) + notes + overheads(report.results) + '\n';
+         format_table(rows, 2, true) + notes + overheads(run.results) + '\n';
 }
 
 }  // namespace
 
-std::string text_report(const Report& report) {
-  if (report.ranks) return text_on_ranks(report);
+std::string text_report(const RunResults& run) {
+  if (run.ranks) return text_on_ranks(run);
   std::string text;
-  for (const auto& device : report.devices) {
-    std::vector<std::vector<std::string>> rows{head_of(report)};
+  for (const auto& device : run.devices) {
+    std::vector<std::vector<std::string>> rows{head_of(run)};
     std::string notes;
     std::vector<Result> on_device;
-    for (const auto& result : report.results) {
+    for (const auto& result : run.results) {
       if (result.device->index != device.index) continue;
       on_device.push_back(result);
-      rows.push_back(row_of(report, result));
+      rows.push_back(row_of(run, result));
       notes += remarks(result);
     }
     if (on_device.empty()) continue;
-    text += table_heading(report, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
+    text += table_heading(run, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
   }
   return text;
 }
@@ -224,15 +224,15 @@ std::string remarks(const std::vector<const VariantLevels*>& variants) {
 
 }  // namespace
 
-std::string levels_text(const Report& report) {
+std::string levels_text(const RunResults& run) {
   std::string text;
-  for (auto next = report.levels.begin(); next != report.levels.end();) {
+  for (auto next = run.levels.begin(); next != run.levels.end();) {
     const banks::Architecture* architecture = next->architecture;
     std::vector<const VariantLevels*> variants;
-    for (; next != report.levels.end() && next->architecture == architecture; ++next) variants.push_back(&*next);
+    for (; next != run.levels.end() && next->architecture == architecture; ++next) variants.push_back(&*next);
     const std::string rows = tables(variants);
     text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
-                        report.study->name, architecture->name);
+                        run.study->name, architecture->name);
     if (!rows.empty()) {
       text += fmt::format(
           "passes/ideal of the banks, or passes where these are the same; ALU: active lanes in warps of {}\n",
@@ -290,14 +290,14 @@ Row difference_row(const CounterResult& counters) {
 
 }  // namespace
 
-std::string counters_text(const Report& report) {
+std::string counters_text(const RunResults& run) {
   std::string text;
-  for (const auto& device : report.devices) {
+  for (const auto& device : run.devices) {
     std::vector<Row> rows = head;
     std::vector<std::pair<std::string, std::string>> reasons;
     const Result* any = nullptr;
     bool atomics = false;
-    for (const auto& result : report.results) {
+    for (const auto& result : run.results) {
       if (result.device->index != device.index || !result.counters) continue;
       any = &result;
       const CounterResult& counters = *result.counters;
@@ -312,7 +312,7 @@ std::string counters_text(const Report& report) {
       if (!counters.model->reason.empty()) reasons.emplace_back(result.variant + ", model", counters.model->reason);
     }
     if (any == nullptr) continue;
-    text += fmt::format("{} on {}:{} {}: hardware counters of one run of the whole job\n", report.study->name,
+    text += fmt::format("{} on {}:{} {}: hardware counters of one run of the whole job\n", run.study->name,
                         to_string(any->device->api), any->device->index, any->device->name);
     if (rows.size() > head.size()) {
       text += fmt::format(
@@ -328,5 +328,24 @@ std::string counters_text(const Report& report) {
   }
   return text;
 }
+
+namespace {
+
+std::string whole_text(const RunResults& run) {
+  return text_report(run) + counters_text(run) + levels_text(run) + run.comparison;
+}
+
+constexpr Sink<RunResults> table[]{
+    {nullptr, nullptr, whole_text},
+    {"--json", json_help, json_report},
+    {"--csv", csv_help, csv_report},
+    {"--levels-svg",
+     "Write a picture of the levels to this SVG file: one row per lane, one column per level, coloured by conflicts",
+     levels_svg},
+};
+
+}  // namespace
+
+std::span<const Sink<RunResults>> sinks() { return table; }
 
 }  // namespace bankwise::report

@@ -100,13 +100,14 @@ struct RanksInfo {
 };
 
 /// Everything about one run.
-struct Report {
+struct RunResults {
   const CaseStudy* study = nullptr;
   std::vector<std::string> command;
   std::vector<gpu::DeviceInfo> devices;  ///< on several ranks: rank 0's
   std::vector<Result> results;
   std::vector<VariantLevels> levels;  ///< for each architecture that a device is assumed to have; empty: not requested
   std::optional<RanksInfo> ranks;     ///< empty: one process
+  std::string comparison;             ///< with an earlier run, as text
 };
 
 /// A row faster than this fraction of copy probably measures a cache instead of memory.

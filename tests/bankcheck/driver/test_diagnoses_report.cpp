@@ -31,7 +31,7 @@ const trace::DiagnosisRecord collision{
 
 int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
   ReportOptions options;
-  options.outputs["--json"] = "/dev/null";
+  options.outputs.at(1).path = "/dev/null";  // --json
   Reporting reporting(options);
   return reporting.finish(trace_with(diagnoses), {});
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include <bankwise/support/text.hpp>
+#include <bankwise/trace/trace.hpp>
+#include "bankcheck/driver/sinks.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The message without its architectures: "4-byte load of tile in transpose_naive: 1024 passes instead of 128".
+std::string message(const KernelReport& kernel, const trace::LineReport& line) {
+  return fmt::format("{}-byte {} of {} in {}: {} passes instead of {}", line.width, to_string(line.operation),
+                     line.array, kernel.name, line.costs.passes, line.costs.ideal);
+}
+
+/// A path in SARIF's form: a URI relative to %SRCROOT%.
+std::string uri(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view("-._~/+@,=").find(c) != std::string_view::npos;
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+ordered_json location(const SourcePlace& place) {
+  ordered_json region{{"startLine", place.line}};
+  if (place.column > 0) region["startColumn"] = place.column;
+  return {{"physicalLocation",
+           {{"artifactLocation", {{"uri", uri(place.file)}, {"uriBaseId", "%SRCROOT%"}}}, {"region", region}}}};
+}
+
+/// Line and column of an offset, from 1, in SARIF's unit: code points.
+std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  return {1 + std::size_t(std::ranges::count(before, '\n')),
+          1 + std::size_t(std::count_if(before.begin() + std::ptrdiff_t(begin), before.end(), is_first_byte))};
+}
+
+/// The change of an array as SARIF's fix; null if there is none in this file.
+ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const std::string& file) {
+  for (std::size_t i = 0; i < fits.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& fitted = fits.fit.arrays[i];
+    const auto& source = fits.sources[i];
+    if (fitted.chosen == 0 || fitted.name != array || !source) continue;
+    std::error_code error;
+    const auto* edits = std::get_if<std::vector<fit::Edit>>(&source->edits);
+    if (edits == nullptr || !std::filesystem::equivalent(source->path, file, error)) return {};
+    ordered_json replacements = ordered_json::array();
+    for (const fit::Edit& edit : *edits) {
+      const auto [begin_line, begin_column] = line_and_column(source->text, edit.begin);
+      const auto [end_line, end_column] = line_and_column(source->text, edit.end);
+      replacements.push_back({{"deletedRegion",
+                               {{"startLine", begin_line},
+                                {"startColumn", begin_column},
+                                {"endLine", end_line},
+                                {"endColumn", end_column}}},
+                              {"insertedContent", {{"text", edit.text}}}});
+    }
+    const std::string text = fmt::format("{}: {} of {} passes remain", to_text(fitted.after().option.change),
+                                         fitted.after().option.passes, fitted.before().option.passes);
+    return {
+        {"description", {{"text", text}}},
+        {"artifactChanges",
+         {{{"artifactLocation", {{"uri", uri(file)}, {"uriBaseId", "%SRCROOT%"}}}, {"replacements", replacements}}}}};
+  }
+  return {};
+}
+
+/// Calls `visit(kernel, report, line, source)` for each line with conflicts.
+template <class Visit>
+void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
+  for (const KernelReport& kernel : kernels) {
+    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
+      const trace::Report& report = kernel.reports[i];
+      for (std::size_t j = 0; j < report.lines.size(); ++j) {
+        if (report.lines[j].costs.conflicts > 0) visit(kernel, report, report.lines[j], kernel.lines[i][j]);
+      }
+    }
+  }
+}
+
+/// The rules of faults that were found, and a result for each diagnosis with a file.
+void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules, ordered_json& results) {
+  std::map<trace::Fault, ordered_json> rules_of_faults;
+  for (const KernelReport& kernel : kernels) {
+    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
+      const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
+      const PlacedLine& source = kernel.diagnoses.at(i);
+      if (!source.is_file) continue;
+      const trace::FaultRow& row = row_of(diagnosis.fault);
+      const char* level = row.is_remark ? "note" : "error";
+      rules_of_faults[diagnosis.fault] = {{"id", row.id},
+                                          {"name", row.name},
+                                          {"shortDescription", {{"text", row.meaning}}},
+                                          {"defaultConfiguration", {{"level", level}}}};
+      results.push_back({{"ruleId", row.id},
+                         {"level", level},
+                         {"message", {{"text", sentence_of(diagnosis) + "."}}},
+                         {"locations", {location(source.place)}}});
+    }
+  }
+  for (const auto& [fault, rule] : rules_of_faults) rules.push_back(rule);
+}
+
+}  // namespace
+
+std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded,
+                     const std::vector<KernelFitReport>& fits) {
+  // One result per place; architectures with the same numbers share a message.
+  struct Result {
+    bool exceeded = false;
+    std::map<std::string, std::string> architectures;  // by message
+    ordered_json fixes = ordered_json::array();
+  };
+  std::map<SourcePlace, Result> results;
+  for_each_conflict(kernels, [&](auto& kernel, auto& report, auto& line, auto& source) {
+    if (!source.is_file) return;
+    Result& result = results[source.place];
+    result.exceeded |= exceeded.contains(kernel.name);
+    std::string& names = result.architectures[message(kernel, line)];
+    names += (names.empty() ? " on " : ", ") + std::string(report.architecture->name);
+    if (fits.empty()) return;
+    const ordered_json fix = fix_of(fits[std::size_t(&kernel - kernels.data())], line.array, source.place.file);
+    if (!fix.is_null() && std::ranges::find(result.fixes, fix) == result.fixes.end()) {
+      result.fixes.push_back(fix);
+    }
+  });
+  ordered_json list = ordered_json::array();
+  for (const auto& [place, result] : results) {
+    std::string text;
+    for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
+    list.push_back({{"ruleId", "bank-conflict"},
+                    {"level", result.exceeded ? "error" : "warning"},
+                    {"message", {{"text", text + "."}}},
+                    {"locations", {location(place)}}});
+    if (!result.fixes.empty()) list.back()["fixes"] = result.fixes;
+  }
+  const ordered_json rule{
+      {"id", "bank-conflict"},
+      {"name", "BankConflict"},
+      {"shortDescription", {{"text", "Lanes of one access to local memory need different words of one bank."}}},
+      {"fullDescription",
+       {{"text",
+         "The bank serves those words one after another. Padding the rows of the array, or an XOR swizzle of row and "
+         "column, spreads them over the banks."}}},
+      {"defaultConfiguration", {{"level", "warning"}}}};
+  ordered_json rules = ordered_json::array({rule});
+  add_diagnoses(kernels, rules, list);
+  const ordered_json sarif{
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs",
+       {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", revision()}, {"rules", rules}}}}},
+         {"columnKind", "unicodeCodePoints"},
+         {"results", list}}}}};
+  return sarif.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
+  std::size_t lines = 0;
+  for_each_conflict(kernels, [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; });
+  for (const KernelReport& kernel : kernels) {
+    for (const PlacedLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
+  }
+  return lines;
+}
+
+std::string write_sarif(const SinkInput& input) {
+  std::set<std::string> exceeded;
+  for (const KernelReport& kernel : input.report.kernels) {
+    if (!input.exceeded({kernel}).empty()) exceeded.insert(kernel.name);
+  }
+  return to_sarif(input.report.kernels, exceeded, input.fits);
+}
+
+std::string remark_on_sarif(const SinkInput& input) {
+  const auto lines = lines_without_file(input.report.kernels);
+  if (lines == 0) return "";
+  return fmt::format(
+      "--sarif omits {} line{} with conflicts or diagnoses that {} in no file below {}, or in several; see --sources",
+      lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", input.sources);
+}
+
+}  // namespace bankwise::driver

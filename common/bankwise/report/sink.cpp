@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include <bankwise/report/sink.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <bankwise/support/exit_code.hpp>
+
+namespace bankwise::report {
+
+std::string_view path_of(std::span<const Output> outputs, std::string_view option) {
+  for (const Output& output : outputs) {
+    if (output.option != nullptr && output.option == option) return output.path;
+  }
+  return "";
+}
+
+bool take_stdout(std::span<const Output> outputs) {
+  return std::ranges::find(outputs, "-", &Output::path) != outputs.end();
+}
+
+std::vector<OutputFile> open_files(std::span<const Output> outputs) {
+  if (std::ranges::count(outputs, "-", &Output::path) > 1) {
+    std::string options;
+    for (const Output& output : outputs) {
+      if (output.option == nullptr) continue;
+      options += options.empty() ? "" : &output == &outputs.back() ? " and " : ", ";
+      options += output.option;
+    }
+    throw UsageError(fmt::format("only one of {} can be stdout", options));
+  }
+  const std::string text = take_stdout(outputs) ? "" : "-";
+  std::vector<OutputFile> files;
+  for (const auto& [option, help, path] : outputs) {
+    const OutputFile file = option == nullptr ? OutputFile("stdout", text) : OutputFile(option, path);
+    for (const OutputFile& earlier : files) file.require_apart_from(earlier);
+    files.push_back(file);
+  }
+  return files;
+}
+
+}  // namespace bankwise::report
