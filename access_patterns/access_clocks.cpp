@@ -13,6 +13,9 @@
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::access_patterns {
+
+using namespace study;
+
 namespace {
 
 /// The first timed row without conflicts: one pass per lane group, so its clocks are known.

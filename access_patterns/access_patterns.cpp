@@ -9,6 +9,9 @@
 #include "variants.hpp"
 
 namespace bankwise::access_patterns {
+
+using namespace study;
+
 namespace {
 
 // The block, LANES and WINDOWS of the kernels, and the factors of the values in the tile.

@@ -8,7 +8,6 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/study/case_study.hpp>
-#include <bankwise/study/counter_result.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise::access_patterns {
@@ -16,7 +15,7 @@ namespace bankwise::access_patterns {
 /// The access patterns as variants, with their kernels, plans and references. The extent's width is the number of
 /// iterations. The plan's first scratch buffer receives a 64-bit number: the clock cycles of all accesses, or 0 if the
 /// API has no clock.
-const CaseStudy& case_study();
+const study::CaseStudy& case_study();
 
 /// The access that the kernel of a pattern repeats.
 struct RepeatedAccess {
@@ -26,7 +25,7 @@ struct RepeatedAccess {
   std::vector<std::uint32_t> addresses;  ///< byte offset of each lane, `banks::max_lanes` of them
   std::uint64_t count = 0;               ///< accesses of all warps of the block
 };
-RepeatedAccess repeated_access(const Variant& variant, Extent extent);
+RepeatedAccess repeated_access(const study::Variant& variant, study::Extent extent);
 
 // The bank model compared with measured clock cycles, access pattern by access pattern, and reports of both.
 
@@ -46,14 +45,14 @@ struct AccessResult {
 
 /// One access pattern on one device.
 struct Row {
-  Result result;
+  study::Result result;
   AccessResult access;
   std::vector<double> counted;  ///< clock cycles that the kernel counted, per sample; 0 without a clock
 };
 
 /// A variant's access and its cost on `wanted`. If `wanted` is null: the cost on the device's own architecture, or on
 /// sm_90 if the model does not know that one.
-AccessResult access_of(const Variant& variant, Extent extent, const gpu::DeviceInfo& device,
+AccessResult access_of(const study::Variant& variant, study::Extent extent, const gpu::DeviceInfo& device,
                        const banks::Architecture* wanted);
 
 /// Clock cycles per access that the model expects: max(passes, floor). Empty if the model has no rule.
@@ -72,18 +71,19 @@ std::optional<MeasuredPasses> measured_passes(const AccessResult& access);
 void derive_clocks(std::vector<Row>& rows);
 
 /// Counter values that the model expects. The emulator runs two iterations; the second one represents all later ones.
-JobModel model_of_turns(const Variant& variant, Extent extent, const banks::Architecture& architecture);
+study::JobModel model_of_turns(const study::Variant& variant, study::Extent extent,
+                               const banks::Architecture& architecture);
 
 /// Whether the device has banks to measure. A CPU has none: its rows are verified but not timed.
 bool has_banks(const gpu::DeviceInfo& device);
 
 /// The text report: one table per device.
-std::string text_report(const RunResults& run, const std::vector<Row>& rows);
+std::string text_report(const study::RunResults& run, const std::vector<Row>& rows);
 
 /// The JSON report of a case study, with an additional `access` per result. `rows` has the order of report.results.
-std::string json_report(const RunResults& run, const std::vector<Row>& rows);
+std::string json_report(const study::RunResults& run, const std::vector<Row>& rows);
 
 /// A head line, then one line per pattern.
-std::string csv_report(const RunResults& run, const std::vector<Row>& rows);
+std::string csv_report(const study::RunResults& run, const std::vector<Row>& rows);
 
 }  // namespace bankwise::access_patterns

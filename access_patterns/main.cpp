@@ -11,6 +11,8 @@
 #include "access_patterns.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 using namespace bankwise::access_patterns;
 
 namespace {

@@ -10,6 +10,9 @@
 #include "variants.hpp"
 
 namespace bankwise::prefix_sum {
+
+using namespace study;
+
 namespace {
 
 constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count(); }}};

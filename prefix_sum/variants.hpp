@@ -3,10 +3,12 @@
 // All variants of this case study, one entry each, in the order of README.md.
 #pragma once
 
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include "prefix_sum_shapes.hpp"
 
 namespace bankwise::prefix_sum {
+
+using study::Variant;
 
 inline constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
@@ -32,6 +34,6 @@ inline constexpr Variant variants[]{
     {"library", {}, "CUB's DeviceScan", {.library = true}},
 };
 
-extern const RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
+extern const study::RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
 }  // namespace bankwise::prefix_sum

@@ -6,6 +6,9 @@
 #include "variants.hpp"
 
 namespace bankwise::reduction {
+
+using namespace study;
+
 namespace {
 
 constexpr Operand input_arrays[]{{"input", [](Extent extent) { return extent.count() * record_words; }}};

@@ -3,10 +3,12 @@
 // All variants of the case study, one line each, in the order of README.md.
 #pragma once
 
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include "reduction_shapes.hpp"
 
 namespace bankwise::reduction {
+
+using study::Variant;
 
 inline constexpr std::uint64_t record_words = 4;
 inline constexpr std::uint64_t record_bytes = record_words * sizeof(std::uint32_t);
@@ -32,6 +34,6 @@ inline constexpr Variant variants[]{
     {"library", {}, "CUB's DeviceReduce", {.library = true}},
 };
 
-extern const RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
+extern const study::RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
 }  // namespace bankwise::reduction

@@ -7,6 +7,9 @@
 #include "variants.hpp"
 
 namespace bankwise::transpose {
+
+using namespace study;
+
 namespace {
 
 /// The kernels copy bits, but cuBLAS multiplies floats by 1. An exponent field from 64 to 127 makes every word a normal

@@ -6,6 +6,6 @@
 namespace bankwise::transpose {
 
 /// The transpose of a height x width matrix of 32-bit words, both row-major.
-const CaseStudy& case_study();
+const study::CaseStudy& case_study();
 
 }  // namespace bankwise::transpose

@@ -3,10 +3,12 @@
 // The variants of the transpose, one per line, in the order of README.md.
 #pragma once
 
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include "transpose_shapes.hpp"
 
 namespace bankwise::transpose {
+
+using study::Variant;
 
 inline constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
@@ -29,6 +31,6 @@ inline constexpr Variant variants[]{
     {"library", {}, "cuBLAS geam", {.library = true}},
 };
 
-extern const RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
+extern const study::RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
 }  // namespace bankwise::transpose

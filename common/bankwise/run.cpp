@@ -6,18 +6,20 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <set>
 
 #include <bankwise/bench/program.hpp>
 #include <bankwise/cluster/communicator.hpp>
-#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 
 namespace bankwise {
+
+using namespace study;
+using namespace bench;
+
 namespace {
 
 using cluster::Communicator;
@@ -164,12 +166,6 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
   try {
     cluster::deadline_s();  // before anything waits
     communicator.emplace(std::string(study.name));
-  } catch (const UsageError& error) {
-    return report_failure(study.name, error.what(), exit_usage);
-  } catch (const std::exception& error) {
-    return report_failure(study.name, error.what());
-  }
-  try {
     const std::vector<std::string> command(argv, argv + argc);
     compare_commands(*communicator, command);
     CaseStudy of_ranks = study;
@@ -187,10 +183,12 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
     }
     return measure_and_report_on_ranks(study, *options, command, *communicator);
   } catch (const UsageError& error) {  // all ranks throw it
-    return communicator->rank() > 0 ? exit_usage : report_failure(study.name, error.what(), exit_usage);
+    const bool reports = !communicator || communicator->rank() == 0;
+    return reports ? report_failure(study.name, error.what(), exit_usage) : exit_usage;
   } catch (const cluster::Refused& why) {
     return communicator->rank() > 0 ? exit_device : report_failure(study.name, why.what());
   } catch (const std::exception& error) {
+    if (!communicator) return report_failure(study.name, error.what());
     report_failure(communicator->name(), sentence_of(error));
     Communicator::end(exit_device);
   }

@@ -10,6 +10,9 @@
 #include "prefix_sum_ranks_shapes.hpp"
 
 namespace bankwise::prefix_sum {
+
+using namespace study;
+
 namespace {
 
 constexpr std::uint64_t cyclic_block = 1 << 20;  // words

@@ -5,6 +5,9 @@
 #include "reduction_ranks_shapes.hpp"
 
 namespace bankwise::reduction {
+
+using namespace study;
+
 namespace {
 
 constexpr std::string_view peers = "peers";

@@ -12,6 +12,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 using access_patterns::access_of;
 using access_patterns::AccessResult;
 using access_patterns::derive_clocks;

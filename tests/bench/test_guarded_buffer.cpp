@@ -8,6 +8,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::bench;
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <new>
 #include <stdexcept>
 
-#include <bankwise/bench/kernel_directory.hpp>
 #include <bankwise/bench/program.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include "tests/case_studies.hpp"
@@ -12,6 +11,8 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 
 // One device after another: a failure on one does not stop the others.
 

@@ -7,6 +7,8 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 using gpu::Enqueueing;
 
 namespace {

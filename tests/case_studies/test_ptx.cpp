@@ -30,7 +30,7 @@ std::map<std::string, std::string> kernels_in(const std::string& file) {
 
 TEST_CASE("case_studies/ptx/pinned_accesses") {
   const auto kernels = kernels_in("compute_90.ptx");
-  for (const bankwise::CaseStudy* study : all_case_studies) {
+  for (const bankwise::study::CaseStudy* study : all_case_studies) {
     if (!facts(*study).contains("kernels")) continue;
     CHECK(facts(*study).at("kernels").size() == study->kernels->images.size());
     for (const auto& image : study->kernels->images) {
@@ -51,7 +51,7 @@ TEST_CASE("case_studies/ptx/traps") {
   for (const auto& [file, capability] : {std::pair("compute_80.ptx", 80U), {"compute_90.ptx", 90U}}) {
     const auto kernels = kernels_in(file);
     unsigned traps = 0;
-    for (const bankwise::CaseStudy* study : all_case_studies) {
+    for (const bankwise::study::CaseStudy* study : all_case_studies) {
       for (const auto& image : study->kernels->images) {
         INFO(file << " " << image.name);
         REQUIRE(kernels.count(std::string(image.name)) == 1);

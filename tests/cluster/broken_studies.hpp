@@ -6,13 +6,14 @@
 #include <span>
 #include <string_view>
 
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 
 /// A fault in the plans of the variants for several ranks.
 struct Fault {
   std::string_view name;
-  const bankwise::CaseStudy* sound;
-  bankwise::Plan (*plan)(const bankwise::Variant&, bankwise::Extent, bankwise::Rank, unsigned units);
+  const bankwise::study::CaseStudy* sound;
+  bankwise::study::Plan (*plan)(const bankwise::study::Variant&, bankwise::study::Extent, bankwise::study::Rank,
+                                unsigned units);
 };
 std::span<const Fault> all_faults();
 
@@ -25,9 +26,9 @@ class BrokenStudy {
   }
   BrokenStudy(const BrokenStudy&) = delete;
   BrokenStudy& operator=(const BrokenStudy&) = delete;
-  const bankwise::CaseStudy& study() const { return study_; }
+  const bankwise::study::CaseStudy& study() const { return study_; }
 
  private:
-  bankwise::RankStudy ranks_;
-  bankwise::CaseStudy study_;
+  bankwise::study::RankStudy ranks_;
+  bankwise::study::CaseStudy study_;
 };

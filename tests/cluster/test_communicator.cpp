@@ -5,7 +5,6 @@
 #include <optional>
 
 #include <bankwise/cluster/communicator.hpp>
-#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include "rank_main.hpp"

@@ -10,6 +10,8 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 
 namespace {
 

@@ -2,12 +2,13 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/device/devices_under_test.hpp"
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 // The programs of the case studies on several ranks, as a user starts them.
 

@@ -9,6 +9,9 @@
 #include "tests/case_studies.hpp"
 
 namespace bankwise {
+
+using namespace study;
+
 namespace gpu {
 extern const KernelSet telescoping_sum_kernels;  // generated from the folder telescoping_sum
 }

@@ -11,7 +11,7 @@ static const void* cuda_mutant(std::string_view) { return nullptr; }
 #endif
 
 MutatedStudy::MutatedStudy(std::string_view name) {
-  for (const bankwise::CaseStudy* study : all_case_studies) {
+  for (const bankwise::study::CaseStudy* study : all_case_studies) {
     for (const Mutation& mutation : mutations_in(folder_of(*study))) {
       if (mutation.name != name) continue;
       sound_ = study;
@@ -36,7 +36,7 @@ MutatedStudy::MutatedStudy(std::string_view name) {
 std::vector<std::string> survived_mutations(bankwise::gpu::Api api) {
   const char* const extension = api == bankwise::gpu::Api::cuda ? ".cuh" : ".cl";
   std::vector<std::string> names;
-  for (const bankwise::CaseStudy* study : all_case_studies) {
+  for (const bankwise::study::CaseStudy* study : all_case_studies) {
     for (const Mutation& mutation : mutations_in(folder_of(*study))) {
       if (mutation.is_survived && mutation.file.extension() == extension) names.push_back(mutation.name);
     }

@@ -17,15 +17,15 @@ class MutatedStudy {
   MutatedStudy(const MutatedStudy&) = delete;
   MutatedStudy& operator=(const MutatedStudy&) = delete;
 
-  const bankwise::CaseStudy& study() const { return study_; }
-  const bankwise::CaseStudy& sound() const { return *sound_; }
+  const bankwise::study::CaseStudy& study() const { return study_; }
+  const bankwise::study::CaseStudy& sound() const { return *sound_; }
   /// The variant with the mutated kernel, in either study.
-  const bankwise::Variant& variant() const { return *variant_; }
+  const bankwise::study::Variant& variant() const { return *variant_; }
 
  private:
-  const bankwise::CaseStudy* sound_ = nullptr;
-  bankwise::CaseStudy study_;
-  const bankwise::Variant* variant_ = nullptr;
+  const bankwise::study::CaseStudy* sound_ = nullptr;
+  bankwise::study::CaseStudy study_;
+  const bankwise::study::Variant* variant_ = nullptr;
   std::vector<bankwise::gpu::KernelImage> images_;
   std::string source_;
   bankwise::gpu::KernelSet kernels_;

@@ -10,6 +10,8 @@
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 namespace fs = std::filesystem;
 
 namespace {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include <bankwise/bench/measure.hpp>
+#include <bankwise/bench/program.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/gpu/throttle.hpp>
 #include "bare_launch.hpp"
@@ -16,6 +16,8 @@
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 using namespace std::chrono_literals;
 
 namespace {

@@ -10,6 +10,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::bench;
 
 TEST_CASE("device/several_devices/one_fails", "[.several_devices]") {
   std::vector<gpu::DeviceInfo> devices = gpu::devices().list;

@@ -13,6 +13,7 @@
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "tests/shared_accesses.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 TEST_CASE("device/sources/opencl_builds", "[sources]") {
   std::vector<cl::Platform> platforms;

@@ -15,6 +15,7 @@
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

@@ -17,6 +17,8 @@
 #include "tests/case_studies/opencl_ports/port_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "emulated_plan.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

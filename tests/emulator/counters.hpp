@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 6> count_names{"load passes",     
 
 struct CountedKernel {
   std::string study, variant, kernel;
-  bankwise::Extent extent;
+  bankwise::study::Extent extent;
   Counts measured{};
   std::optional<Counts> merged;    ///< the emulator's second count
   std::optional<Counts> emulated;  ///< empty if it is not emulated; `why_not` has the reason

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

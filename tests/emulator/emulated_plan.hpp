@@ -11,7 +11,7 @@
 #include "tests/case_studies.hpp"
 
 struct EmulatedJob {
-  std::vector<bankwise::Words> outputs;
+  std::vector<bankwise::study::Words> outputs;
   std::vector<bankwise::trace::KernelTrace> traces;  ///< of each launch
 };
 
@@ -22,10 +22,10 @@ inline constexpr unsigned emulated_units = 2;
 using Instead = std::map<std::string, const bankwise::emulator::NamedKernel*>;
 
 /// Why a variant cannot run in the emulator, from the file of a kernel of its plan. Empty: it can.
-std::string why_not_emulated(const bankwise::CaseStudy& study, const bankwise::Variant& variant);
+std::string why_not_emulated(const bankwise::study::CaseStudy& study, const bankwise::study::Variant& variant);
 
 /// Runs every launch of a plan completely. Scratch memory and outputs hold 0xCDCDCDCD before. `how` selects what is
 /// traced, unless `trace_all` traces all blocks.
-EmulatedJob emulate_job(const bankwise::CaseStudy& study, const bankwise::Variant& variant, bankwise::Extent extent,
-                        const std::vector<bankwise::Words>& inputs, bankwise::emulator::Launch how = {},
-                        const Instead& instead = {}, bool trace_all = false);
+EmulatedJob emulate_job(const bankwise::study::CaseStudy& study, const bankwise::study::Variant& variant,
+                        bankwise::study::Extent extent, const std::vector<bankwise::study::Words>& inputs,
+                        bankwise::emulator::Launch how = {}, const Instead& instead = {}, bool trace_all = false);

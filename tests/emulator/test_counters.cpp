@@ -10,6 +10,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 TEST_CASE("emulator/counters/equal_h200") {
   std::set<std::string> kernels;

@@ -10,6 +10,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 TEST_CASE("emulator/kernels/right_at_any_width") {
   for (const CaseStudy* study : all_case_studies) {

@@ -22,6 +22,7 @@ namespace engineless {
 }
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

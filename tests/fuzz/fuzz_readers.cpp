@@ -21,6 +21,7 @@
 namespace {
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 /// A file in memory.
 class File {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/gpu/kernel_remarks.hpp>
+#include <bankwise/gpu/session.hpp>
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"
 

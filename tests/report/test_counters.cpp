@@ -13,6 +13,8 @@
 #include "tests/json_members.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 using namespace bankwise::report;
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;

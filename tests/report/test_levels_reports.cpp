@@ -12,6 +12,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 using namespace bankwise::report;
 using nlohmann::json;
 

@@ -13,6 +13,7 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 using namespace bankwise::report;
 
 namespace {

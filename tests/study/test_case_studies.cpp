@@ -12,6 +12,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 using namespace bankwise::report;
 
 // The case studies without a device: plans, references, sizes.

@@ -9,6 +9,7 @@
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/emulator/core/emulate.hpp>
-#include <bankwise/study/counter_result.hpp>
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
+#include <bankwise/study/levels.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
@@ -18,6 +18,7 @@ extern const NamedKernels reduction_ranks_emulated, prefix_sum_ranks_emulated, t
 }
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

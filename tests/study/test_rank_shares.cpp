@@ -4,11 +4,12 @@
 #include <stdexcept>
 #include <variant>
 
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

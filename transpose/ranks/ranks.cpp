@@ -7,6 +7,9 @@
 #include "transpose_ranks_shapes.hpp"
 
 namespace bankwise::transpose {
+
+using namespace study;
+
 namespace {
 
 namespace kernels = transpose_ranks::shapes;

@@ -9,6 +9,9 @@
 #include <bankwise/support/parallel.hpp>
 
 namespace bankwise::bench {
+
+using namespace study;
+
 namespace {
 
 constexpr std::uint8_t guard_byte = 0xA5;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <bankwise/gpu/session.hpp>
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 
 namespace bankwise::bench {
 
@@ -32,6 +32,6 @@ void poison(gpu::Session& session, gpu::Buffer& buffer);
 /// Compares the first `words` words and the guard bytes, on `threads` threads. Empty if all are right, otherwise one
 /// line, in which `name` is the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
 std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
-                       const Expected& expected = {}, unsigned threads = 1);
+                       const study::Expected& expected = {}, unsigned threads = 1);
 
 }  // namespace bankwise::bench

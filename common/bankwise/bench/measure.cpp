@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/bench/measure.hpp>
+#include <bankwise/bench/program.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <list>
 #include <thread>
 
-#include <bankwise/bench/program.hpp>
 #include <bankwise/bench/sampling.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 
 namespace bankwise::bench {
+
+using namespace study;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

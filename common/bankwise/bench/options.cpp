@@ -14,6 +14,9 @@
 #include <bankwise/trace/report.hpp>
 
 namespace bankwise::bench {
+
+using namespace study;
+
 namespace {
 
 constexpr const char* footer =

@@ -17,12 +17,12 @@ namespace bankwise::bench {
 struct Options {
   bool list = false;
   bool list_devices = false;
-  std::optional<gpu::Api> api;        ///< empty: both
-  std::string device;                 ///< index or part of a name; empty: the best device of each API
-  std::vector<std::string> variants;  ///< empty: all
-  std::optional<Extent> extent;       ///< empty: a default that suits the device and the scope
-  Scope scope = Scope::memory;
-  Cache cache = Cache::cold;
+  std::optional<gpu::Api> api;          ///< empty: both
+  std::string device;                   ///< index or part of a name; empty: the best device of each API
+  std::vector<std::string> variants;    ///< empty: all
+  std::optional<study::Extent> extent;  ///< empty: a default that suits the device and the scope
+  study::Scope scope = study::Scope::memory;
+  study::Cache cache = study::Cache::cold;
   StopLimits limits;
   bool profile = false;
   bool levels = true;     ///< emulate the CUDA kernels and report their passes and active lanes
@@ -41,7 +41,7 @@ struct Offered {
 
 /// Reads the command line. Empty after --help or --version, which this function answers.
 /// Errors: UsageError.
-std::optional<Options> parse_options(const CaseStudy& study, int argc, const char* const* argv,
+std::optional<Options> parse_options(const study::CaseStudy& study, int argc, const char* const* argv,
                                      const Offered& offered = {});
 
 }  // namespace bankwise::bench

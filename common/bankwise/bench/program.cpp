@@ -7,19 +7,24 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <new>
+#include <stdexcept>
 #include <variant>
 
-#include <bankwise/bench/kernel_directory.hpp>
+#include <bankwise/gpu/kernel_remarks.hpp>
 #include <bankwise/gpu/throttle.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 
 namespace bankwise::bench {
+
+using namespace study;
+
 namespace {
 
 /// A progress bar on stderr, if stderr is a terminal.
@@ -120,14 +125,10 @@ std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& present, const O
     }
     return chosen;
   }
-  for (const auto& device : of_api) {
-    const auto same_api =
-        std::find_if(chosen.begin(), chosen.end(), [&](auto& other) { return other.api == device.api; });
-    if (same_api == chosen.end()) {
-      chosen.push_back(device);
-    } else if (device.is_gpu && !same_api->is_gpu) {
-      *same_api = device;
-    }
+  std::ranges::stable_partition(of_api, &gpu::DeviceInfo::is_gpu);
+  for (const gpu::Api api : {gpu::Api::cuda, gpu::Api::opencl}) {
+    const auto best = std::ranges::find(of_api, api, &gpu::DeviceInfo::api);
+    if (best != of_api.end()) chosen.push_back(*best);
   }
   return chosen;
 }
@@ -272,6 +273,39 @@ int run_program(const CaseStudy& study, int argc, const char* const* argv, const
   } catch (const std::exception& error) {
     return report_failure(study.name, sentence_of(error));
   }
+}
+
+KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& directory) : study_(study) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(directory, error))
+    throw UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
+  for (const auto& image : study.kernels->images) {
+    if (image.opencl_file.empty()) {  // it stays the kernel of the other API, with the reason from its file
+      images_.push_back({.name = image.name, .why_not_ported = image.why_not_ported});
+      continue;
+    }
+    const fs::path path = directory / fs::path(image.opencl_file).filename();
+    auto text = read_file(path);
+    if (!fs::is_regular_file(path, error) || !text) {
+      throw UsageError(fmt::format("--kernel-dir: there is no {} to read", path.string()));
+    }
+    const std::string& source = texts_.emplace_back(std::move(*text));
+    const std::string& name = texts_.emplace_back(path.string());
+    gpu::KernelImage& edited = images_.emplace_back();
+    edited.name = image.name;
+    edited.opencl_file = name;
+    edited.opencl_source = source;
+    edited.has_section = gpu::has_section(source);
+    edited.why_not_ported = texts_.emplace_back(gpu::why_not_ported(source));
+    try {
+      edited.opencl_capability = gpu::needed_capability(source);
+    } catch (const std::invalid_argument& why) {
+      throw UsageError(fmt::format("--kernel-dir: {}: {}", name, why.what()));
+    }
+  }
+  kernels_.images = images_;
+  study_.kernels = &kernels_;
 }
 
 }  // namespace bankwise::bench

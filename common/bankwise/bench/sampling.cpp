@@ -7,6 +7,9 @@
 #include <bankwise/support/numbers.hpp>
 
 namespace bankwise::bench {
+
+using namespace study;
+
 namespace {
 
 constexpr std::size_t window = 64;  // noise estimates that must agree before noise counts as stable

@@ -84,15 +84,15 @@ unsigned runs_per_sample(double run, double tick);
 
 /// One sample in seconds: `time` measures `timing.batch` runs. A sample that was held back only in part is discarded,
 /// `timing` says why, and this and all later samples are taken without the gate: `how` becomes immediate.
-double take_sample(Timing& timing, gpu::Enqueueing& how, const std::function<gpu::Timed(gpu::Enqueueing)>& time);
+double take_sample(study::Timing& timing, gpu::Enqueueing& how, const std::function<gpu::Timed(gpu::Enqueueing)>& time);
 
 /// Writes to `timing` what the rule has seen; without the samples if the row has failed.
-void summarise(const StopRule& rule, Status status, Timing& timing);
+void summarise(const StopRule& rule, study::Status status, study::Timing& timing);
 
 /// Results of rows that were measured, relative to copy, and to the row of the baseline.
-void derive_ratios(std::span<Result> results, std::string_view baseline);
+void derive_ratios(std::span<study::Result> results, std::string_view baseline);
 
 /// On several ranks: relative to what the copies allow, and to the row `alone`.
-void derive_scaling(std::span<Result> results);
+void derive_scaling(std::span<study::Result> results);
 
 }  // namespace bankwise::bench

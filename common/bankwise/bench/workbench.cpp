@@ -9,12 +9,14 @@
 #include <set>
 #include <thread>
 
-#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/parallel.hpp>
 
 namespace bankwise::bench {
+
+using namespace study;
+
 namespace {
 
 constexpr std::uint64_t words_written = std::uint64_t{1} << 24;  // written at a time: 64 MiB
@@ -37,18 +39,27 @@ std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
   return std::min(compulsory_bytes(study, extent) / 2, largest) / 4 * 4;
 }
 
-/// Words of a rank's buffers. The rows `alone` write an output of the input's size.
+/// Words of a process's buffers.
 struct Capacity {
-  std::uint64_t input = 0, output = 0;
+  std::vector<std::uint64_t> inputs, outputs;
 };
+
+Capacity capacity(const CaseStudy& study, Extent extent) {
+  Capacity words;
+  for (const Operand& input : study.inputs) words.inputs.push_back(input.words(extent));
+  for (const Operand& output : study.outputs) words.outputs.push_back(output.words(extent));
+  return words;
+}
+
+/// The rows `alone` write an output of the input's size.
 Capacity capacity(const RankStudy& study, Extent extent, Rank rank) {
-  Capacity largest;
+  Share largest;
   for (const Variant& variant : study.variants) {
     const Share share = study.share(variant, extent, rank);
-    largest.input = std::max(largest.input, share.input_words);
-    largest.output = std::max({largest.output, share.input_words, share.output_words});
+    largest.input_words = std::max(largest.input_words, share.input_words);
+    largest.output_words = std::max({largest.output_words, share.input_words, share.output_words});
   }
-  return largest;
+  return {{largest.input_words}, {largest.output_words}};
 }
 
 /// The slots that a plan's launches access on other ranks.
@@ -65,8 +76,8 @@ std::set<Slot> peer_slots(const Plan& plan) {
 }
 
 /// Error: gpu::Unsupported if the share and so many other bytes do not fit the device.
-void require_memory(const gpu::DeviceInfo& device, Capacity share, std::uint64_t others) {
-  const std::uint64_t needed = bytes_of(share.input + share.output) + others + 2 * guard_bytes;
+void require_memory(const gpu::DeviceInfo& device, const Capacity& share, std::uint64_t others) {
+  const std::uint64_t needed = bytes_of(share.inputs.front() + share.outputs.front()) + others + 2 * guard_bytes;
   if (needed <= device.global_memory) return;
   throw gpu::Unsupported(fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks",
                                      device.name, format_bytes(double(device.global_memory)),
@@ -114,44 +125,32 @@ Workbench::Workbench(const CaseStudy& study, Extent extent, gpu::Session& sessio
       copied_bytes_(cluster.alone()         ? bytes_to_copy(study, extent)
                     : session.info().is_gpu ? largest_copy
                                             : largest_copy_on_cpu) {
-  if (!cluster.alone()) {
-    allocate_shares();
+  const Capacity words = cluster.alone() ? capacity(study, extent) : capacity(*study.ranks, extent, cluster.rank());
+  cluster.agree([&] {
+    if (!cluster.alone()) require_memory(session.info(), words, 2 * copied_bytes_);
+    for (const std::uint64_t input : words.inputs) inputs_.push_back(allocate_guarded(session, bytes_of(input)));
+    for (const std::uint64_t output : words.outputs) outputs_.push_back(allocate_guarded(session, bytes_of(output)));
+    if (!cluster.alone()) copied_from_ = session.allocate(copied_bytes_);
+    copied_to_ = session.allocate(std::max<std::uint64_t>(1, copied_bytes_));
+  });
+  if (cluster.alone()) {
+    if (study.one_result) expected_ = study.reference(extent, all_inputs(study, extent), study.variants.front());
+    fill_inputs({});
     return;
   }
-  host_inputs_ = all_inputs(study, extent);
-  if (study.one_result) expected_ = study.reference(extent, host_inputs_, study.variants.front());
-  for (const Words& input : host_inputs_) inputs_.push_back(allocate_guarded(session, bytes_of(input.size())));
-  for (const Operand& output : study.outputs) {
-    outputs_.push_back(allocate_guarded(session, bytes_of(output.words(extent))));
-  }
-  copied_to_ = session.allocate(std::max<std::uint64_t>(1, copied_bytes_));
-  for (std::size_t i = 0; i < host_inputs_.size(); ++i) {
-    if (!host_inputs_[i].empty()) session.write(*inputs_[i], 0, std::as_bytes(std::span(host_inputs_[i])));
-  }
+  session.fill(*copied_from_, 0, copied_bytes_, 0x5A);
+  fill_inputs(study.ranks->share(study.ranks->variants.front(), extent, cluster.rank()));
+  const Words sums = sums_of_input();
+  sums_before_ = cluster.communicator->sum_of_lower(sums);
+  all_sums_ = cluster.communicator->sum(sums);
 }
 
-void Workbench::allocate_shares() {
-  const Capacity largest = capacity(*study_.ranks, extent_, cluster_.rank());
-  cluster_.agree([&] {
-    require_memory(session_.info(), largest, 2 * copied_bytes_);
-    inputs_.push_back(allocate_guarded(session_, bytes_of(largest.input)));
-    outputs_.push_back(allocate_guarded(session_, bytes_of(largest.output)));
-    copied_from_ = session_.allocate(copied_bytes_);
-    copied_to_ = session_.allocate(copied_bytes_);
-  });
-  session_.fill(*copied_from_, 0, copied_bytes_, 0x5A);
-  fill_inputs(study_.ranks->share(study_.ranks->variants.front(), extent_, cluster_.rank()));
-  const Words sums = sums_of_input();
-  sums_before_ = cluster_.communicator->sum_of_lower(sums);
-  all_sums_ = cluster_.communicator->sum(sums);
+std::uint64_t Workbench::words_of_input(std::size_t input) const {
+  return cluster_.alone() ? study_.inputs[input].words(extent_) : share_.input_words;
 }
 
 /// Words [first, first + words.size()) of an input, or of this rank's share.
 void Workbench::inputs_at(std::size_t input, std::uint64_t first, std::span<std::uint32_t> words) const {
-  if (cluster_.alone()) {
-    std::copy_n(host_inputs_[input].begin() + std::ptrdiff_t(first), words.size(), words.begin());
-    return;
-  }
   in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
     while (begin < end) {  // one block of a block-cyclic share after another
       const std::uint64_t at = first + begin;
@@ -165,12 +164,14 @@ void Workbench::inputs_at(std::size_t input, std::uint64_t first, std::span<std:
 
 void Workbench::fill_inputs(const Share& share) {
   share_ = share;
-  const std::uint64_t chunk = std::min(words_written, share.input_words);
-  const auto memory = session_.allocate_host(std::max(bytes_of(chunk), std::uint64_t{1}));
-  for (std::uint64_t first = 0; first < share.input_words; first += chunk) {
-    const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(chunk, share.input_words - first));
-    inputs_at(0, first, words);
-    session_.write(*inputs_.front(), bytes_of(first), std::as_bytes(words));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const std::uint64_t count = words_of_input(i), chunk = std::min(words_written, count);
+    const auto memory = session_.allocate_host(std::max(bytes_of(chunk), std::uint64_t{1}));
+    for (std::uint64_t first = 0; first < count; first += chunk) {
+      const std::span words(reinterpret_cast<std::uint32_t*>(memory.get()), std::min(chunk, count - first));
+      inputs_at(i, first, words);
+      session_.write(*inputs_[i], bytes_of(first), std::as_bytes(words));
+    }
   }
 }
 
@@ -337,11 +338,8 @@ std::string Workbench::check(const PreparedVariant& prepared) {
     if (is_wrong(*outputs_[i], study_.outputs[i].name, checked, words_or_poison)) return wrong;
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const std::uint64_t mine = cluster_.alone() ? host_inputs_[i].size() : share_.input_words;
-    const auto words_of_input = [this, i](std::uint64_t first, std::span<std::uint32_t> words) {
-      inputs_at(i, first, words);
-    };
-    if (is_wrong(*inputs_[i], study_.inputs[i].name, mine, words_of_input)) return wrong;
+    const auto wanted = [this, i](std::uint64_t first, std::span<std::uint32_t> words) { inputs_at(i, first, words); };
+    if (is_wrong(*inputs_[i], study_.inputs[i].name, words_of_input(i), wanted)) return wrong;
   }
   for (const auto& buffer : prepared.scratch) {
     if (is_wrong(*buffer, "scratch memory")) return wrong;
@@ -366,7 +364,9 @@ std::string Workbench::verify(const PreparedVariant& prepared, Scratch scratch) 
     session_.wait();
   });
   if (cluster_.alone()) {
-    if (!study_.one_result) expected_ = study_.reference(extent_, host_inputs_, *prepared.variant);
+    if (!study_.one_result) {
+      expected_ = study_.reference(extent_, all_inputs(study_, extent_), *prepared.variant);
+    }
     return check(prepared);
   }
   cluster_.barrier();

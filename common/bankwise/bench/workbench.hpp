@@ -12,14 +12,14 @@
 #include <bankwise/bench/guarded_buffer.hpp>
 #include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/session.hpp>
-#include <bankwise/study/rank_study.hpp>
+#include <bankwise/study/case_study.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise::bench {
 
 /// One sentence that says what to do if the buffers would not fit, otherwise empty. A CPU device shares its memory with
 /// the host's copies.
-std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device);
+std::string shortage(const study::CaseStudy& study, study::Extent extent, const gpu::DeviceInfo& device);
 
 /// The ranks that solve a problem together, or this process alone: then nothing here waits or communicates.
 struct Cluster {
@@ -27,7 +27,9 @@ struct Cluster {
   cluster::Engine* engine = nullptr;
 
   bool alone() const { return communicator == nullptr; }
-  Rank rank() const { return alone() ? Rank{} : Rank{communicator->rank(), communicator->ranks()}; }
+  study::Rank rank() const {
+    return alone() ? study::Rank{} : study::Rank{communicator->rank(), communicator->ranks()};
+  }
   void barrier() const {
     if (!alone()) communicator->barrier();
   }
@@ -41,12 +43,12 @@ struct Cluster {
 
 /// A plan that is ready to run on a device: kernels built, scratch memory allocated, peers' memory mapped.
 struct PreparedVariant {
-  const Variant* variant = nullptr;  ///< null: a plan that verify() cannot check
-  Plan plan;
+  const study::Variant* variant = nullptr;  ///< null: a plan that verify() cannot check
+  study::Plan plan;
   gpu::Form first_form = gpu::Form::once;  ///< the form of the first launch; the others run as written
   std::vector<std::unique_ptr<gpu::Buffer>> scratch;
-  std::unique_ptr<gpu::Buffer> state;                     ///< null if the plan needs none
-  std::map<Slot, std::unique_ptr<cluster::Peers>> peers;  ///< destroyed before the buffers above
+  std::unique_ptr<gpu::Buffer> state;                            ///< null if the plan needs none
+  std::map<study::Slot, std::unique_ptr<cluster::Peers>> peers;  ///< destroyed before the buffers above
 };
 
 /// One problem on one device, or one rank's share of it: inputs, outputs and the expected outputs. All ranks have one,
@@ -55,12 +57,12 @@ class Workbench {
  public:
   /// Fills the inputs. Errors: gpu::Error; std::bad_alloc if the host has too little memory; cluster::Refused if a
   /// rank's device has too little.
-  Workbench(const CaseStudy& study, Extent extent, gpu::Session& session, Cluster cluster = {});
+  Workbench(const study::CaseStudy& study, study::Extent extent, gpu::Session& session, Cluster cluster = {});
 
   /// A variant; or, on several ranks, a plan for the input as it is, which verify() cannot check. Errors:
   /// gpu::Unsupported with the reason, of several ranks cluster::Refused; gpu::BuildError; gpu::Error.
-  PreparedVariant prepare(const Variant& variant, Scope scope = Scope::memory);
-  PreparedVariant prepare(Plan plan, gpu::Form first_form = gpu::Form::once);
+  PreparedVariant prepare(const study::Variant& variant, study::Scope scope = study::Scope::memory);
+  PreparedVariant prepare(study::Plan plan, gpu::Form first_form = gpu::Form::once);
 
   /// Enqueues the steps [first, last) of the plan; all by default.
   void enqueue(const PreparedVariant& prepared, std::size_t first = 0, std::size_t last = ~std::size_t{0});
@@ -90,24 +92,24 @@ class Workbench {
   }
 
  private:
-  void allocate_shares();
-  void fill_inputs(const Share& share);
+  void fill_inputs(const study::Share& share);
+  std::uint64_t words_of_input(std::size_t input) const;
   void inputs_at(std::size_t input, std::uint64_t first, std::span<std::uint32_t> words) const;
-  Words sums_of_input() const;
-  PreparedVariant prepare_library(const Variant& variant, Scope scope);
-  gpu::Buffer& buffer(const PreparedVariant& prepared, Slot slot);
-  void launch(const PreparedVariant& prepared, const KernelLaunch& launch, gpu::Form form);
-  Expected expected(const Variant& variant, std::size_t output);
+  study::Words sums_of_input() const;
+  PreparedVariant prepare_library(const study::Variant& variant, study::Scope scope);
+  gpu::Buffer& buffer(const PreparedVariant& prepared, study::Slot slot);
+  void launch(const PreparedVariant& prepared, const study::KernelLaunch& launch, gpu::Form form);
+  study::Expected expected(const study::Variant& variant, std::size_t output);
   std::string check(const PreparedVariant& prepared);
 
-  const CaseStudy& study_;
-  Extent extent_;
+  const study::CaseStudy& study_;
+  study::Extent extent_;
   gpu::Session& session_;
   Cluster cluster_;
-  unsigned threads_;                           // host threads for this process
-  std::vector<Words> host_inputs_, expected_;  // those of a process alone
-  Share share_;                                // the words in the input, on several ranks
-  Words sums_before_, all_sums_;               // RankStudy::sums
+  unsigned threads_;                     // host threads for this process
+  std::vector<study::Words> expected_;   // the outputs of a process alone
+  study::Share share_;                   // the words in the input, on several ranks
+  study::Words sums_before_, all_sums_;  // RankStudy::sums
   std::uint64_t copied_bytes_;
   std::vector<std::unique_ptr<gpu::Buffer>> inputs_, outputs_;
   std::unique_ptr<gpu::Buffer> copied_from_, copied_to_;  // on one device the largest input is copied

@@ -6,21 +6,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <bankwise/cluster/exchange.hpp>
 #include <bankwise/gpu/error.hpp>
 
 namespace bankwise::cluster {
+
+/// Consecutive words (32 bits) of a buffer that go to one rank, or come from one.
+struct Piece {
+  std::uint64_t first = 0, words = 0;
+};
 
 /// Whether mpirun or srun started this process: it is then one of the ranks of a job, even if it is the only one.
 bool started_by_launcher();
 
 /// All ranks of the job. There is one object per process; it lives as long as the ranks communicate. Every function is
 /// collective: all ranks call it, in the same order. A rank that waits longer than deadline_s() for the others ends the
-/// job (see deadline.hpp). Error of every function: gpu::Error, with the MPI call, its error, file and line.
+/// job (see Deadline). Error of every function: gpu::Error, with the MPI call, its error, file and line.
 class Communicator {
  public:
   /// Initializes MPI. Error: gpu::Unsupported if this build has no MPI.
@@ -65,6 +70,27 @@ class Communicator {
  private:
   std::string name_;
   unsigned rank_ = 0, ranks_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
+};
+
+/// Seconds that a rank waits for the others: BANKWISE_DEADLINE_S from the environment, by default 120. Error:
+/// UsageError if the variable is not a positive number.
+double deadline_s();
+
+struct Wait;
+
+/// While this object lives, the process waits for other ranks. If that takes longer than deadline_s(), one sentence on
+/// stderr names what it waited for, and the process ends with exit code 3, whereupon the launcher ends the other ranks.
+/// A second object interrupts the first one's time while it lives.
+class Deadline {
+ public:
+  /// `who` and `operation`: "prefix_sum: rank 1" and "MPI_Barrier".
+  Deadline(const std::string& who, const std::string& operation);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  std::unique_ptr<Wait> interrupted_;
 };
 
 /// Something that all ranks refuse alike, so they stay in step. After any other exception, Communicator::end() must

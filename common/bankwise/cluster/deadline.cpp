@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/cluster/deadline.hpp>
+#include <bankwise/cluster/communicator.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>

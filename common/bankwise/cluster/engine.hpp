@@ -6,7 +6,6 @@
 #include <string>
 
 #include <bankwise/cluster/communicator.hpp>
-#include <bankwise/cluster/exchange.hpp>
 #include <bankwise/gpu/session.hpp>
 
 namespace bankwise::cluster {

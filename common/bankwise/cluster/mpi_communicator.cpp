@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <exception>
 
-#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/gpu/error.hpp>
 
 namespace bankwise::cluster {

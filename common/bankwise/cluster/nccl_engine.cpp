@@ -6,7 +6,6 @@
 
 #include <deque>
 
-#include <bankwise/cluster/deadline.hpp>
 #include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
 #include <bankwise/gpu/error.hpp>

@@ -3,19 +3,99 @@
 // CUPTI's range profiler, with a user range that the program repeats until every counter has been read. CUPTI's own
 // kernel replay would save and restore all memory for each kernel.
 #include <cuda.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include <bankwise/gpu/counters.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
-#include <bankwise/gpu/cupti.hpp>
+#include <bankwise/gpu/error.hpp>
+#include <bankwise/support/library.hpp>
 
 namespace bankwise::gpu {
 namespace {
+
+// CUPTI's functions are loaded on demand. A program linked with it would not start on machines with a driver but no
+// toolkit, and programs that read no counters do not pay for loading it.
+// clang-format off
+#define BANKWISE_CUPTI_FUNCTIONS(X) \
+  X(cuptiGetResultString) X(cuptiDeviceGetChipName) X(cuptiProfilerInitialize) X(cuptiProfilerDeInitialize) \
+  X(cuptiProfilerGetCounterAvailability) X(cuptiProfilerHostInitialize) X(cuptiProfilerHostDeinitialize) \
+  X(cuptiProfilerHostConfigAddMetrics) X(cuptiProfilerHostGetConfigImageSize) X(cuptiProfilerHostGetConfigImage) \
+  X(cuptiProfilerHostEvaluateToGpuValues) X(cuptiRangeProfilerEnable) X(cuptiRangeProfilerDisable) \
+  X(cuptiRangeProfilerGetCounterDataSize) X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerSetConfig) X(cuptiRangeProfilerStart) X(cuptiRangeProfilerPushRange) \
+  X(cuptiRangeProfilerPopRange) X(cuptiRangeProfilerStop) X(cuptiRangeProfilerDecodeData)
+// clang-format on
+
+/// CUPTI's functions, by their names.
+struct Cupti {
+#define BANKWISE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a name
+  BANKWISE_CUPTI_FUNCTIONS(BANKWISE_CUPTI_MEMBER)
+#undef BANKWISE_CUPTI_MEMBER
+};
+
+// why_no_counters() has their numbers.
+static_assert(CUPTI_ERROR_HARDWARE_BUSY == 26 && CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED == 33 &&
+              CUPTI_ERROR_INSUFFICIENT_PRIVILEGES == 35 && CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED == 39 &&
+              CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES == 40 &&
+              CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED == 41 && CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED == 43 &&
+              CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED == 45);
+
+/// Error: Unsupported if CUPTI is missing, or too old.
+Cupti find_all() {
+  const std::string name = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
+  // The loader rarely searches the folder, which is not that of CUDA's other libraries. The build found one.
+  const LoadedLibrary library{name.c_str(), BANKWISE_CUPTI_LIBRARY};
+  if (!library) {
+    throw Unsupported(fmt::format("{}; CUPTI comes with the CUDA Toolkit: name the folder in LD_LIBRARY_PATH",
+                                  library.why_missing()));
+  }
+  Cupti functions;
+#define BANKWISE_CUPTI_FIND(name)             \
+  if (!library.find(functions.name, {#name})) \
+    throw Unsupported("CUPTI here has no " #name "; it needs CUDA 12.6 or newer");
+  BANKWISE_CUPTI_FUNCTIONS(BANKWISE_CUPTI_FIND)
+#undef BANKWISE_CUPTI_FIND
+  return functions;
+}
+
+const Cupti& cupti() {
+  static const Cupti functions = find_all();
+  return functions;
+}
+
+/// Throws Unsupported unless the call succeeded: counters are optional, so no failure to read them is an error.
+void check_cupti(CUptiResult code, std::string_view call) {
+  if (code == CUPTI_SUCCESS) return;
+  const char* name = nullptr;
+  cupti().cuptiGetResultString(code, &name);
+  throw Unsupported(why_no_counters(code, call, name != nullptr ? name : "an unknown error"));
+}
+
+/// Calls a function, and returns its parameters with what it has written to them. Error: as check_cupti().
+template <class Parameters>
+Parameters call_cupti(CUptiResult (*function)(Parameters*), Parameters parameters, std::string_view name) {
+  check_cupti(function(&parameters), name);
+  return parameters;
+}
+
+/// A function's parameters: zero except for the fields that are given and the size, by which CUPTI knows the version.
+#define BANKWISE_CUPTI_PARAMETERS(Type, ...) \
+  Type { .structSize = Type##_STRUCT_SIZE, __VA_ARGS__ }
+#define BANKWISE_CUPTI(function, Type, ...) \
+  call_cupti(cupti().function, BANKWISE_CUPTI_PARAMETERS(Type, __VA_ARGS__), #function)
 
 struct Metric {
   const char* name;  // as in Nsight Compute

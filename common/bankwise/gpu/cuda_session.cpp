@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
+#include <bankwise/gpu/session.hpp>
 #include <bankwise/gpu/stream_gate.hpp>
 
 namespace bankwise::gpu {

@@ -8,6 +8,15 @@
 
 namespace bankwise::gpu {
 
+/// The shape of a group (block): `x` work-items in each of `y` rows, with dynamic shared memory in addition to its
+/// arrays.
+struct GroupShape {
+  unsigned x = 1, y = 1;
+  unsigned dynamic_shared = 0;  ///< bytes; CUDA only
+  unsigned size() const { return x * y; }
+  bool operator==(const GroupShape&) const = default;
+};
+
 /// One kernel in the forms that both APIs need. The build generates these from the .cuh and .cl files of a case study
 /// (cmake/BankwiseCaseStudy.cmake); the strings live as long as the program.
 ///

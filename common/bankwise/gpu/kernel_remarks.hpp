@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/gpu/group_shape.hpp>
+#include <bankwise/gpu/kernel_image.hpp>
 
 namespace bankwise::gpu {
 

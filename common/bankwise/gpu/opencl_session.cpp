@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/opencl_api.hpp>
+#include <bankwise/gpu/session.hpp>
 
 namespace bankwise::gpu {
 namespace {

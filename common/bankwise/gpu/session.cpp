@@ -8,8 +8,8 @@
 #include <exception>
 #include <filesystem>
 
-#include <bankwise/gpu/backend.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/gpu/session.hpp>
 #include <bankwise/gpu/throttle.hpp>
 
 namespace bankwise::gpu {
@@ -111,5 +111,29 @@ void Session::flush_caches() {
   const std::array<KernelArgument, 3> arguments{flush_.get(), flush_.get(), flush_->bytes() / 4};
   launch(image, Form::once, info().compute_units * std::uint64_t{8}, group, arguments);
 }
+
+// In place of the backends, and of the reader of CUDA's counters, that need what was not found at configure time.
+
+#ifndef BANKWISE_HAVE_CUDA
+std::string append_cuda_devices(std::vector<DeviceInfo>&) {
+  return "no CUDA: this build is without it; install the CUDA Toolkit (12 or newer) and configure again";
+}
+
+std::unique_ptr<Session> open_cuda(const DeviceInfo&) { throw Unsupported("this build is without CUDA"); }
+#endif
+
+#ifndef BANKWISE_HAVE_CUPTI
+Counters count_on_cuda(const std::function<void()>&, const std::function<void()>&, const std::function<void()>&) {
+  throw Unsupported("this build reads no hardware counters; install CUPTI of CUDA 12.6 or newer and configure again");
+}
+#endif
+
+#ifndef BANKWISE_HAVE_OPENCL
+std::string append_opencl_devices(std::vector<DeviceInfo>&) {
+  return "no OpenCL: this build is without it; install ocl-icd-opencl-dev and opencl-clhpp-headers and configure again";
+}
+
+std::unique_ptr<Session> open_opencl(const DeviceInfo&) { throw Unsupported("this build is without OpenCL"); }
+#endif
 
 }  // namespace bankwise::gpu

@@ -6,11 +6,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include <bankwise/gpu/counters.hpp>
 #include <bankwise/gpu/device.hpp>
-#include <bankwise/gpu/group_shape.hpp>
 #include <bankwise/gpu/kernel_image.hpp>
 
 namespace bankwise::gpu {
@@ -112,5 +113,21 @@ void* cuda_address(const Buffer& buffer);
 /// Makes the session's device current and calls `enqueue` with its stream (a cudaStream_t), in which it may enqueue so
 /// many commands.
 void cuda_enqueue(Session& session, unsigned commands, const std::function<void(void* stream)>& enqueue);
+
+// The two backends, for session.cpp.
+
+/// Appends the devices of this API (index unset). Returns one sentence with a remedy if there are none, otherwise an
+/// empty string.
+std::string append_cuda_devices(std::vector<DeviceInfo>& list);
+std::string append_opencl_devices(std::vector<DeviceInfo>& list);
+
+std::unique_ptr<Session> open_cuda(const DeviceInfo& device);
+std::unique_ptr<Session> open_opencl(const DeviceInfo& device);
+
+/// Error: Unsupported if the device is NVIDIA's and has a lower compute capability than this (90: 9.0).
+void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least);
+
+/// The host handle of a kernel's __global__ function in one of its forms. Error: Unsupported if this build lacks it.
+const void* cuda_handle(const KernelImage& image, Form form);
 
 }  // namespace bankwise::gpu

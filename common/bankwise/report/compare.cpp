@@ -15,6 +15,9 @@
 #include <bankwise/support/table.hpp>
 
 namespace bankwise::report {
+
+using namespace study;
+
 namespace {
 
 using nlohmann::json;

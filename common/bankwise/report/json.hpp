@@ -24,7 +24,7 @@ Json or_null(const std::optional<Value>& value) {
 inline double to_picoseconds(double seconds) { return std::round(seconds * 1e12) / 1e12; }
 
 /// The document that json_report() writes. `results` are in the order of the report.
-Json json_document(const RunResults& run);
+Json json_document(const study::RunResults& run);
 
 /// One row per line, for readers and for git's diffs.
 std::string text_of(const Json& document);

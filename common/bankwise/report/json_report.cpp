@@ -6,11 +6,13 @@
 #include <bankwise/report/json.hpp>
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/report/text.hpp>
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
+
+using namespace study;
+
 namespace {
 
 /// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
@@ -47,7 +49,7 @@ Json json_of(const gpu::DeviceInfo& device) {
 /// The same keys three times: counted, by the model, and the difference.
 Json json_of(const CounterResult& result) {
   const gpu::Counters counted = result.counted.value_or(gpu::Counters{});
-  const auto simt = bankwise::simt_efficiency(counted);
+  const auto simt = study::simt_efficiency(counted);
   Json row, model, difference;
   for (const auto& number : shared_memory_numbers(result)) {
     row[number.key] = or_null(number.counted);
@@ -239,7 +241,7 @@ std::vector<std::string> csv_columns(const RunResults& run) {
     columns.insert(std::ranges::find(columns, "bytes"), "depth");
   }
   if (!study.baseline.empty()) columns.push_back(fmt::format("speedup_over_{}", study.baseline));
-  if (!has_counters(run)) return columns;
+  if (!run.has_counters()) return columns;
   for (const auto& number : shared_memory_numbers({})) {
     columns.emplace_back(number.key);
     columns.push_back(fmt::format("{}_model", number.key));

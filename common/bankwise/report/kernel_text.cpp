@@ -35,10 +35,6 @@ std::string shown(const std::string& file) {
   return error || relative.empty() || relative.starts_with("..") ? file : relative;
 }
 
-std::string percent(const std::optional<double>& fraction) {
-  return fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-";
-}
-
 /// The sum of the costs that are known.
 std::string known_costs(banks::Tally tally) {
   tally.unknown = 0;

@@ -12,6 +12,9 @@
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
+
+using namespace study;
+
 namespace {
 
 // Pixels.

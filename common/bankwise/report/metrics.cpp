@@ -47,6 +47,10 @@ std::string passes_text(const banks::Tally& tally) {
   return fmt::format("{}/{}", passes_number(tally), tally.ideal);
 }
 
+std::string percent(const std::optional<double>& fraction) {
+  return fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-";
+}
+
 std::string percent_text(const std::optional<double>& fraction) {
   if (!fraction) return "-";
   std::string number = fmt::format("{:.1f}", 100 * *fraction);

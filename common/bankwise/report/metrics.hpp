@@ -37,6 +37,9 @@ std::string passes_number(const banks::Tally& tally);
 std::string ideal_number(const banks::Tally& tally);
 std::string conflicts_number(const banks::Tally& tally);
 
+/// "61.4 %"; "-" for nothing.
+std::string percent(const std::optional<double>& fraction);
+
 /// "100", "12.5"; "-" for nothing.
 std::string percent_text(const std::optional<double>& fraction);
 

@@ -5,13 +5,23 @@
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/report/report.hpp>
-#include <bankwise/report/text.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
+
+using namespace study;
+
 namespace {
+
+template <class Format>
+std::string optional_text(const std::optional<double>& value, const Format& format) {
+  return value ? format(*value) : std::string("-");
+}
+
+/// The first line of a reason; a compiler's log has many.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string verified(const Result& result) {
   if (result.status == Status::ok) return is_variant(result.variant) ? "yes" : "-";
@@ -22,7 +32,7 @@ std::vector<std::string> head_of(const RunResults& run) {
   std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
   if (!run.study->baseline.empty()) head.push_back(fmt::format("over {}", run.study->baseline));
   if (!run.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
-  if (has_counters(run)) head.emplace_back("counted");
+  if (run.has_counters()) head.emplace_back("counted");
   head.insert(head.end(), {"samples", "stop"});
   return head;
 }
@@ -30,10 +40,9 @@ std::vector<std::string> head_of(const RunResults& run) {
 std::vector<std::string> row_of(const RunResults& run, const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
-  std::vector<std::string> row{
-      result.library.empty() ? result.variant : result.library, verified(result),
-      optional_text(result.timing.median, format_time),         optional_text(result.timing.noise, percent),
-      optional_text(result.bytes_per_second, gigabytes),        optional_text(result.of_copy, percent)};
+  std::vector<std::string> row{result.library.empty() ? result.variant : result.library, verified(result),
+                               optional_text(result.timing.median, format_time),         percent(result.timing.noise),
+                               optional_text(result.bytes_per_second, gigabytes),        percent(result.of_copy)};
   if (!run.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!run.levels.empty()) {
     // The emulator's results for the row's kernels, or their CUDA counterparts.
@@ -43,9 +52,9 @@ std::vector<std::string> row_of(const RunResults& run, const Result& result) {
     const bool known = levels != run.levels.end(), costs = known && levels->costs;
     row.push_back(
         optional_text(costs ? passes_over_ideal(levels->costs->passes, levels->costs->ideal) : std::nullopt, times));
-    row.push_back(optional_text(known ? levels->alu_utilization : std::nullopt, percent));
+    row.push_back(percent(known ? levels->alu_utilization : std::nullopt));
   }
-  if (has_counters(run)) {
+  if (run.has_counters()) {
     const bool counted = result.counters && result.counters->counted;
     row.push_back(optional_text(counted ? counted_over_ideal(*result.counters->counted) : std::nullopt, times));
   }
@@ -104,13 +113,13 @@ std::vector<std::string> row_on_ranks(const Result& result) {
   return {scaling.alone.empty() ? result.variant : fmt::format("{}: {}", result.variant, scaling.alone),
           verified(result),
           optional_text(result.timing.median, format_time),
-          optional_text(result.timing.noise, percent),
+          percent(result.timing.noise),
           rate(result.bytes),
           rate(scaling.link_bytes),
-          optional_text(scaling.of_floor, percent),
-          optional_text(scaling.weak, percent),
+          percent(scaling.of_floor),
+          percent(scaling.weak),
           optional_text(scaling.exchanges_s, format_time),
-          optional_text(scaling.exchanging, percent),
+          percent(scaling.exchanging),
           result.status == Status::ok ? result.timing.stop : first_line(result.reason)};
 }
 
@@ -268,7 +277,7 @@ Row counted_row(const Result& result) {
   const gpu::Counters& counted = *result.counters->counted;
   Row row{result.library.empty() ? result.variant : result.library, "counted"};
   for (const auto& number : shared_memory_numbers(*result.counters)) row.push_back(count_text(number.counted));
-  const auto simt = bankwise::simt_efficiency(counted);
+  const auto simt = study::simt_efficiency(counted);
   row.push_back(simt ? fmt::format("{:.1f}", 100 * *simt) : "-");
   row.push_back(bytes_text(counted.dram_read_bytes));
   row.push_back(bytes_text(counted.dram_write_bytes));
@@ -282,7 +291,7 @@ Row counted_row(const Result& result) {
 Row difference_row(const CounterResult& counters) {
   Row row{"", "- model"};
   for (const auto& number : shared_memory_numbers(counters)) row.push_back(difference_text(number.difference()));
-  const auto simt = bankwise::simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
+  const auto simt = study::simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
   row.push_back(simt && model ? fmt::format("{:+.1f}", 100 * (*simt - *model)) : "-");
   row.insert(row.end(), 3, "");  // the model does not cover traffic with DRAM
   return row;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <bankwise/study/rank_study.hpp>
 #include <bankwise/support/numbers.hpp>
 
 namespace bankwise::study {

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include <bankwise/cluster/exchange.hpp>
-#include <bankwise/gpu/group_shape.hpp>
+#include <bankwise/cluster/communicator.hpp>
+#include <bankwise/gpu/kernel_image.hpp>
 
 namespace bankwise::study {
 
@@ -77,9 +77,3 @@ struct Plan {
 };
 
 }  // namespace bankwise::study
-
-namespace bankwise::bench {}
-namespace bankwise {
-using namespace study;  // the words of every case study
-using namespace bench;  // the words of every main program
-}  // namespace bankwise

@@ -3,6 +3,7 @@
 // The results of a run, before they are printed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,7 +12,6 @@
 
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/study/case_study.hpp>
-#include <bankwise/study/counter_result.hpp>
 #include <bankwise/study/levels.hpp>
 
 namespace bankwise::study {
@@ -108,6 +108,10 @@ struct RunResults {
   std::vector<VariantLevels> levels;  ///< for each architecture that a device is assumed to have; empty: not requested
   std::optional<RanksInfo> ranks;     ///< empty: one process
   std::string comparison;             ///< with an earlier run, as text
+
+  bool has_counters() const {
+    return std::ranges::any_of(results, [](const Result& result) { return result.counters.has_value(); });
+  }
 };
 
 /// A row faster than this fraction of copy probably measures a cache instead of memory.

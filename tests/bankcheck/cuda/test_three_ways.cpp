@@ -15,6 +15,7 @@
 #include "tests/emulator/emulated_plan.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

@@ -9,6 +9,8 @@
 
 namespace bankwise::matrix_product {
 
+using namespace study;
+
 namespace {
 
 constexpr std::uint64_t tile = 32;

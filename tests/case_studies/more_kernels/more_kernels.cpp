@@ -21,6 +21,9 @@ extern const NamedKernels more_kernels_emulated;
 }
 
 namespace bankwise::more_kernels {
+
+using namespace study;
+
 namespace {
 
 struct Point {

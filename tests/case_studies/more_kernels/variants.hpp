@@ -33,7 +33,7 @@ void work_by_kind(Input, Output);
 void blend_mirrored(Input, Output);
 
 struct Kernel {
-  Variant variant;
+  study::Variant variant;
   void (*reference)(Input, Output);
 };
 

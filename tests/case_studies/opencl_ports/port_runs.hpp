@@ -17,7 +17,7 @@ class BrokenPort {
     }
     std::ofstream(folder_.path() / sound.filename()) << mutate(text_of(sound), mutation);
   }
-  const bankwise::CaseStudy& study() const { return ported_study(file_.parent_path().filename().string()); }
+  const bankwise::study::CaseStudy& study() const { return ported_study(file_.parent_path().filename().string()); }
   std::string folder() const { return folder_.path().string(); }
 
  private:
@@ -26,7 +26,7 @@ class BrokenPort {
 };
 
 /// The command that runs every variant once; `folder` as run_plans takes it.
-inline std::string run_plans(const bankwise::CaseStudy& study, bankwise::Extent extent,
+inline std::string run_plans(const bankwise::study::CaseStudy& study, bankwise::study::Extent extent,
                              const std::string& folder = "") {
   return program("run_plans") + ' ' + std::string(study.name) + ' ' + std::to_string(extent.height) + ' ' +
          std::to_string(extent.width) + ' ' + std::to_string(extent.depth) +

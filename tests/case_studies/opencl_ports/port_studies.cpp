@@ -9,6 +9,7 @@
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace bankwise::gpu {
 extern const KernelSet common_gpu_kernels;

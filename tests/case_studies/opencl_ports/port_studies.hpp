@@ -11,15 +11,15 @@
 
 /// A case study with the kernel that flushes caches, which belongs to the runner. Its output is one poisoned word that
 /// it never writes.
-const bankwise::CaseStudy& flush();
+const bankwise::study::CaseStudy& flush();
 
 /// flush(), or a case study of the lists. Error: std::runtime_error if there is none with that name.
-const bankwise::CaseStudy& ported_study(std::string_view name);
+const bankwise::study::CaseStudy& ported_study(std::string_view name);
 
 /// Variants that launch all of its kernels that exist in both APIs. Of variants with the same kernels and different
 /// data, the first and the last.
-std::vector<bankwise::Variant> variants_of_all_kernels(const bankwise::CaseStudy& study, bankwise::Extent extent,
-                                                       unsigned compute_units);
+std::vector<bankwise::study::Variant> variants_of_all_kernels(const bankwise::study::CaseStudy& study,
+                                                              bankwise::study::Extent extent, unsigned compute_units);
 
 /// The first OpenCL device there is, which under Oclgrind is Oclgrind. Error: std::runtime_error if there is none.
 inline std::unique_ptr<bankwise::gpu::Session> open_first_opencl() {

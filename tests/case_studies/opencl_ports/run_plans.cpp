@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 
-#include <bankwise/bench/kernel_directory.hpp>
+#include <bankwise/bench/program.hpp>
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include "port_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
+using namespace bankwise::bench;
 
 int main(int argc, char** argv) try {
   if (argc < 5 || argc > 6) throw UsageError("usage: run_plans CASE HEIGHT WIDTH DEPTH [FOLDER]");

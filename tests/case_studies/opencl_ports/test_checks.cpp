@@ -6,6 +6,7 @@
 #include "tests/case_studies.hpp"
 
 using namespace bankwise;
+using namespace bankwise::study;
 
 namespace {
 

@@ -10,6 +10,9 @@ extern const NamedKernels doubling_emulated;
 }
 
 namespace bankwise::doubling {
+
+using namespace study;
+
 namespace {
 
 constexpr Variant variants[]{{"naive", {128, 1}, "a word for each thread"}};

@@ -6,6 +6,6 @@
 namespace bankwise::doubling {
 
 /// Every word times two, modulo 2^32.
-const CaseStudy& case_study();
+const study::CaseStudy& case_study();
 
 }  // namespace bankwise::doubling
