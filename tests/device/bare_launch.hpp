@@ -47,7 +47,7 @@ Law law_of(const study::CaseStudy& study);
 /// Of all case studies that follow the formula.
 std::vector<Law> laws();
 
-/// Inputs that look random and whose results follow from a formula (telescoping_sum/fill.cuh). The device generates and
+/// Inputs that look random and whose results follow from a formula (telescoping_sum/formula.cuh). The device generates and
 /// checks them, so neither 10,000 runs nor 34 gigabytes occupy the host.
 class TelescopingSum {
  public:
