@@ -5,12 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bankwise/bench/program.hpp>
 #include <bankwise/gpu/device.hpp>
+#include <bankwise/run.hpp>
+#include "devices_under_test.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/case_studies/mutations.hpp"
 #include "tests/programs.hpp"
 
 using namespace bankwise;
+using namespace bankwise::bench;
 using namespace bankwise::study;
 namespace fs = std::filesystem;
 
@@ -231,4 +235,61 @@ TEST_CASE("device/command_line/library_on_opencl", "[command_line]") {
   const auto rows = nlohmann::json::parse(outcome.out).at("results");
   CHECK(rows.at(1).at("status") == "unsupported");
   CHECK(rows.at(1).at("reason") == "the library exists only for CUDA");
+}
+
+// More than one device: PoCL has several if POCL_DEVICES names several.
+TEST_CASE("device/several_devices/one_fails", "[.several_devices]") {
+  std::vector<gpu::DeviceInfo> devices = gpu::devices().list;
+  std::erase_if(devices, [](const auto& device) { return device.api != gpu::Api::opencl || device.is_gpu; });
+  REQUIRE(devices.size() >= 2);
+  const ScratchDirectory scratch;
+  const std::string json = (scratch.path() / "results.json").string(), name = devices.back().name;
+  const char* const arguments[]{"reduction", "--n",        "1000",   "--api",      "opencl",
+                                "--device",  name.c_str(), "--json", json.c_str(), "--variant",
+                                "packed",    "--min-time", "0",      "--timeout",  "0.1"};
+  for (const std::size_t failing : {std::size_t{0}, std::size_t{1}}) {
+    std::size_t opened = 0;
+    MainProgram program = case_study_program();
+    program.open = [&](const gpu::DeviceInfo& device) {
+      if (opened++ == failing) throw std::runtime_error("it fell off the bus");
+      return gpu::open(device);
+    };
+    CHECK(run_program(reduction::case_study(), int(std::size(arguments)), arguments, program) == 3);
+    CHECK(opened > 1);
+    const auto results = nlohmann::json::parse(text_of(json)).at("results");
+    CHECK(results.size() == 2 * (opened - 1));  // copy and packed on each of the others
+    for (const auto& row : results) CHECK(row.at("status") == "ok");
+  }
+}
+
+// Hardware counters if a device allows reading them, otherwise a reason; rows keep their results in any case.
+TEST_CASE("device/counters/flag", "[counters]") {
+  for (const auto& device : devices_under_test()) {
+    for (const std::string scope : {"memory", "block"}) {
+      const std::string side = device.is_gpu ? "1024" : "64";  // a CPU has a reason to give, and no counters
+      const Outcome outcome = run("transpose", "--width " + side + " --height " + side +
+                                                   " --variant tile32,tile32_padded,swizzled "
+                                                   "--counters --json - --scope " +
+                                                   scope + " --device " + std::to_string(device.index));
+      INFO(device.name << " " << scope << " " << outcome.err);
+      REQUIRE(outcome.code == 0);
+      const auto results = nlohmann::json::parse(outcome.out).at("results");
+      CHECK(results.size() == 4);  // copy, too
+      for (const auto& row : results) {
+        INFO(row);
+        if (row.at("variant") == "copy") continue;
+        CHECK(row.at("status") == "ok");
+        const auto& counters = row.at("counters");
+        CHECK(counters.at("shared_load_passes").is_number() == counters.at("reason").get<std::string>().empty());
+        if (counters.at("shared_load_passes").is_null() || counters.at("model").is_null()) continue;
+        // Other traffic of a multiprocessor may add a few passes, but removes none.
+        for (const char* key : {"shared_load_passes", "shared_load_conflicts", "shared_store_passes"}) {
+          const double difference = counters.at("difference").at(key), model = counters.at("model").at(key);
+          INFO(key);
+          CHECK(difference >= 0);
+          CHECK(difference <= 0.001 * model + 1000);
+        }
+      }
+    }
+  }
 }
