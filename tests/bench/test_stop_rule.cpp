@@ -41,46 +41,35 @@ TEST_CASE("bench/stop_rule/median_and_noise") {
   CHECK(noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one outlier does not move it
 }
 
-TEST_CASE("bench/stop_rule/minimum_time") {
-  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
-  CHECK(feed(rule, 1e-3, 0) == "quiet");
-  CHECK(rule.samples().size() == 200);
-}
-
-TEST_CASE("bench/stop_rule/minimum_number") {
-  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 100});
-  CHECK(feed(rule, 1, 0.001) == "quiet");
-  CHECK(rule.samples().size() == 10);
-}
-
-TEST_CASE("bench/stop_rule/stable_noise") {
-  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
-  CHECK(feed(rule, 1e-3, 0.05) == "stable");
-  CHECK(rule.samples().size() < 2000);
+TEST_CASE("bench/stop_rule/reasons") {
+  struct Row {
+    const char* name;
+    StopLimits limits;
+    double mean, spread, overhead;
+    const char* reason;
+    std::size_t least, most;  ///< samples
+  };
+  const StopLimits usual{.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2};
+  const StopLimits patient{.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 100};
+  const StopLimits few{.min_samples = 10, .max_samples = 100, .min_time = 1000, .max_noise = 0, .timeout = 2000};
+  for (const Row& row : {Row{"minimum time", usual, 1e-3, 0, 0, "quiet", 200, 200},
+                         {"minimum number", patient, 1, 0.001, 0, "quiet", 10, 10},
+                         {"stable noise", usual, 1e-3, 0.05, 0, "stable", 0, 1999},
+                         {"timeout", usual, 1.5, 0, 0, "timeout", 2, 2},
+                         {"time between samples", usual, 1e-6, 0.05, 0.1, "timeout", 20, 20},
+                         {"maximum", few, 1e-9, 0.5, 0, "enough", 100, 100}}) {
+    INFO(row.name);
+    StopRule rule(row.limits);
+    CHECK(feed(rule, row.mean, row.spread, row.overhead) == row.reason);
+    CHECK(rule.samples().size() >= row.least);
+    CHECK(rule.samples().size() <= row.most);
+  }
 }
 
 TEST_CASE("bench/stop_rule/thirty_percent") {
   StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
   const auto reason = feed(rule, 1e-3, 0.3);
   CHECK((reason == "stable" || reason == "timeout"));
-}
-
-TEST_CASE("bench/stop_rule/timeout") {
-  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
-  CHECK(feed(rule, 1.5, 0) == "timeout");
-  CHECK(rule.samples().size() == 2);
-}
-
-TEST_CASE("bench/stop_rule/time_between_samples") {
-  StopRule rule({.min_samples = 10, .min_time = 0.2, .max_noise = 0.01, .timeout = 2});
-  CHECK(feed(rule, 1e-6, 0.05, 0.1) == "timeout");
-  CHECK(rule.samples().size() == 20);
-}
-
-TEST_CASE("bench/stop_rule/maximum") {
-  StopRule rule({.min_samples = 10, .max_samples = 100, .min_time = 1000, .max_noise = 0, .timeout = 2000});
-  CHECK(feed(rule, 1e-9, 0.5) == "enough");
-  CHECK(rule.samples().size() == 100);
 }
 
 TEST_CASE("bench/stop_rule/dropped") {
