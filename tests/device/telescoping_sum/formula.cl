@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Words whose sums are known without adding them up: fill makes out[i] = f(i + stride) - f(i), where f is a hash. If
-// every stride-th word counts, those before the i-th add up to f(i) - f(i mod stride). With stride 0 the words are f(i).
+// every stride-th word counts, those before the i-th add up to f(i) - f(i mod stride). With stride 0 the words are
+// f(i).
 //
 // check compares a result with the formula, and poisons it for the next run: got[i] must be f(k) - f(i mod stride), or
-// f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For an exclusive prefix sum: height 1, width
-// n, base 0. For a total: base n. For a transposed matrix: its height and width.
+// f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For an exclusive prefix sum: height 1,
+// width n, base 0. For a total: base n. For a transposed matrix: its height and width.
 //
 // Kernels: fill, check
 //
@@ -36,8 +37,8 @@ void telescoping_sum_fill(__global uint* out, ulong n, ulong stride, ulong seed)
 }
 
 __kernel __attribute__((reqd_work_group_size(BLOCK, 1, 1)))
-void telescoping_sum_check(__global uint* got, volatile __global uint* report, ulong n, ulong beyond, ulong height, ulong width,
-                     ulong base, ulong stride, ulong seed, ulong run) {
+void telescoping_sum_check(__global uint* got, volatile __global uint* report, ulong n, ulong beyond, ulong height,
+                           ulong width, ulong base, ulong stride, ulong seed, ulong run) {
   for (ulong i = get_global_id(0); i < n + beyond; i += get_global_size(0)) {
     uint right = POISON;
     if (i < n) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT-0
 //
 // Words whose sums are known without adding them up: fill makes out[i] = f(i + stride) - f(i), where f is a hash. If
-// every stride-th word counts, those before the i-th add up to f(i) - f(i mod stride). With stride 0 the words are f(i).
+// every stride-th word counts, those before the i-th add up to f(i) - f(i mod stride). With stride 0 the words are
+// f(i).
 //
 // check compares a result with the formula, and poisons it for the next run: got[i] must be f(k) - f(i mod stride), or
-// f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For an exclusive prefix sum: height 1, width
-// n, base 0. For a total: base n. For a transposed matrix: its height and width.
+// f(k) if stride is 0, with k = base + (i mod height) * width + i / height. For an exclusive prefix sum: height 1,
+// width n, base 0. For a total: base n. For a transposed matrix: its height and width.
 //
 // Kernels: fill, check
 //
