@@ -28,14 +28,6 @@ bool needs_cuda(const std::string& row) {
 
 std::string mpirun(unsigned ranks) { return MPIRUN " -n " + std::to_string(ranks) + " "; }
 
-std::string size_flags(const CaseStudy& study, Extent extent) {
-  std::string flags;
-  for (const Side& side : study.sides) {
-    flags += " --" + std::string(side.name) + " " + std::to_string(extent.*side.length);
-  }
-  return flags;
-}
-
 }  // namespace
 
 TEST_CASE("cluster/programs/two_to_four_ranks", "[programs]") {
@@ -45,7 +37,7 @@ TEST_CASE("cluster/programs/two_to_four_ranks", "[programs]") {
     const ScratchDirectory scratch;
     const auto json_file = scratch.path() / "out.json";
     const Outcome outcome =
-        run(name, "--api opencl --cache hot --json " + json_file.string() + size_flags(job.study, job.extent),
+        run(name, "--api opencl --cache hot --json " + json_file.string() + ' ' + flags(job.study, job.extent),
             mpirun(job.ranks));
     INFO(name << " on " << job.ranks << "\n" << outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
