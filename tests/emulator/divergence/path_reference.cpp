@@ -2,10 +2,12 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <iomanip>
 #include <map>
 #include <span>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 #include "path_reference.hpp"
 
@@ -56,6 +58,16 @@ void run_block() {
   }
 }
 
+auto statement(const Request& request) { return std::tuple(request.level, request.array, request.store); }
+
+std::string line(const Request& request) {
+  std::ostringstream text;
+  text << request.level << (request.store ? " store " : " load ") << request.array << ' ' << std::hex
+       << std::setfill('0') << std::setw(16) << request.mask << std::dec << ':';
+  for (const auto address : request.addresses) text << ' ' << address;
+  return text.str();
+}
+
 /// The requests of some lanes, the first of which has bit 0.
 Requests requests_of(std::span<const RunningLane> lanes) {
   std::map<Path, Request> requests;
@@ -78,6 +90,19 @@ Requests requests_of(std::span<const RunningLane> lanes) {
 }
 
 }  // namespace
+
+std::vector<std::string> lines(const Requests& requests, Order order) {
+  Requests sorted = requests;
+  if (order == Order::of_statement) {
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Request& a, const Request& b) { return statement(a) < statement(b); });
+  }
+  std::vector<std::string> result;
+  result.reserve(sorted.size());
+  for (const Request& request : sorted) result.push_back(line(request));
+  if (order == Order::none) std::sort(result.begin(), result.end());
+  return result;
+}
 
 void wait_for_others() { swapcontext(&running().context, &block->scheduler); }
 

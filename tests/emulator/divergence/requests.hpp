@@ -33,16 +33,6 @@ enum class Order {
 /// matter.
 std::vector<std::string> lines(const Requests& requests, Order order);
 
-/// Active lanes of all requests, added up.
-std::uint64_t lanes(const Requests& requests);
-
-/// The requests of one statement, given by array and direction.
-Requests of(const Requests& requests, const std::string& array, bool store);
-
-/// The result of matching lanes by "the n-th time that the lane executes this statement since the barrier", which is
-/// wrong under divergence. In the order of the statements' first requests.
-Requests matched_by_count(const Requests& requests);
-
 struct Outcome {
   std::vector<Requests> warps;
   std::vector<unsigned> output;  ///< as many words as threads

@@ -5,6 +5,8 @@
 // addresses.
 #include <bankwise/emulator/cuda.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -100,16 +102,18 @@ TEST_CASE("emulator/divergence/equals_lanes_alone") {
   }
 }
 
+// To match lanes by how often each has executed a statement would be wrong, and these inputs show it: it would make as
+// many requests as the busiest lane has accesses.
 TEST_CASE("emulator/divergence/counts_disagree") {
-  const auto input = random_input(1);
-  const auto found = emulated(divergences.front(), 64, 32, input);
-  const auto expected = lockstep::run_alone(lockstep::kernel_alone("nested_loops"), 64, 32, input);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto right = lockstep::of(expected.warps.at(i), "inner", false);
-    const auto wrong = lockstep::of(matched_by_count(found.warps.at(i)), "inner", false);
-    CHECK(lines(right, Order::none) != lines(wrong, Order::none));
-    CHECK(right.size() == 16);
-    CHECK(wrong.size() == 10);
-    CHECK(lockstep::lanes(right) == lockstep::lanes(wrong));
+  for (const auto& warp : emulated(divergences.front(), 64, 32, random_input(1)).warps) {
+    std::size_t requests = 0;
+    std::array<unsigned, 32> accesses{};
+    for (const auto& request : warp) {
+      if (request.array != "inner" || request.store) continue;
+      ++requests;
+      for (unsigned lane = 0; lane < 32; ++lane) accesses[lane] += request.mask >> lane & 1;
+    }
+    CHECK(requests == 16);
+    CHECK(std::ranges::max(accesses) == 10);
   }
 }
