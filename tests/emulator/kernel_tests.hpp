@@ -5,9 +5,11 @@
 
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/cuda.hpp>
@@ -24,6 +26,23 @@ __device__ inline constexpr unsigned scramble(unsigned i) {
   i = (i ^ i >> 16) * 0x7FEB352D;
   i = (i ^ i >> 15) * 0x846CA68B;
   return i ^ i >> 16;
+}
+
+/// 1, 2, 3 ...
+inline std::vector<float> numbers(unsigned count) {
+  std::vector<float> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 1.0f);
+  return numbers;
+}
+
+/// Accesses of an operation; of one width, unless that is 0.
+inline std::uint64_t count_of(const bankwise::trace::KernelTrace& trace, bankwise::banks::Operation operation,
+                              unsigned width = 0) {
+  std::uint64_t count = 0;
+  for (const auto& pattern : trace.patterns) {
+    if (pattern.operation == operation && (width == 0 || pattern.width == width)) count += pattern.count;
+  }
+  return count;
 }
 
 /// The diagnosis of what `launch` emulates; empty if there is none.

@@ -8,7 +8,6 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 
-#include <numeric>
 #include <vector>
 #include "tests/catch_any.hpp"
 
@@ -22,11 +21,6 @@ using bankwise::banks::Operation;
 namespace emulator = bankwise::emulator;
 namespace cg = cooperative_groups;
 
-std::uint64_t count_of(const bankwise::trace::KernelTrace& trace, Operation operation) {
-  std::uint64_t count = 0;
-  for (const auto& pattern : trace.patterns) count += pattern.operation == operation ? pattern.count : 0;
-  return count;
-}
 enum class Mistake { none, no_wait, no_barrier, too_few_groups };
 
 __global__ void two_stages(const float* in, float* out, Mistake mistake) {
@@ -42,12 +36,6 @@ __global__ void two_stages(const float* in, float* out, Mistake mistake) {
   if (mistake != Mistake::too_few_groups) __pipeline_wait_prior(0);
   __syncthreads();
   out[64 + t] = stage[1][63 - t];
-}
-
-std::vector<float> numbers(unsigned count) {
-  std::vector<float> all(count);
-  std::iota(all.begin(), all.end(), 1.0f);
-  return all;
 }
 
 __global__ void barrier_object(const float* in, float* out, unsigned arrivals) {

@@ -27,7 +27,7 @@ class Ordering {
  public:
   explicit Ordering(const emulator::BlockGraph& next) : next_(next), part_(next.size()) {
     Nodes all(next.size());
-    for (Node node = 0; node < all.size(); ++node) all[node] = node;
+    std::iota(all.begin(), all.end(), 0);
     order(all, {0});
   }
   const Nodes& result() const { return result_; }
@@ -167,11 +167,15 @@ std::vector<unsigned> slow_order_of_blocks(const emulator::BlockGraph& next) {
 
 constexpr unsigned LARGE = 1 << 16;
 
+std::vector<unsigned> by_address(std::size_t blocks) {
+  std::vector<unsigned> order(blocks);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 bool holds_each_once(std::vector<unsigned> order, std::size_t blocks) {
   std::sort(order.begin(), order.end());
-  std::vector<unsigned> all(blocks);
-  std::iota(all.begin(), all.end(), 0);
-  return order == all;
+  return order == by_address(blocks);
 }
 
 /// Functions like those of compilers: blocks that fall through, jump ahead or, one in `loops`, back, and some that
@@ -233,9 +237,7 @@ TEST_CASE("emulator/block_order/unrolled") {
   for (unsigned i = 0; i + 1 < LARGE; ++i) next[i] = {i + 1, std::min(i + 2, LARGE - 1)};
   const bool in_a_loop = GENERATE(false, true);
   if (in_a_loop) next[LARGE - 2].push_back(1);
-  std::vector<unsigned> by_address(LARGE);
-  std::iota(by_address.begin(), by_address.end(), 0);
-  CHECK(order_of_blocks(next) == by_address);
+  CHECK(order_of_blocks(next) == by_address(LARGE));
 }
 
 TEST_CASE("emulator/block_order/many_exits") {
@@ -274,7 +276,5 @@ TEST_CASE("emulator/block_order/deep_nesting") {
   BlockGraph next(2 * depth);
   for (unsigned i = 0; i + 1 < 2 * depth; ++i) next[i].push_back(i + 1);
   for (unsigned i = 0; i < depth; ++i) next[2 * depth - 1 - i].push_back(i);
-  std::vector<unsigned> by_address(2 * depth);
-  std::iota(by_address.begin(), by_address.end(), 0);
-  CHECK(order_of_blocks(next) == by_address);
+  CHECK(order_of_blocks(next) == by_address(2 * depth));
 }

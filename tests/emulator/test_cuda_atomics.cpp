@@ -24,7 +24,6 @@ namespace {
 
 using bankwise::emulate;
 using bankwise::banks::Operation;
-using bankwise::emulator::Launch;
 
 constexpr unsigned full = 0xFFFFFFFF;
 
@@ -153,16 +152,13 @@ TEST_CASE("emulator/cuda_atomics/every_type") {
   DO(bits_xor, 99, int), DO(bits_xor, 99, unsigned), DO(bits_xor, 1ull << 60, unsigned long long);
   DO(exchange, 7, int), DO(exchange, 7, unsigned), DO(exchange, 7, unsigned long long), DO(exchange, 7, float);
 #undef DO
-  const Launch launch{.grid = 5, .block = 64, .threads = 4};
-  unsigned short short_cell = 0;
-  int int_cell = 0;
-  unsigned unsigned_cell = 0, up = 0, down = 0;
-  unsigned long long long_cell = 1ull << 40;
-  emulate(count_by_swapping<unsigned short>, launch, &short_cell);
-  emulate(count_by_swapping<int>, launch, &int_cell);
-  emulate(count_by_swapping<unsigned>, launch, &unsigned_cell);
-  emulate(count_by_swapping<unsigned long long>, launch, &long_cell);
-  CHECK((short_cell == 320 && int_cell == 320 && unsigned_cell == 320 && long_cell == (1ull << 40) + 320));
+  const auto counts_all = [](auto cell) {
+    const auto start = cell;
+    emulate(count_by_swapping<decltype(cell)>, {.grid = 5, .block = 64, .threads = 4}, &cell);
+    return cell == start + 320;
+  };
+  CHECK((counts_all((unsigned short)0) && counts_all(0) && counts_all(0u) && counts_all(1ull << 40)));
+  unsigned up = 0, down = 0;
   emulate(wrapping, {.grid = 1, .block = 13}, &up, &down);
   CHECK(up == 3);    // 0 ... 9, 0, 1, 2, 3
   CHECK(down == 7);  // 0, 9 ... 0, 9, 8, 7

@@ -257,14 +257,11 @@ TEST_CASE("emulator/cuda_words/trap_and_assert") {
   emulate(fails, {.block = 32}, p.data(), 0);
   CHECK(p == vector<int>(32, 6));
   for (int how : {1, 2}) {
-    try {
-      emulate(fails, {.block = 32}, p.data(), how);
-      FAIL("nothing was thrown");
-    } catch (const bankwise::emulator::Diagnosis& diagnosis) {
-      INFO(diagnosis.what());
-      CHECK(diagnosis.fault == bankwise::emulator::Fault::trap);
-      CHECK(diagnosis.site.file.ends_with("test_cuda_intrinsics.cpp"));  // the kernel's line, not the intrinsic's
-    }
+    const auto diagnosis = diagnosis_of([&] { emulate(fails, {.block = 32}, p.data(), how); });
+    REQUIRE(diagnosis);
+    INFO(diagnosis->what());
+    CHECK(diagnosis->fault == bankwise::emulator::Fault::trap);
+    CHECK(diagnosis->site.file.ends_with("test_cuda_intrinsics.cpp"));  // the kernel's line, not the intrinsic's
   }
 }
 

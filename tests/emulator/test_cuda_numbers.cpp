@@ -7,18 +7,8 @@
 #include <limits>
 
 #include <bankwise/emulator/cuda.hpp>
+#include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
-
-namespace {
-
-/// Numbers without a pattern.
-__device__ constexpr unsigned scramble(unsigned i) {
-  i = (i ^ i >> 16) * 0x7FEB352D;
-  i = (i ^ i >> 15) * 0x846CA68B;
-  return i ^ i >> 16;
-}
-
-}  // namespace
 
 TEST_CASE("emulator/cuda_numbers/bits") {
   size_t wrong = 0;

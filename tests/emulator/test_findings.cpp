@@ -99,10 +99,9 @@ Run run(Launch launch, auto kernel, Arguments... arguments) {
 
 /// The diagnosis of a fault, of which there is exactly one.
 const trace::DiagnosisRecord& only(const KernelTrace& trace, Fault fault) {
-  const auto is = [&](const trace::DiagnosisRecord& one) { return one.fault == fault; };
   INFO(to_string(fault));
-  REQUIRE(std::count_if(trace.diagnoses.begin(), trace.diagnoses.end(), is) == 1);
-  return *std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), is);
+  REQUIRE(std::ranges::count(trace.diagnoses, fault, &trace::DiagnosisRecord::fault) == 1);
+  return *std::ranges::find(trace.diagnoses, fault, &trace::DiagnosisRecord::fault);
 }
 
 unsigned line_of(const KernelTrace& trace, std::uint32_t site) {

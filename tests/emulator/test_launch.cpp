@@ -7,6 +7,7 @@
 
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>
+#include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -256,11 +257,8 @@ TEST_CASE("emulator/launch/three_dimensions") {
 TEST_CASE("emulator/launch/dynamic_arrays") {
   auto data = counted(64);
   const auto trace = emulate(reverse_dynamic, {.grid = 1, .block = 64, .dynamic_shared = 256}, data.data());
-  CHECK(data == [] {
-    auto reversed = counted(64);
-    std::reverse(reversed.begin(), reversed.end());
-    return reversed;
-  }());
+  const auto given = counted(64);
+  CHECK(data == std::vector<unsigned>(given.rbegin(), given.rend()));
   REQUIRE(trace.arrays.size() == 1);
   CHECK(trace.arrays[0].name == "dynamic shared memory");
   CHECK(trace.arrays[0].bytes == 256);
@@ -314,12 +312,10 @@ TEST_CASE("emulator/launch/exceptions") {
   CHECK_THROWS_WITH(emulate(throws, {.grid = 1, .block = 4}), "from a kernel");
   std::vector<unsigned> out(64);
   for (const unsigned threads : {1U, 4U}) {
-    try {
-      emulate(fails_in_block, {.grid = 50, .block = 64, .threads = threads}, out.data(), 11U);
-      FAIL("nothing was thrown");
-    } catch (const emulator::Diagnosis& diagnosis) {
-      CHECK(diagnosis.block == Dim3(11, 0, 0));
-    }
+    const emulator::Launch launch{.grid = 50, .block = 64, .threads = threads};
+    const auto diagnosis = diagnosis_of([&] { emulate(fails_in_block, launch, out.data(), 11U); });
+    REQUIRE(diagnosis);
+    CHECK(diagnosis->block == Dim3(11, 0, 0));
   }
 }
 

@@ -62,12 +62,13 @@ Scan ring(unsigned blocks) {
 
 State state_for(const Scan& scan, std::size_t n) { return State(32 + tiles(n, scan.tile, 1), 0); }
 
-/// One launch, right or not.
-void check_launch(const Scan& scan, State& state, std::size_t n, unsigned threads, unsigned seed, unsigned warp = 32) {
+/// One launch, right or not. `more_blocks`: more than there are tiles.
+void check_launch(const Scan& scan, State& state, std::size_t n, unsigned threads, unsigned seed, unsigned warp = 32,
+                  unsigned more_blocks = 0) {
   const Words input = input_of(n, seed);
   Words expected(n), output(n, 0xCDCDCDCD);
   std::exclusive_scan(input.begin(), input.end(), expected.begin(), 0U);
-  const auto blocks = unsigned(std::min<std::uint64_t>(tiles(n, scan.tile, 1), scan.max_blocks));
+  const auto blocks = more_blocks + unsigned(std::min<std::uint64_t>(tiles(n, scan.tile, 1), scan.max_blocks));
   emulator::Launch launch{.grid = blocks, .block = scan.block};
   launch.dynamic_shared = scan.dynamic_shared;
   launch.threads = threads;
@@ -132,14 +133,8 @@ TEST_CASE("emulator/look_back/ring_any_order") {
 TEST_CASE("emulator/look_back/ring_more_blocks") {
   const Scan scan = ring(1);
   State state = state_for(scan, 3 * scan.tile);
-  const Words input = input_of(2 * scan.tile + 9, 1);
-  Words expected(input.size()), output(input.size());
-  std::exclusive_scan(input.begin(), input.end(), expected.begin(), 0U);
   for (unsigned launch = 0; launch < 3; ++launch) {
-    emulator::Launch shape{.grid = 11, .block = scan.block};
-    shape.dynamic_shared = scan.dynamic_shared;
-    emulate(scan.kernel, shape, input.data(), output.data(), state.data(), input.size());
-    CHECK(output == expected);
+    check_launch(scan, state, 2 * scan.tile + 9, 0, 1, 32, 10);
     CHECK(state[0] == (1ULL + launch) << 32);
   }
 }

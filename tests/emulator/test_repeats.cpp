@@ -113,14 +113,14 @@ TEST_CASE("emulator/runtime/repeats/effects_run", "[runtime]") {
 }
 
 TEST_CASE("emulator/runtime/repeats/recorded_launch", "[runtime]") {
-  CHECK(launch(
-      "recorded", [] {}, true));
-  CHECK(launch(
-      "recorded", [] {}, true));
-  CHECK(!launch(
-      "recorded", [] {}, true));
-  CHECK(launch(
-      "recorded", [] {}, false));
+  const auto runs = [](bool recorded) {
+    return launch(
+        "recorded", [] {}, recorded);
+  };
+  CHECK(runs(true));
+  CHECK(runs(true));
+  CHECK(!runs(true));
+  CHECK(runs(false));
 }
 
 TEST_CASE("emulator/runtime/repeats/host_threads", "[runtime]") {

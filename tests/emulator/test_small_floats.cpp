@@ -63,38 +63,26 @@ class Table {
   std::vector<double> values_;
 };
 
-struct Half {
-  using Type = __half;
-  using Pair = __half2;
-  inline static const Table table{10, 32};
-  static Type make(unsigned bits) { return __ushort_as_half((unsigned short)bits); }
-  static unsigned bits(Type a) { return __half_as_ushort(a); }
-  static Type rn(float a) { return __float2half_rn(a); }
-  static Type rz(float a) { return __float2half_rz(a); }
-  static Type ru(float a) { return __float2half_ru(a); }
-  static Type rd(float a) { return __float2half_rd(a); }
-  static int to_int(Type a) { return __half2int_rn(a); }
-  static unsigned long long to_ull(Type a) { return __half2ull_ru(a); }
-  static short to_short(Type a) { return __half2short_rd(a); }
-  static Type from_int(int a) { return __int2half_rn(a); }
-  static Type from_ull(unsigned long long a) { return __ull2half_rn(a); }
-};
-struct Bfloat16 {
-  using Type = __nv_bfloat16;
-  using Pair = __nv_bfloat162;
-  inline static const Table table{7, 256};
-  static Type make(unsigned bits) { return __ushort_as_bfloat16((unsigned short)bits); }
-  static unsigned bits(Type a) { return __bfloat16_as_ushort(a); }
-  static Type rn(float a) { return __float2bfloat16_rn(a); }
-  static Type rz(float a) { return __float2bfloat16_rz(a); }
-  static Type ru(float a) { return __float2bfloat16_ru(a); }
-  static Type rd(float a) { return __float2bfloat16_rd(a); }
-  static int to_int(Type a) { return __bfloat162int_rn(a); }
-  static unsigned long long to_ull(Type a) { return __bfloat162ull_ru(a); }
-  static short to_short(Type a) { return __bfloat162short_rd(a); }
-  static Type from_int(int a) { return __int2bfloat16_rn(a); }
-  static Type from_ull(unsigned long long a) { return __ull2bfloat16_rn(a); }
-};
+/// The functions of a format, which CUDA calls `half`.
+#define FORMAT(Name, half, type, fraction, exponents)                                    \
+  struct Name {                                                                          \
+    using Type = type;                                                                   \
+    inline static const Table table{fraction, exponents};                                \
+    static Type make(unsigned bits) { return __ushort_as_##half((unsigned short)bits); } \
+    static unsigned bits(Type a) { return __##half##_as_ushort(a); }                     \
+    static Type rn(float a) { return __float2##half##_rn(a); }                           \
+    static Type rz(float a) { return __float2##half##_rz(a); }                           \
+    static Type ru(float a) { return __float2##half##_ru(a); }                           \
+    static Type rd(float a) { return __float2##half##_rd(a); }                           \
+    static int to_int(Type a) { return __##half##2int_rn(a); }                           \
+    static unsigned long long to_ull(Type a) { return __##half##2ull_ru(a); }            \
+    static short to_short(Type a) { return __##half##2short_rd(a); }                     \
+    static Type from_int(int a) { return __int2##half##_rn(a); }                         \
+    static Type from_ull(unsigned long long a) { return __ull2##half##_rn(a); }          \
+  };
+FORMAT(Half, half, __half, 10, 32)
+FORMAT(Bfloat16, bfloat16, __nv_bfloat16, 7, 256)
+#undef FORMAT
 
 /// Counts differences, because 65,536 assertions take long.
 template <class F, class Function, class Reference>

@@ -3,7 +3,6 @@
 // Inline PTX and tensor cores: what they compute, what they access, and which mistakes they show.
 #include <mma.h>
 
-#include <numeric>
 #include <random>
 #include <vector>
 #include "tests/catch_any.hpp"
@@ -18,16 +17,6 @@ using bankwise::banks::Operation;
 namespace emulator = bankwise::emulator;
 namespace wmma = nvcuda::wmma;
 
-std::uint64_t count_of(const bankwise::trace::KernelTrace& trace, Operation operation) {
-  std::uint64_t count = 0;
-  for (const auto& pattern : trace.patterns) count += pattern.operation == operation ? pattern.count : 0;
-  return count;
-}
-std::vector<float> numbers(unsigned count) {
-  std::vector<float> all(count);
-  std::iota(all.begin(), all.end(), 1.0f);
-  return all;
-}
 // --- PTX ---
 
 __global__ void memory_ptx(const float* in, float* out) {
@@ -64,7 +53,6 @@ __global__ void copy_ptx(const float* in, float* out) {
   out[threadIdx.x] = tile[4 * (31 - threadIdx.x)] + zeros[5];
 }
 
-/// A wait loop as it is usually written.
 // --- tensor cores ---
 
 constexpr unsigned rows = 16, columns = 8, depth = 16;
@@ -162,11 +150,7 @@ TEST_CASE("emulator/tensor_cores/ptx_accesses") {
   CHECK(out[0] == in[4 + 2]);
   CHECK(out[32 + 16] == 32 + 2 * 0);
   CHECK(out[32] == 32 + 2 * 16);
-  unsigned wide_stores = 0;
-  for (const auto& pattern : trace.patterns) {
-    wide_stores += pattern.operation == Operation::store && pattern.width == 16;
-  }
-  CHECK(wide_stores == 1);
+  CHECK(count_of(trace, Operation::store, 16) == 1);
   CHECK(count_of(trace, Operation::atomic_inc) == 1);
   CHECK(count_of(trace, Operation::atomic) == 1);
   CHECK(count_of(trace, Operation::load) == 1);
@@ -208,11 +192,7 @@ TEST_CASE("emulator/tensor_cores/wmma") {
   using wmma::row_major;
   const auto halves = check_fragments<__half, 16, 16, 16, float, row_major, row_major>(wmma::mem_row_major);
   CHECK(count_of(halves, Operation::ldmatrix_x4) == 2);
-  unsigned pairs = 0;
-  for (const auto& pattern : halves.patterns) {
-    pairs += pattern.operation == Operation::store && pattern.width == 8 ? unsigned(pattern.count) : 0;
-  }
-  CHECK(pairs == 4);
+  CHECK(count_of(halves, Operation::store, 8) == 4);
   check_fragments<__half, 16, 16, 16, __half, col_major, col_major>(wmma::mem_col_major);
   check_fragments<__nv_bfloat16, 16, 16, 16, float, row_major, col_major>(wmma::mem_col_major);
   check_fragments<__half, 32, 8, 16, float, col_major, row_major>(wmma::mem_row_major);
