@@ -78,14 +78,11 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.bulk.at(0).kind == "wgmma");
 }
 
-TEST_CASE("cuda/record/cut_anywhere") {
+TEST_CASE("cuda/record/damaged") {
   for (std::size_t size = whole.find('\n') + 1; size < whole.size(); ++size) {
     INFO(whole.substr(0, size));
     CHECK_FALSE(read(whole.substr(0, size)).ended);
   }
-}
-
-TEST_CASE("cuda/record/damaged_line") {
   const std::pair<std::string, std::string> damages[]{
       {changed("store", "stare"), "line 7 of the record of process 12: there is no kind 'stare'"},
       {changed("pattern 5 150", "pattern 6 150"), "there is no kernel 6 before it"},
@@ -108,9 +105,7 @@ TEST_CASE("cuda/record/damaged_line") {
     INFO(record.errors.back());
     CHECK(record.errors.back().find(sentence) != std::string::npos);
   }
-}
-
-TEST_CASE("cuda/record/other_files") {
+  // Other files.
   CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 1"));
   CHECK_THROWS_WITH(read("bankwise_cuda_record 2\nend\n"), Catch::Matchers::EndsWith("is no record of version 1"));
   CHECK_THROWS_WITH(read_record("/no/such/file"), "cannot read '/no/such/file'");

@@ -67,9 +67,7 @@ TEST_CASE("cuda/gpu/kinds/atomics", "[kinds]") {
   // 4 passes, ideal 2, and each conflict takes two passes.
   CHECK(numbers(kinds().on("swaps"), "", "atomic.cas") == Numbers{blocks, 32 * blocks, 4 * blocks, 2 * blocks, blocks});
   for (const char* kernel : {"add_unused", "add_used", "increments", "swaps"}) CHECK(lacking(kernel).empty());
-}
-
-TEST_CASE("cuda/gpu/kinds/atomic_loop_has_no_cost", "[kinds]") {
+  // A loop has no cost.
   const auto loops = rows(kinds().on("float_adds"), "", "atomic.cas");
   REQUIRE(loops.size() == 1);
   CHECK(loops.at(0).at("accesses") >= blocks);
@@ -108,14 +106,11 @@ TEST_CASE("cuda/gpu/kinds/remote_shared_memory", "[kinds]") {
   CHECK(numbers(kinds().on("remote")) == Numbers(5, 0));
 }
 
-TEST_CASE("cuda/gpu/kinds/inactive_lanes", "[kinds]") {
+TEST_CASE("cuda/gpu/kinds/inactive_lanes_and_generic_loads", "[kinds]") {
   for (const char* operation : {"store", "load"}) {
     CHECK(numbers(kinds().on("two_thirds"), "", operation) == times(blocks, 21, 1, 21));
     CHECK(numbers(kinds().on("part_of_warp"), "", operation) == times(blocks, 17, 1, 17));
   }
-}
-
-TEST_CASE("cuda/gpu/kinds/generic_loads", "[kinds]") {
   CHECK(numbers(kinds().on("anywhere"), "// store", "store") == times(blocks, 4));
   CHECK(numbers(kinds().on("anywhere"), "generic load", "load") == times(blocks, 4));
   CHECK(numbers(kinds().on("anywhere")) == times(std::uint64_t{2} * blocks, 4));

@@ -36,32 +36,26 @@ TEST_CASE("cuda/gpu/processes/mpirun", "[.mpirun]") {
   check_ways_32(c, 2, 2 * 4);
 }
 
-TEST_CASE("cuda/gpu/processes/control", "[endings]") { check_program(program("endings", "good"), {1, 3}); }
-
-TEST_CASE("cuda/gpu/processes/never_waits", "[endings]") {
+TEST_CASE("cuda/gpu/processes/complete", "[endings]") {
+  check_program(program("endings", "good"), {1, 3});
+  // A program that never waits.
   const Checked c = watched_whole(program("endings", "unsynchronized"));
   check_ways_32(c, 1, 3);
 }
 
-TEST_CASE("cuda/gpu/processes/exit_without_cleanup", "[endings]") {
+TEST_CASE("cuda/gpu/processes/lost", "[endings]") {
   check_admits_loss(check_fails_with(program("endings", "_exit"), "did not end in order"));
-}
-
-TEST_CASE("cuda/gpu/processes/signal", "[endings]") {
   check_admits_loss(check_fails_with(program("endings", "killed"), "was ended by signal 9 (Killed)"));
   check_admits_loss(check_fails_with(program("endings", "terminated"), "was ended by signal 15 (Terminated)"));
+  const std::string sentence = "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS";
+  check_admits_loss(check_fails_with(program("endings", "fault"), "failed with exit code 5; " + sentence));
+  check_admits_loss(check_fails_with(program("endings", "fault_ignored"), sentence));
 }
 
 TEST_CASE("cuda/gpu/processes/exit_code", "[endings]") {
   const std::string report = check_fails_with(program("endings", "exit5"), "failed with exit code 5");
   CHECK_THAT(report, ContainsSubstring("ways_32: 1 launch, 3 blocks of 32 threads"));
   CHECK(count(report, ">=192") == 1);  // passes of the store and the load: 2 x 3 x 32
-}
-
-TEST_CASE("cuda/gpu/processes/faulting_kernel", "[endings]") {
-  const std::string sentence = "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS";
-  check_admits_loss(check_fails_with(program("endings", "fault"), "failed with exit code 5; " + sentence));
-  check_admits_loss(check_fails_with(program("endings", "fault_ignored"), sentence));
 }
 
 TEST_CASE("cuda/gpu/processes/no_cuda_or_no_kernel", "[endings]") {
@@ -74,4 +68,33 @@ TEST_CASE("cuda/gpu/processes/no_shared_memory", "[endings]") {
   check_launches(c, "copies", 1, 3);
   CHECK(numbers(c.on("copies")) == Numbers(5, 0));
   CHECK_THAT(watch(program("endings", "no_shared_memory")).out, ContainsSubstring("no access to shared memory\n"));
+}
+
+// Several contexts, streams, host threads, graphs and devices. The programs verify their own results.
+
+TEST_CASE("cuda/gpu/contexts/contexts", "[contexts]") {
+  check_program(program("contexts", "two"), {3, 3 + 5 + 5});
+  check_program(program("contexts", "destroyed"), {2, 3 + 5}, {1, 7});
+}
+
+TEST_CASE("cuda/gpu/contexts/destroyed_while_running", "[contexts]") {
+  const Checked c = watched_whole(program("contexts", "busy"));
+  check_launches(c, "slow", 1, 11);
+  CHECK(numbers(c.on("slow"), "late store", "store") == times(11, 32));
+  CHECK(numbers(c.on("slow")) == times(11, 32));
+}
+
+TEST_CASE("cuda/gpu/contexts/streams_and_host_threads", "[streams]") {
+  check_program(program("streams", "streams"), {32 * 5, 32 * 5 * 4}, {32 * 5, 32 * 5 * 2});
+  check_program(program("streams", "threads"), {8 * 50, 8 * 50 * 3}, {8 * 25, 8 * 25 * 2});
+}
+
+TEST_CASE("cuda/gpu/contexts/graphs", "[graphs]") {
+  check_program(program("streams", "graph"), {10, 10 * 3}, {10, 10 * 5});
+  const Checked c = check_program(program("streams", "updated_graph"), {4 + 6, 4 * 3 + 6 * 5});
+  CHECK(c.kernel("ways_32").at("several_sizes") == true);
+}
+
+TEST_CASE("cuda/gpu/contexts/two_devices", "[.two_devices]") {
+  check_program(program("contexts", "devices"), {2, 3 + 5}, {1, 7});
 }

@@ -37,24 +37,16 @@ void unsynchronized() {
   CHECK(cudaGetLastError());
 }
 
-void underscore_exit() {
+template <int signal>
+void ended_by() {
   run(ways_32, 3);
-  _exit(0);
+  raise(signal);
 }
 
-void killed() {
+template <void (*leave)(int), int code>
+void left_by() {
   run(ways_32, 3);
-  raise(SIGKILL);
-}
-
-void terminated() {
-  run(ways_32, 3);
-  raise(SIGTERM);
-}
-
-void exit5() {
-  run(ways_32, 3);
-  std::exit(5);
+  leave(code);
 }
 
 void no_kernel() { CHECK(cudaDeviceSynchronize()); }
@@ -68,10 +60,10 @@ constexpr Mode modes[] = {{"good", good},
                           {"fault", fault},
                           {"fault_ignored", fault_ignored},
                           {"unsynchronized", unsynchronized},
-                          {"_exit", underscore_exit},
-                          {"killed", killed},
-                          {"terminated", terminated},
-                          {"exit5", exit5},
+                          {"_exit", left_by<_exit, 0>},
+                          {"killed", ended_by<SIGKILL>},
+                          {"terminated", ended_by<SIGTERM>},
+                          {"exit5", left_by<std::exit, 5>},
                           {"no_kernel", no_kernel},
                           {"no_shared_memory", no_shared_memory}};
 

@@ -40,7 +40,8 @@ void fork_first() {
 }
 
 /// The child does not touch CUDA, which it could not. ways_32: 3 blocks before, 7 after.
-void fork_after(void (*leave)(int)) {
+template <void (*leave)(int)>
+void fork_after() {
   run(ways_32, 3);
   const pid_t forked = fork();
   if (forked == 0) leave(0);
@@ -48,18 +49,14 @@ void fork_after(void (*leave)(int)) {
   run(ways_32, 7);
 }
 
-void fork_and_exit() { fork_after(std::exit); }
-
-void fork_and_underscore_exit() { fork_after(_exit); }
-
 /// Two ranks of this have 8 blocks in all.
 void rank() { run(ways_32, 4); }
 
 constexpr Mode modes[] = {{"child", child},
                           {"spawn", spawn},
                           {"fork_first", fork_first},
-                          {"fork_and_exit", fork_and_exit},
-                          {"fork_and_underscore_exit", fork_and_underscore_exit},
+                          {"fork_and_exit", fork_after<std::exit>},
+                          {"fork_and_underscore_exit", fork_after<_exit>},
                           {"rank", rank}};
 
 }  // namespace
