@@ -31,17 +31,20 @@ inline std::size_t files_in(const std::filesystem::path& directory) {
   return std::size_t(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
+/// Runs a shell command. `arguments` stand behind the redirections of its output, so they may redirect it again.
+inline Outcome in_shell(const std::string& program, const std::string& arguments) {
+  const ScratchDirectory scratch;
+  const auto out = scratch.path() / "out", err = scratch.path() / "err";
+  const int status = std::system((program + " >" + out.string() + " 2>" + err.string() + " " + arguments).c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+}
+
 /// Runs a program in the shell, with variables set in front. Programs that measure get flags for a short run;
 /// redirections in `arguments` work.
 inline Outcome run(const std::string& sample, const std::string& arguments, const std::string& environment = "") {
-  const ScratchDirectory scratch;
-  const auto out = scratch.path() / "out", err = scratch.path() / "err";
   const bool own_times = arguments.find("-time") != std::string::npos;
   const std::string short_run = own_times ? "" : " --min-time 0 --timeout 0.02";
-  const std::string command = environment + "'" SAMPLES_DIRECTORY "/" + sample + "'" + short_run + " >" + out.string() +
-                              " 2>" + err.string() + " " + arguments;
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+  return in_shell(environment + "'" SAMPLES_DIRECTORY "/" + sample + "'" + short_run, arguments);
 }
 
 /// An outcome with this exit code.

@@ -11,12 +11,7 @@
 
 /// Runs in the shell: `before` may set variables and limits or feed a pipe; redirections in `arguments` work.
 inline Outcome bankcheck(const std::string& arguments, const std::string& before = "") {
-  const ScratchDirectory scratch;
-  const auto out = scratch.path() / "out", err = scratch.path() / "err";
-  const std::string command =
-      before + " '" SAMPLES_DIRECTORY "/bankcheck' >" + out.string() + " 2>" + err.string() + " " + arguments;
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+  return in_shell(before + " '" SAMPLES_DIRECTORY "/bankcheck'", arguments);
 }
 
 /// The lines on stderr that bankcheck itself wrote, without its name in front.

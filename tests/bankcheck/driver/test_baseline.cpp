@@ -75,9 +75,7 @@ TEST_CASE("driver/baseline/refused") {
   for (const char* text : {"", "\n", "kernel,conflicts\nk,1\n", "k,sm_90,1,2,0\n", "{}\n"}) {
     check_baseline_refused(text, "b.csv:1: not a line of a baseline");
   }
-}
-
-TEST_CASE("driver/baseline/unreadable") {
+  // A file that cannot be read.
   const ScratchDirectory scratch;
   const std::string path = (scratch.path() / "none.csv").string();
   CHECK_THROWS_AS(read_baseline(path), UsageError);
@@ -95,7 +93,7 @@ TEST_CASE("driver/baseline/sums_of_lines") {
   CHECK(to_csv(baseline_of({kernel, idle})) == head + "idle,sm_90,0,0,0\nk#2,gfx942,1,3,0\nk#2,sm_90,11,33,0\n");
 }
 
-TEST_CASE("driver/baseline/max_conflicts") {
+TEST_CASE("driver/baseline/compared") {
   CHECK(compare(two, 3).exceeded.empty());
   CHECK(compare(two, 2).exceeded == Sentences{"k has 3 conflicts on sm_90; --max-conflicts allows 2"});
   CHECK(compare({{{"k", "sm_90"}, {1, 1}}}, 0).exceeded ==
@@ -103,9 +101,7 @@ TEST_CASE("driver/baseline/max_conflicts") {
   CHECK(compare(two, 2).remarks.empty());
   const Baseline both{{{"k", "sm_90"}, {1, 5}}, {{"k", "gfx942"}, {1, 6}}};
   CHECK(compare(both, 0).exceeded.size() == 2);
-}
-
-TEST_CASE("driver/baseline/compared") {
+  // With a baseline.
   const auto check = [](const Baseline& now, const Sentences& exceeded, const Sentences& remarks = {}) {
     INFO(to_csv(now));
     const Verdict verdict = compare(now, two, "b.csv", true);

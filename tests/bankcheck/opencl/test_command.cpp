@@ -151,7 +151,7 @@ TEST_CASE("opencl/command/symbolic_links") {
   std::filesystem::create_symlink("file", link);
   CHECK(on_two_kernels("--json " + link.string()).code == 0);
   CHECK(std::filesystem::is_symlink(link));
-  CHECK(nlohmann::json::parse(text_of(file)).at("kernels").size() == 2);
+  CHECK(json::parse(text_of(file)).at("kernels").size() == 2);
 }
 
 TEST_CASE("opencl/command/source_in_several_files") {
@@ -225,18 +225,13 @@ TEST_CASE("opencl/command/baseline") {
   write(file, head + "row,sm_90,4,0,0\n");
   const Outcome unknown = ended(1, on_two_kernels("--baseline " + path));
   CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not list it\n");
-}
-
-TEST_CASE("opencl/command/not_a_baseline") {
-  const ScratchDirectory scratch;
-  const auto file = scratch.path() / "notes.txt";
   write(file, "my notes\n");
-  const Outcome outcome = ended(2, on_two_kernels("--update-baseline " + file.string()));
-  CHECK_THAT(outcome.err, ContainsSubstring("notes.txt:1: not a line of a baseline"));
+  const Outcome notes = ended(2, on_two_kernels("--update-baseline " + path));
+  CHECK_THAT(notes.err, ContainsSubstring("b.csv:1: not a line of a baseline"));
   CHECK(text_of(file) == "my notes\n");
 }
 
-TEST_CASE("opencl/command/sources") {
+TEST_CASE("opencl/command/sources_and_sarif") {
   const auto places = [](const Checked& checked) {
     std::vector<std::string> files;
     for (const auto& line : checked.on("column").at("lines")) {
@@ -261,13 +256,10 @@ TEST_CASE("opencl/command/sources") {
   const Outcome sarif = on_two_kernels("--sarif - --sources " + empty.path().string());
   CHECK(json::parse(sarif.out).at("runs").at(0).at("results").empty());
   CHECK_THAT(sarif.err, ContainsSubstring("--sarif omits 1 line with conflicts"));
-}
-
-TEST_CASE("opencl/command/sarif_errors") {
   for (const auto& [limit, level] :
        {std::pair{"--max-conflicts 0", "error"}, {"--max-conflicts 62", "warning"}, {"", "warning"}}) {
-    const Outcome outcome = on_two_kernels(std::string(limit) + " --sarif - --sources '" PROGRAM_SOURCES "'");
-    CHECK(json::parse(outcome.out).at("runs").at(0).at("results").at(0).at("level") == level);
+    const Outcome limited = on_two_kernels(std::string(limit) + " --sarif - --sources '" PROGRAM_SOURCES "'");
+    CHECK(json::parse(limited.out).at("runs").at(0).at("results").at(0).at("level") == level);
   }
 }
 

@@ -26,6 +26,10 @@ struct InLaunch {
                          [](const auto& entry) { return entry.path().filename().string().starts_with("unfinished."); });
     });
   }
+  void stop(int signal) {
+    CHECK(kill(program.process(), signal) == 0);
+    CHECK(program.exit_code() == 3);
+  }
   ScratchDirectory temporary;
   StartedProgram program;
 };
@@ -61,9 +65,7 @@ TEST_CASE("opencl/long_runs/max_launches") {
   CHECK_THAT(outcome.out, ContainsSubstring("column: 6 launches, 10 work-groups of several sizes\n"));
   // The control: each size has no more launches.
   CHECK(run_cleanly(long_runs("column 4 1 2 column 2 1 1"), "--max-launches 2").out.starts_with("column: 3 launches"));
-}
-
-TEST_CASE("opencl/long_runs/part_meets_no_limit") {
+  // A part of a run meets no limit.
   for (const char* part : {"--max-groups 1", "--max-launches 1"}) {
     const std::string options = std::string(part) + " --max-conflicts 1000000";
     CHECK(run_cleanly(long_runs("column 2 1 2"), options).code == 1);
@@ -109,8 +111,7 @@ TEST_CASE("opencl/long_runs/time_limit") {
 
 TEST_CASE("opencl/long_runs/long_group") {
   InLaunch started("", "column 1 100000000 1");
-  CHECK(kill(started.program.process(), SIGTERM) == 0);
-  CHECK(started.program.exit_code() == 3);
+  started.stop(SIGTERM);
   CHECK_THAT(started.program.out(), ContainsSubstring("incomplete: 0 of the 1 work-groups of column were watched\n"));
   CHECK_THAT(started.program.out(), ContainsSubstring("store 4"));
 }
@@ -120,8 +121,7 @@ TEST_CASE("opencl/long_runs/signals") {
     INFO(strsignal(signal));
     const ScratchDirectory scratch;
     InLaunch started("--json " + (scratch.path() / "j").string(), "column 1000000 10 1");
-    CHECK(kill(started.program.process(), signal) == 0);
-    CHECK(started.program.exit_code() == 3);
+    started.stop(signal);
     CHECK_THAT(started.program.err(), ContainsSubstring("was ended by signal " + std::to_string(signal)));
     CHECK_THAT(started.program.out(), ContainsSubstring(" of the 1000000 work-groups of column were watched\n"));
     CHECK(std::filesystem::is_empty(started.temporary.path()));
@@ -172,8 +172,7 @@ TEST_CASE("opencl/long_runs/terminal") {
   // The control: without a terminal there is no such line.
   InLaunch quiet("", "column 1000000 10 1");
   std::this_thread::sleep_for(std::chrono::milliseconds(700));  // the line would be updated every half a second
-  CHECK(kill(quiet.program.process(), SIGTERM) == 0);
-  CHECK(quiet.program.exit_code() == 3);
+  quiet.stop(SIGTERM);
   CHECK_THAT(quiet.program.err(), !ContainsSubstring("launch 1"));
 }
 

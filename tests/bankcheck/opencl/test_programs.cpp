@@ -82,21 +82,18 @@ TEST_CASE("opencl/programs/transpose") {
   const Json worst = rows(c.on("columns"), "tile[x][y]", "load").at(0).at("worst");
   check_members(worst, R"({"conflicts": 31, "group": 0, "level": 1, "warp": 0, "mask": 4294967295})");
   for (unsigned lane = 0; lane < 32; ++lane) CHECK(worst.at("addresses").at(lane) == 128 * lane);
-  CHECK(rows(c.on("padded"), "wide[x][y]", "load").at(0).at("worst").is_null());
-}
-
-TEST_CASE("opencl/programs/lines_and_columns") {
   const auto place = place_of("transpose.c", "wide[x][y]");
-  const Json line = rows(checked(program("transpose")).on("padded"), "wide[x][y]", "load").at(0);
+  const Json line = rows(c.on("padded"), "wide[x][y]", "load").at(0);
+  CHECK(line.at("worst").is_null());
   CHECK(line.at("file").get<std::string>().ends_with("/transpose.c"));
   check_members(line, R"({"is_file": true, "array": "wide"})");
   CHECK(line.at("line") == place.first);
   CHECK(line.at("column") == place.second);
 
   const ScratchDirectory empty;
-  const Checked c = check(program("transpose"), "--sources " + empty.path().string());
-  REQUIRE(c.outcome.code == 0);
-  const Json unfound = rows(c.on("padded"), "wide[x][y]", "load").at(0);
+  const Checked elsewhere = check(program("transpose"), "--sources " + empty.path().string());
+  REQUIRE(elsewhere.outcome.code == 0);
+  const Json unfound = rows(elsewhere.on("padded"), "wide[x][y]", "load").at(0);
   // The 6th line of the second kernel, after 7 of the first, and behind "  out[(left + y) * 64 + top + x] = ".
   check_members(unfound, R"({"is_file": false, "line": 13, "column": 36})");
 }
@@ -274,10 +271,7 @@ TEST_CASE("opencl/programs/divergence") {
   CHECK(numbers(c.on("helper", gfx942), "a[from + i]", "load") == Numbers{8, 256, 26, 16, 10});
   // A call of a built-in function in one arm does not keep the lanes apart: 2 words in each bank.
   CHECK(numbers(c.on("builtin"), "a[2 * t]", "load") == Numbers{2, 64, 4, 2, 2});
-}
-
-TEST_CASE("opencl/programs/irreducible_loop") {
-  const Checked c = checked(program("divergence"));
+  // An irreducible loop.
   // Lane t jumps back n = t % 5 times. It passes the bottom n + 1 times, and the top n + 1 times if t is even,
   // otherwise n times.
   Numbers lanes{0, 0};
@@ -292,13 +286,16 @@ TEST_CASE("opencl/programs/irreducible_loop") {
 }
 
 TEST_CASE("opencl/programs/same_name_two_contexts") {
-  const Checked c = checked(program("two_contexts"));
+  const Checked c = checked(program("apart") + " names");
   REQUIRE(c.json.at("kernels").size() == 2);
   CHECK(c.kernel("copy").at("launches") == 2);
   CHECK(c.kernel("copy#2").at("launches") == 2);
   CHECK(numbers(c.on("copy"), "= a[t]", "load") == Numbers{2, 64, 2, 2, 0});
   CHECK(numbers(c.on("copy#2"), "= far[2 * t]", "load") == Numbers{2, 64, 4, 2, 2});
-  CHECK(rows(c.on("copy#2"), "= far[2 * t]", "load").at(0).at("line") == place_of("two_contexts.c", "= far[").first);
+  CHECK(rows(c.on("copy#2"), "= far[2 * t]", "load").at(0).at("line") == place_of("apart.c", "= far[").first);
+  const Checked kept = checked(program("apart") + " kept");  // nothing is released
+  CHECK(kept.kernel("copy").at("launches") == 2);
+  CHECK(kept.kernel("copy#2").at("launches") == 1);
 }
 
 TEST_CASE("opencl/programs/loaded_at_run_time") {
@@ -306,7 +303,7 @@ TEST_CASE("opencl/programs/loaded_at_run_time") {
   CHECK(numbers(twice, "= 3 * t", "store") == Numbers{1, 32, 2, 1, 1});  // every other bank, twice
 }
 
-TEST_CASE("opencl/programs/three_dimensions") {
+TEST_CASE("opencl/programs/three_dimensions_and_arrays") {
   const Checked c = checked(program("shapes"));
   CHECK(c.kernel("blocks").at("local_size") == Numbers{5, 5, 3});
   SlowCount narrow, wide;
@@ -324,10 +321,7 @@ TEST_CASE("opencl/programs/three_dimensions") {
   CHECK(numbers(c.on("blocks", gfx942), "cells[z", "load") == wide.sum);
   const Json level = c.on("blocks").at("levels").at(1);
   check_members(level, R"({"active_lanes": 75, "issued_warps": 3, "alu_utilization": 0.78125})");  // 75 of 96
-}
-
-TEST_CASE("opencl/programs/arrays_and_group_copies") {
-  const Checked c = checked(program("shapes"));
+  // Arrays whose size the host chooses.
   const auto sum_of = rows(c.on("chosen"), "first[63 - t] + second[2 * t]", "load");
   REQUIRE(sum_of.size() == 2);
   CHECK(sum_of[0].at("array") == "first");

@@ -44,13 +44,14 @@ std::string first_lines(const std::string& text, std::size_t lines) {
 }  // namespace
 
 TEST_CASE("opencl/trace/equals_run") {
-  for (const char* name : {"shapes", "types", "transpose", "divergence", "histogram", "two_contexts"}) {
-    INFO(name);
-    const Traced traced(program(name));
+  for (const std::string& command : {program("shapes"), program("types"), program("transpose"), program("divergence"),
+                                     program("histogram"), program("apart") + " names"}) {
+    INFO(command);
+    const Traced traced(command);
     REQUIRE(traced.outcome.code == 0);
     std::string list;
     for (const char* architecture : architectures) list += (list.empty() ? "" : ",") + std::string(architecture);
-    const Reports direct = reports_of("opencl --arch " + list, "-- " + program(name));
+    const Reports direct = reports_of("opencl --arch " + list, "-- " + command);
     const Reports later = reports_of("report --arch " + list, traced.path);
     CHECK(later.json == direct.json);
     CHECK(direct.text.ends_with(later.text));
@@ -74,14 +75,10 @@ TEST_CASE("opencl/trace/limits_equal_run") {
   }
 }
 
-TEST_CASE("opencl/trace/stdin") {
+TEST_CASE("opencl/trace/stdin_and_truncated") {
   const Traced traced(program("cmd_two_kernels"));
-  const Outcome outcome = ended(0, bankcheck("report -", "cat " + traced.path + " |"));
-  CHECK(outcome.out.starts_with("column: 1 launch, 1 work-group of 64 work-items\n"));
-}
-
-TEST_CASE("opencl/trace/truncated") {
-  const Traced traced(program("cmd_two_kernels"));
+  const Outcome whole = ended(0, bankcheck("report -", "cat " + traced.path + " |"));
+  CHECK(whole.out.starts_with("column: 1 launch, 1 work-group of 64 work-items\n"));
   const std::string text = text_of(traced.path);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
   const ScratchDirectory scratch;
@@ -140,13 +137,10 @@ TEST_CASE("opencl/trace/bad_files") {
   check_fails("report " + scratch.path().string(), 2, "cannot read " + scratch.path().string());
   std::ofstream(file) << "my notes\n";
   check_fails("report " + file, 2, file + ":1: it is not a trace of bankwise");
-  std::ofstream(file) << R"({"bankwise_trace":1,"maker":"","revision":"","command":[]})"
-                      << "\n{}\n";
+  const std::string header = "{\"bankwise_trace\":1,\"maker\":\"\",\"revision\":\"\",\"command\":[]}\n";
+  std::ofstream(file) << header << "{}\n";
   check_fails("report " + file, 2, file + ":2: it has no record");
-  std::ofstream(file) << R"({"bankwise_trace":1,"maker":"","revision":"","command":[]})"
-                      << "\n"
-                      << R"({"record":"end","lines":1})"
-                      << "\n";
+  std::ofstream(file) << header << "{\"record\":\"end\",\"lines\":1}\n";
   check_fails("report " + file, 2, "has no kernel");
   check_fails("report --arch sm_9O " + file, 2, "there is no architecture 'sm_9O'; did you mean 'sm_90'?");
   check_fails("opencl --trace - -- true", 2, "--trace needs a file");

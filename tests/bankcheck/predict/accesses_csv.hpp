@@ -7,7 +7,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "bankcheck/predict/predict_index.hpp"
 #include "tests/catch_any.hpp"

@@ -147,9 +147,7 @@ TEST_CASE("predict/expression/values") {
   CHECK(difference("(tid & 3) == 3", [](int tid) -> Int { return tid & 3 == 3; }) != "");
   CHECK(difference("-1 / 2", [](int) -> Int { return -1 / 2u; }) != "");
   CHECK(difference("(tid - 3u) >> 1", [](int tid) -> Int { return (tid - 3) >> 1; }) != "");
-}
-
-TEST_CASE("predict/expression/signs") {
+  // Several signs.
   for (const Case& each : signs_in_a_row) CHECK(difference(each.text, each.value) == "");
   for (const char* text : {"--tid", "tid--3", "++tid", "tid ++ 3", "tid---3"}) {
     INFO(text);
@@ -222,16 +220,14 @@ TEST_CASE("predict/expression_errors/control") {
   check_none_refused({"1/1", "tid%1", "(tid)", "tid?1:2", "1>>0", "-1>0", "9007199254740991"});
 }
 
-TEST_CASE("predict/expression_errors/no_value") {
+TEST_CASE("predict/expression_errors/arithmetic") {
   check_refused("1/0", "divides by zero");
   check_refused("1%0", "divides by zero");
   check_refused("5/(tid-3)", "divides by zero (tid 3)", 3);
   check_refused("64%tid", "divides by zero (tid 0)");
   check_refused("1/-0", "divides by zero");
   CHECK(refusal("64%tid", 1).empty());
-}
-
-TEST_CASE("predict/expression_errors/too_large") {
+  // Numbers.
   check_all_refused(
       {"18446744073709551616", "99999999999999999999999999", "0x10000000000000000", "18446744073709551616ull"},
       "a number is not below 2^64");
@@ -241,9 +237,7 @@ TEST_CASE("predict/expression_errors/too_large") {
                     "is not below 2^63 (tid 0)");
   CHECK(refusal("9223372036854775807").empty());
   CHECK(refusal("0xffffffffffffffff >> 1").empty());
-}
-
-TEST_CASE("predict/expression_errors/overflow") {
+  // Overflow.
   check_refused("2147483647+tid", "2147483647 + 1 overflows int, which is undefined in CUDA and OpenCL (tid 1)", 1);
   check_refused("-2147483647-tid-1", "-2147483648 - 1 overflows int", 1);
   check_refused("65536*(tid+32768)", "65536 * 32768 overflows int");
@@ -258,9 +252,7 @@ TEST_CASE("predict/expression_errors/overflow") {
   check_refused("-9223372036854775807-2", "overflows a 64-bit integer");
   check_none_refused({"2147483647+1u", "2147483647+1ll", "2147483647u*5", "46340*46340", "0u-1", "-1u", "1<<31<<1",
                       "0x80000000/-1", "9223372036854775807+1u*0", "9223372036854775807+1ull-5"});
-}
-
-TEST_CASE("predict/expression_errors/shifts") {
+  // Shifts.
   check_all_refused({"1<<32", "1>>32", "1<<-1", "1>>-1", "1<<(0-tid-1)", "1u<<32", "1u>>4294967295u", "1<<32ull",
                      "1<<4294967296", "1>>0xffffffffffffffff", "1<<(1ll<<32)"},
                     "a shift is not between 0 and 31 (tid 0)");

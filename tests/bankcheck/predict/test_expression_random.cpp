@@ -2,7 +2,6 @@
 //
 // Random expressions, compared with the compiler's arithmetic on int, unsigned, long long and unsigned long long. The
 // compiler converts the operands, so this evaluator has no rule about types.
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <random>

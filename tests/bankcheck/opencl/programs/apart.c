@@ -7,6 +7,8 @@
 //   fork     one program, whose kernel is also run by a child process
 //   late     a context that is released after the program has otherwise ended
 //   leaves   stores before a break and before a return inside a loop
+//   names    two simultaneous contexts, with different kernels of the same name
+//   kept     the same, but nothing is released
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +49,22 @@ static const char* leaving =
     "  out[t] = found(a, t) + a[32 * t];\n"
     "}\n";
 
+static const char* near_source =
+    "kernel void copy(global const uint* in, global uint* out) {\n"
+    "  local uint a[32];\n"
+    "  uint t = get_local_id(0);\n"
+    "  a[t] = in[t];\n"
+    "  out[t] = a[t];\n"
+    "}\n";
+static const char* far_source =
+    "kernel void copy(global const uint* in, global uint* out) {\n"
+    "  local uint far[64];\n"
+    "  uint t = get_local_id(0);\n"
+    "\n"
+    "  far[2 * t] = in[t];\n"
+    "  out[t] = far[2 * t];\n"
+    "}\n";
+
 static void row(Setup s, size_t count) {
   cl_uint out[lanes * groups];
   run(s, "row", NULL, out, count, lanes);
@@ -59,10 +77,15 @@ static void* many_rows(void* options) {
   return NULL;
 }
 
-static Setup kept;
-static void release_it(void) {
-  tear_down(kept);
+static void copy(Setup s) {
+  cl_uint in[lanes], out[lanes] = {0};
+  for (cl_uint i = 0; i < lanes; ++i) in[i] = i * i;
+  run(s, "copy", in, out, lanes, lanes);
+  for (cl_uint i = 0; i < lanes; ++i) expect(out[i] == i * i, "copy", i);
 }
+
+static Setup kept;
+static void release_it(void) { tear_down(kept); }
 
 int main(int count, char** arguments) {
   const char* what = count > 1 ? arguments[1] : "";
@@ -93,6 +116,15 @@ int main(int count, char** arguments) {
     atexit(release_it);
     kept = set_up(rows, "");
     row(kept, lanes);
+  } else if (strcmp(what, "names") == 0 || strcmp(what, "kept") == 0) {
+    Setup one = set_up(near_source, ""), other = set_up(far_source, "");
+    copy(one);
+    copy(other);
+    copy(one);
+    if (strcmp(what, "kept") == 0) return 0;
+    tear_down(one);
+    copy(other);
+    tear_down(other);
   } else {
     cl_uint out[lanes];
     run(set_up(leaving, ""), "leaves", NULL, out, lanes, lanes);

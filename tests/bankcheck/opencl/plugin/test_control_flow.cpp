@@ -4,10 +4,129 @@
 #include <set>
 
 #include "bankcheck/opencl/plugin/control_flow.hpp"
+#include "bankcheck/opencl/plugin/run_files.hpp"
 #include "tests/catch_any.hpp"
 
+using namespace bankwise::opencl;
 using bankwise::opencl::loops_in_layout;
 using bankwise::opencl::natural_loops;
+
+namespace {
+
+// Headers and calls are identified by their addresses alone.
+const char places[5]{};
+const void* const outer = &places[0];
+const void* const inner = &places[1];
+const void* const other = &places[2];
+const void* const here = &places[3];
+const void* const there = &places[4];
+
+/// What a lane does: O the header of the outer loop, o another block of it, I the header of the inner loop in it, N that
+/// of a loop in no other, X that of another loop, . a block in no loop, ( and [ calls at two places, ) a return.
+void play(LanePath& lane, char event) {
+  switch (event) {
+    case 'O': return lane.enter_block({outer}, true);
+    case 'o': return lane.enter_block({outer}, false);
+    case 'I': return lane.enter_block({outer, inner}, true);
+    case 'N': return lane.enter_block({inner}, true);
+    case 'X': return lane.enter_block({other}, true);
+    case '.': return lane.enter_block({}, false);
+    case '(': return lane.enter_call(here);
+    case '[': return lane.enter_call(there);
+    default: return lane.leave_call();
+  }
+}
+
+/// The number of a lane's path at its end; `asks`: and before, after each event.
+std::uint32_t number_of(Paths& paths, const std::string& events, bool asks) {
+  LanePath lane;
+  for (const char event : events) {
+    play(lane, event);
+    if (asks) (void)lane.number(paths);
+  }
+  return lane.number(paths);
+}
+
+}  // namespace
+
+TEST_CASE("opencl/plugin/lane_path/equal_numbers") {
+  struct Case {
+    const char* name;
+    std::vector<std::string> equal, different;  // from the first of `equal`
+  };
+  const Case cases[]{
+      {"the root", {"", ".", "..", "O.", "OOOOOOO.", "OI.", "()", "[]"}, {"O", "(", "["}},
+      {"both arms in a loop", {"Oo", "Ooo"}, {""}},
+      {"both arms, in its second iteration", {"OoOo", "OooOoo"}, {"", "Oo"}},
+      {"both arms, in its third iteration", {"OoOoOo", "OooOooOoo"}, {"", "Oo", "OoOo"}},
+      {"iterations", {"O"}, {"OO", "OOO", "OOOO", "OOOOO", "OOOOOOO", "X"}},
+      {"later iterations", {"OOOO"}, {"OO", "OOO", "OOOOO"}},
+      {"an inner loop", {"OI"}, {"OIII", "OIoO", "OIoOI"}},
+      {"`continue` of the outer loop, from within the inner one", {"OIoO", "OIIIO"}, {"OI"}},
+      {"the same iteration of the inner loop, another one of the outer", {"OIoOI", "OIIIOI"}, {"OI"}},
+      {"from one loop directly into the next", {"X", "OX"}, {"O"}},
+      {"a call site", {"(", "[](", "(()"}, {"", "[", "()[", "((", "O("}},
+      {"a call in a loop", {"O(", "O(NN."}, {"O", "O(N", "O(NN.N)O(", "("}},
+      {"iterations in a function", {"O(N"}, {"O(", "O(NN"}},
+      {"a return from within a loop", {"O", "O(NN.N)"}, {"O("}},
+      {"a path that has returned", {"[N", "(N)[N"}, {"(N"}},
+  };
+  for (const Case& paths_of_case : cases) {
+    Paths paths;
+    const std::uint32_t number = number_of(paths, paths_of_case.equal[0], true);
+    for (const bool asks : {false, true}) {
+      INFO(paths_of_case.name << (asks ? ", asked after each event" : ""));
+      for (const auto& events : paths_of_case.equal) CHECK(number_of(paths, events, asks) == number);
+      for (const auto& events : paths_of_case.different) CHECK(number_of(paths, events, asks) != number);
+      CHECK(number_of(paths, "", asks) == Paths::root);
+    }
+  }
+}
+
+TEST_CASE("opencl/plugin/lane_path/cleared_numbers") {
+  Paths paths;
+  LanePath old, silent;
+  for (LanePath* lane : {&old, &silent}) {
+    lane->enter_block({outer}, true);
+    lane->enter_block({outer}, true);
+    lane->enter_call(here);
+    lane->enter_block({inner}, true);
+  }
+  for (int i = 0; i < 5; ++i) {  // numbers that no other lane has
+    LanePath elsewhere;
+    for (int turn = 0; turn <= i; ++turn) elsewhere.enter_block({other}, true);
+    (void)elsewhere.number(paths);
+  }
+  const auto before = old.number(paths);
+  const auto epoch = paths.epoch();
+  paths.clear();
+  CHECK(paths.epoch() != epoch);
+  LanePath first;
+  first.enter_block({other}, true);
+  const auto taken = first.number(paths);
+  CHECK(old.number(paths) == silent.number(paths));
+  CHECK(old.number(paths) != before);  // there are fewer now
+  CHECK(old.number(paths) != taken);
+  old.leave_call();
+  CHECK(old.number(paths) != silent.number(paths));
+  silent.leave_call();
+  CHECK(old.number(paths) == silent.number(paths));
+}
+
+TEST_CASE("opencl/plugin/watched_launches/by_kernel_and_size") {
+  WatchedLaunches launches(bankwise::support::OpenclRequest{.max_launches = 2});
+  const WatchedLaunches::Size small{64, 1, 1}, large{128, 1, 1};
+  CHECK(launches.next("a", small, small));
+  CHECK(launches.next("a", small, small));
+  CHECK_FALSE(launches.next("a", small, small));
+  CHECK(launches.next("a", large, small));
+  CHECK(launches.next("b", small, small));
+  WatchedLaunches of_globs(bankwise::support::OpenclRequest{.kernels = {"scan_*", "sort"}});
+  for (const char* name : {"scan_", "scan_local", "sort"}) CHECK(of_globs.next(name, small, small));
+  for (const char* name : {"scan", "my_scan_", "sort2", ""}) CHECK_FALSE(of_globs.next(name, small, small));
+}
+
+// The loops of a graph of blocks.
 
 namespace {
 
@@ -40,10 +159,10 @@ Loops slow_loops(const Graph& successors) {
   std::vector<unsigned> depth(blocks);
   for (const unsigned block : alive) {
     const auto left = reachable(successors, 0, block);
-    for (const unsigned other : alive) {
-      if (left.contains(other)) continue;
-      dominated[block].insert(other);
-      ++depth[other];
+    for (const unsigned below : alive) {
+      if (left.contains(below)) continue;
+      dominated[block].insert(below);
+      ++depth[below];
     }
   }
   Loops loops(blocks);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+//
+// Copies, diagnoses and the evidence of machine code, in each form of a report.
+#include <nlohmann/json.hpp>
+
+#include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/emitted_code.hpp"
+#include "bankcheck/driver/reporting.hpp"
+#include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/bankcheck/driver/made_report.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::driver;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+using trace::Fault;
+
+// Copies (cp.async): their worst access has sources, and no picture.
+
+namespace {
+
+/// Each 2 copies of consecutive words from words that are `step` bytes apart.
+RunReport report_of_copies(std::initializer_list<std::uint32_t> steps, const char* architecture) {
+  trace::Builder builder = builder_of();
+  for (const std::uint32_t step : steps) {
+    trace::Pattern pattern = access_of(builder, {.file = "k.cu", .line = 3}, 4, 2);
+    pattern.operation = banks::Operation::cp_async;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) pattern.sources.push_back(step * lane);
+    normalize(pattern);
+    builder.add(pattern);
+  }
+  return report_of({builder.take()}, {architecture});
+}
+
+}  // namespace
+
+TEST_CASE("driver/copies_report/passes_and_addresses") {
+  const RunReport report = report_of_copies({4, 8}, "sm_90");
+  const std::string text = to_text(report, 120);
+  INFO(text);
+  CHECK_THAT(text,
+             ContainsSubstring(
+                 "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: passes 2, ideal 1"));
+  CHECK_THAT(text, ContainsSubstring("\n  sm_90: conflicts are 33.3 % of the passes\n"));
+  CHECK(text.find("idle") == std::string::npos);  // no picture of banks
+  const auto parsed = json::parse(to_json(report));
+  const auto& on = parsed.at("kernels").at(0).at("architectures").at(0);
+  CHECK(on.at("passes") == 2 * (1 + 2));
+  CHECK(on.at("levels").at(0).at("conflicts") == 2);
+  const auto& line = on.at("lines").at(0);
+  CHECK(line.at("operation") == "cp.async");
+  CHECK(line.at("worst").at("sources").at(3) == 24);
+  CHECK(line.at("worst").at("addresses").at(3) == 12);
+  auto kernels = report.kernels;
+  kernels[0].lines[0][0].is_file = true;
+  CHECK_THAT(to_sarif(kernels, {}), ContainsSubstring("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
+}
+
+TEST_CASE("driver/copies_report/no_copies_on_gpu") {
+  const RunReport report = report_of_copies({4}, "sm_75");
+  CHECK_THAT(to_text(report, 120), ContainsSubstring("note: sm_75 has no 4-byte cp.async\n"));
+  CHECK(to_text(report, 120).find("conflicts are") == std::string::npos);
+  CHECK(json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);
+}
+
+TEST_CASE("driver/copies_report/range_of_loops") {
+  trace::Builder builder = builder_of();
+  trace::Pattern loop = access_of(builder, {.file = "k.cu", .line = 3}, 4, 10);
+  loop.operation = banks::Operation::atomic;
+  loop.is_loop = true;
+  builder.add(loop);
+  builder.add(access_of(builder, {.file = "k.cu", .line = 4}, 8, 1));
+  const auto parsed = json::parse(to_json(report_of({builder.take()})));
+  for (const auto& line : parsed.at("kernels").at(0).at("architectures").at(0).at("lines")) {
+    const bool is_loop = line.at("operation") == "atomic";
+    CHECK(line.at("passes") == (is_loop ? 20 : 2));
+    CHECK(line.value("passes_most", 0) == (is_loop ? 30 : 0));
+    CHECK(line.value("conflicts_most", 0) == (is_loop ? 10 : 0));
+  }
+}
+
+// Diagnoses in each form of a report.
+
+namespace {
+
+trace::Trace trace_with(const std::vector<trace::DiagnosisRecord>& diagnoses) {
+  trace::Builder builder = builder_of();
+  builder.site({.file = "k.cu", .line = 3});
+  builder.site({.file = "k.cu", .line = 8});
+  for (const trace::DiagnosisRecord& diagnosis : diagnoses) builder.add(diagnosis);
+  return {.maker = trace::Maker::emulate, .kernels = {builder.take()}};
+}
+
+const trace::DiagnosisRecord race{Fault::race, 0, 1, false, "lane 1 of block (0, 0, 0) of k reads", 12, {}};
+const trace::DiagnosisRecord trap{Fault::trap, 1, {}, true, "lane 0 of block (0, 0, 0) of k stops", 1, {}};
+const trace::DiagnosisRecord collision{
+    Fault::lanes_collide, 1, {}, false, "lane 2 of block (0, 0, 0) of k writes", 1, {}};
+
+int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
+  ReportOptions options;
+  options.outputs.at(1).path = "/dev/null";  // --json
+  Reporting reporting(options);
+  return reporting.finish(trace_with(diagnoses), {});
+}
+
+}  // namespace
+
+TEST_CASE("driver/diagnoses_report/text") {
+  const std::string text = to_text(report_of(trace_with({race, trap})), 120);
+  INFO(text);
+  CHECK(text.find("\n  k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n") != std::string::npos);
+  CHECK(text.find("\n  k.cu:8: trap: lane 0 of block (0, 0, 0) of k stops; this ended the launch\n") !=
+        std::string::npos);
+  trace::Trace many = trace_with({});
+  for (unsigned i = 0; i < 25; ++i) {
+    many.kernels[0].sites.push_back({.file = "m.cu", .line = 100 + i});
+    many.kernels[0].diagnoses.push_back({Fault::race, 2 + i, {}, false, "x", 1, {}});
+  }
+  const std::string cut = to_text(report_of(many), 120);
+  CHECK(cut.find("m.cu:119: race") != std::string::npos);
+  CHECK(cut.find("m.cu:120: race") == std::string::npos);
+  CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
+}
+
+TEST_CASE("driver/diagnoses_report/causes") {
+  trace::Trace scan = trace_with({});
+  trace::KernelTrace& kernel = scan.kernels[0];
+  kernel.diagnoses.push_back({Fault::race, 0, 1, false, "threads of two warps [--allow race]", 1, {}});
+  for (unsigned i = 0; i < 22; ++i) {
+    kernel.sites.push_back({.file = "s.cu", .line = 100 + i, .function = i == 21 ? "other" : "scan"});
+    kernel.diagnoses.push_back({Fault::race, 2 + i, 1, false, "in a warp [--warp-synchronous]", 1, {}});
+  }
+  const RunReport report = report_of(scan);
+  const std::string text = to_text(report, 120);
+  INFO(text);
+  CHECK(
+      text.find("  k.cu:3: race: threads of two warps [--allow race]\n"
+                "  s.cu:100: race: in a warp [--warp-synchronous]\n"
+                "    and 20 more races in scan, most likely for the same reason, a missing __syncwarp(): lines 101 and "
+                "8, 102 and 8, 103 and 8, 104 and 8, 105 and 8, 106 and 8, 107 and 8, 108 and 8, ...\n"
+                "  s.cu:121: race: in a warp [--warp-synchronous]\n") != std::string::npos);
+  CHECK(json::parse(to_json(report)).at("kernels").at(0).at("diagnoses").size() == 23);
+}
+
+TEST_CASE("driver/diagnoses_report/json") {
+  const json kernel = json::parse(to_json(report_of(trace_with({race, collision})))).at("kernels").at(0);
+  REQUIRE(kernel.at("diagnoses").size() == 2);
+  CHECK(kernel["diagnoses"][0] ==
+        json::parse(R"({"fault": "race", "file": "k.cu", "line": 3, "is_file": false, "source": "", "other_line": 8,
+                        "count": 12, "remark": false, "ended_launch": false,
+                        "text": "race: lane 1 of block (0, 0, 0) of k reads; 12 times"})"));
+  CHECK(kernel["diagnoses"][1].at("remark") == true);
+  CHECK(json::parse(to_json(report_of(trace_with({})))).at("kernels").at(0).at("diagnoses").empty());
+}
+
+TEST_CASE("driver/diagnoses_report/sarif") {
+  auto kernels = report_of(trace_with({race, collision, trap})).kernels;
+  CHECK(json::parse(to_sarif(kernels, {})).at("runs")[0].at("results").empty());
+  CHECK(lines_without_file(kernels) == 3);
+  for (std::size_t i = 0; i < 2; ++i) kernels[0].diagnoses[i].is_file = true;
+  const json run = json::parse(to_sarif(kernels, {})).at("runs")[0];
+  REQUIRE(run.at("results").size() == 2);
+  const json& first = run["results"][0];
+  CHECK(first.at("ruleId") == "race");
+  CHECK(first.at("level") == "error");
+  CHECK(first.at("message").at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times.");
+  CHECK(first.at("locations")[0].at("physicalLocation").at("region").at("startLine") == 3);
+  CHECK(run["results"][1].at("level") == "note");
+  std::set<std::string> rules;
+  for (const json& rule : run.at("tool").at("driver").at("rules")) rules.insert(rule.at("id"));
+  CHECK(rules == std::set<std::string>{"bank-conflict", "race", "lanes-collide"});
+  CHECK(lines_without_file(kernels) == 1);
+}
+
+TEST_CASE("driver/diagnoses_report/fails_the_check") {
+  CHECK(exit_of({}) == 0);
+  CHECK(exit_of({collision}) == 0);
+  CHECK(exit_of({race}) == 1);
+  CHECK(exit_of({collision, trap}) == 1);
+  const ScratchDirectory scratch;
+  const auto path = (scratch.path() / "trace.jsonl").string();
+  for (const auto& diagnoses : {std::vector{race, collision}, std::vector{race, trap}}) {
+    std::ofstream(path) << trace::to_json_lines(trace_with(diagnoses));
+    const bool one = diagnoses[1].fault == Fault::lanes_collide;
+    check_fails("report " + path, 1, one ? "k has 1 diagnosis\n" : "k has 2 diagnoses, and a launch of it ended early");
+  }
+}
+
+// Which column the machine code agrees with.
+
+namespace {
+
+/// Evidence for words of one line, of which every four become an access of `width` bytes; 4: nothing changes; 0: they
+/// are dropped.
+std::optional<Evidence> evidence_of(unsigned width, const std::vector<EmittedLine>& emitted,
+                                    banks::Operation operation = banks::Operation::load) {
+  trace::LineReport line{.site = {.file = "/a/k.cu", .line = 12}, .array = "tile", .operation = operation};
+  line.costs = {8, 256, 8, 8, 0, 0};
+  line.merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};
+  line.widest = width;
+  return evidence_for(line, emitted);
+}
+
+std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
+                   banks::Operation operation = banks::Operation::load) {
+  const auto evidence = evidence_of(width, {{"b/k.cu", 12, std::move(opcodes)}}, operation);
+  REQUIRE(evidence);
+  return std::string(to_string(evidence->column));
+}
+
+}  // namespace
+
+TEST_CASE("driver/emitted_code/width") {
+  for (const auto& [opcode, width] : std::vector<std::pair<const char*, unsigned>>{
+           {"LDS", 4}, {"LDS.U", 4}, {"LDS.64", 8}, {"LDS.128", 16}, {"STS.U16", 2}, {"LDS.S8", 1}, {"STS.U8", 1}}) {
+    INFO(opcode);
+    CHECK(width_of_opcode(opcode) == width);
+  }
+}
+
+TEST_CASE("driver/emitted_code/widest_instruction") {
+  CHECK(column(16, {{"LDS.128", 2}}) == "merged");
+  CHECK(column(16, {{"LDS", 1}, {"LDS.128", 2}}) == "merged");
+  CHECK(column(16, {{"LDS", 8}}) == "source");
+  CHECK(column(16, {{"LDS.64", 4}}) == "neither");
+  CHECK(column(0, {}) == "merged");  // another line has them
+  CHECK(column(0, {{"LDS", 2}}) == "source");
+  CHECK(column(16, {}) == "neither");
+  CHECK(column(4, {{"LDS", 8}}) == "both");
+  CHECK(column(16, {{"STS.128", 2}, {"LDS", 4}}, banks::Operation::store) == "merged");
+  // No evidence.
+  CHECK_FALSE(evidence_of(16, {}));
+  CHECK_FALSE(evidence_of(16, {{"other.cu", 12, {{"LDS", 1}}}}));
+  CHECK_FALSE(evidence_of(16, {{"k.cu", 12, {{"ATOMS", 1}}}}, banks::Operation::atomic));
+}
+
+TEST_CASE("driver/emitted_code/in_report") {
+  trace::Builder builder = builder_of();
+  const trace::Pattern narrow = access_of(builder, {.file = "k.cu", .line = 12}, 16, 4);
+  trace::Pattern wide = narrow;
+  wide.width = 16;
+  wide.count = 1;
+  builder.add(narrow);
+  builder.set_merged({wide});
+  RunReport report = report_of({builder.take()});
+  CHECK(to_text(report, 120).find("machine code") == std::string::npos);
+  report.emitted = {{"/x/k.cu", 12, {{"LDS.128", 1}}}};
+  const std::string text = to_text(report, 120);
+  INFO(text);
+  CHECK(text.find("\n  k.cu:12 load tile: 1 LDS.128: merged\n") != std::string::npos);
+  const auto lines = json::parse(to_json(report)).at("kernels")[0].at("architectures")[0].at("lines");
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].at("emitted") == json{{"LDS.128", 1}});
+  CHECK(lines[0].at("emitted_agrees") == "merged");
+  CHECK(lines[0].at("passes") == 16);
+  CHECK(lines[0].at("merged").at("passes") == 4);
+}
