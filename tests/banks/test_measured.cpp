@@ -172,14 +172,11 @@ TEST_CASE("banks/measured/others_disagree") {
   }
 }
 
-TEST_CASE("banks/measured/copies_of_one_warp") {
+TEST_CASE("banks/measured/copies") {
   const auto rows = single_copies();
   CHECK(rows.size() == 475);
   CHECK(std::count_if(rows.begin(), rows.end(), [](auto& row) { return row.conflicts > 0U; }) > 300);
   CHECK(wrong_rows([](const MeasuredCopy& row) { return agrees(hopper(), row.access(), row); }) == 0);
-}
-
-TEST_CASE("banks/measured/copies_in_kernels") {
   // 1 to 8 warps, 1 to 264 blocks, with cold and warm caches, with and without waiting for each copy.
   unsigned through = 0, past = 0, some_zeros = 0;
   for (const MeasuredCopy& row : copies_in("h200_cp_async_kernels.csv")) {

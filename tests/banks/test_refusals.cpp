@@ -164,12 +164,9 @@ bool accepted(Change change) {
 
 }  // namespace
 
-TEST_CASE("banks/well_formed/table") {
+TEST_CASE("banks/well_formed/table_and_malformed") {
   for (const Architecture& architecture : architectures()) CHECK((well_formed(architecture) && complete(architecture)));
   CHECK(accepted([](Rule&) {}));
-}
-
-TEST_CASE("banks/well_formed/malformed") {
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.count = 24; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks.bytes = 0; }));
   CHECK_FALSE(accepted([](Rule& rule) { rule.banks = {128, 4, 512}; }));

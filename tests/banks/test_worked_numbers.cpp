@@ -101,9 +101,7 @@ TEST_CASE("banks/worked_numbers/cc_1") {
     INFO("stride " << s);
     CHECK(banks::cost_of("sm_13", load, 4, first_lanes(16), stride(4 * s)).passes_max == std::gcd(s, 16U));
   }
-}
-
-TEST_CASE("banks/worked_numbers/cc_1_stores") {
+  // Stores.
   check("sm_13", {{"one word", store, 4, stride(0), 1, 0, first_lanes(16)},
                   {"char[t]", store, 1, stride(1), 4, 3, first_lanes(16)},
                   {"short[t]", store, 2, stride(2), 2, 1, first_lanes(16)},
@@ -120,19 +118,6 @@ TEST_CASE("banks/worked_numbers/cc_2") {
   const Ways rows[]{
       {"char[t]", 1, 1, 1},
       {"short[t]", 2, 2, 1},
-      {"int, stride 0", 4, 0, 1},
-      {"int, stride 1", 4, 4, 1},
-      {"int, stride 2", 4, 8, 2},
-      {"int, stride 3", 4, 12, 1},
-      {"int, stride 4", 4, 16, 4},
-      {"int, stride 6", 4, 24, 2},
-      {"int, stride 8", 4, 32, 8},
-      {"int, stride 10", 4, 40, 2},
-      {"int, stride 12", 4, 48, 4},
-      {"int, stride 16", 4, 64, 16},
-      {"int, stride 32", 4, 128, 32},
-      {"int, stride 33", 4, 132, 1},
-      {"int, stride 48", 4, 192, 16},
       {"double[t]", 8, 8, 1},
       {"float2 at 16 bytes", 8, 16, 2},
       {"double column of [32][32]", 8, 256, 16},
@@ -142,6 +127,9 @@ TEST_CASE("banks/worked_numbers/cc_2") {
       {"float4, all the same", 16, 0, 2},
   };
   for (const Ways& row : rows) check("sm_20", {{row.what, load, row.width, stride(row.bytes), row.ways, row.ways - 1}});
+  const Strides strides{{0, 1},  {1, 1},  {2, 2},   {3, 1},   {4, 4},  {6, 2},  {8, 8},
+                        {10, 2}, {12, 4}, {16, 16}, {32, 32}, {33, 1}, {48, 16}};
+  check_strides("sm_20", 1, strides);
   check("sm_20", {{"96 bits are three requests", load, 12, stride(12), 3, 0},
                   {"stores to one word", store, 4, stride(0), 1, 0}});
 }
@@ -187,7 +175,7 @@ ByteOf vectors(unsigned bytes, const ByteOf& index_of) {
 
 }  // namespace
 
-TEST_CASE("banks/worked_numbers/vector_loads_sm_80") {
+TEST_CASE("banks/worked_numbers/vector_loads") {
   const auto pairs = [](unsigned t) { return 2 * (t / 8) + t / 2 % 2; };
   const auto mixed = [=](unsigned t) { return t < 16 ? pairs(t) : 2 * (t / 8) + t % 2; };
   const auto apart = [](unsigned t) { return 4 * (t / 16) + t % 16 / 8 + 8 * (t % 8 / 4); };
@@ -203,9 +191,7 @@ TEST_CASE("banks/worked_numbers/vector_loads_sm_80") {
   for (const char* name : compute_5_and_later) check(name, rows);
   const unsigned first_of_five[]{0, 8, 1, 9, 4, 12, 5, 13};  // as the text lists it: each for four lanes
   for (unsigned t = 0; t < 32; ++t) CHECK(apart(t) == first_of_five[t / 4]);
-}
-
-TEST_CASE("banks/worked_numbers/maxwell_merging") {
+  // Merging on Maxwell.
   check("sm_50", {{"A: floor(t/2) mod 8", load, 16, vectors(16, [](unsigned t) { return t / 2 % 8; }), 2, 0},
                   {"B: 2 bit4 + bit0", load, 16, vectors(16, [](unsigned t) { return t / 16 * 2 + t % 2; }), 2, 0},
                   {"t mod 8", load, 16, vectors(16, [](unsigned t) { return t % 8; }), 4, 0},

@@ -156,9 +156,7 @@ TEST_CASE("report/counters/missing") {
   CHECK_THAT(why(26), ContainsSubstring("end other profilers"));
   CHECK_THAT(why(999), ContainsSubstring("cuptiSomething: CUPTI_ERROR_SOMETHING"));
   CHECK(by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
-}
-
-TEST_CASE("report/counters/passes_over_ideal") {
+  // Ratios of counters, some of which are missing or 0.
   CHECK(counted_over_ideal(counted()) == 1'002'300.0 / 502'300.0);
   gpu::Counters some = counted();
   some.shared_store_conflicts.reset();

@@ -83,9 +83,7 @@ TEST_CASE("report/reports/csv") {
     CHECK(commas == 22);
   }
   CHECK(lines == 3);
-}
-
-TEST_CASE("report/reports/csv_depth") {
+  // An extent of three sides.
   static constexpr Side sides[]{{"m", &Extent::height, ""}, {"n", &Extent::width, ""}, {"k", &Extent::depth, ""}};
   CaseStudy study = reduction::case_study();
   study.sides = sides;
@@ -93,9 +91,9 @@ TEST_CASE("report/reports/csv_depth") {
   CHECK(csv_report(report).find("depth") == std::string::npos);
   report.study = &study;
   report.results.front().extent = {2, 7, 5};
-  const std::string csv = csv_report(report);
-  CHECK(csv.find(",height,width,depth,bytes,") != std::string::npos);
-  CHECK(csv.find(",2,7,5,128,") != std::string::npos);
+  const std::string with_depth = csv_report(report);
+  CHECK(with_depth.find(",height,width,depth,bytes,") != std::string::npos);
+  CHECK(with_depth.find(",2,7,5,128,") != std::string::npos);
 }
 
 TEST_CASE("report/reports/text") {

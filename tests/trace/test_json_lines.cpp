@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include <bankwise/trace/codec.hpp>
-
 #include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
 
 #include <bankwise/report/kernel_text.hpp>
+#include <bankwise/trace/codec.hpp>
+#include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/report.hpp>
+#include <bankwise/trace/trace.hpp>
 #include "small_trace.hpp"
 #include "tests/catch_any.hpp"
 
@@ -13,6 +17,7 @@ using namespace small;
 using trace::Trace;
 using trace::TraceFile;
 using trace::TraceWriter;
+using namespace bankwise::trace;
 
 namespace {
 
@@ -58,33 +63,23 @@ TEST_CASE("trace/json_lines/read_back") {
   CHECK(launches_of(b) == 3);
   CHECK(launched_blocks(b) == launched_blocks(a));
   REQUIRE(b.diagnoses.size() == 2);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const trace::DiagnosisRecord &x = a.diagnoses[i], &y = b.diagnoses[i];
-    CHECK(y.fault == x.fault);
-    CHECK(a.sites[x.site] == b.sites[y.site]);
-    REQUIRE(y.other.has_value() == x.other.has_value());
-    if (x.other) CHECK(a.sites[*x.other] == b.sites[*y.other]);
-    CHECK(y.ended == x.ended);
-    CHECK(y.text == x.text);
-    CHECK(y.count == x.count);
-    CHECK(y.first == x.first);
-  }
+  const auto parts_of = [](const trace::KernelTrace& kernel, const trace::DiagnosisRecord& record) {
+    const auto other = record.other ? std::optional(kernel.sites[*record.other]) : std::nullopt;
+    return std::tuple(record.fault, kernel.sites[record.site], other, record.ended, record.text, record.count,
+                      record.first);
+  };
+  for (std::size_t i = 0; i < 2; ++i) CHECK((parts_of(a, a.diagnoses[i]) == parts_of(b, b.diagnoses[i])));
   REQUIRE(b.patterns.size() == 3);
   REQUIRE((b.merged && b.merged->size() == 4));
+  const auto parts_of_pattern = [](const trace::KernelTrace& kernel, std::size_t i) {
+    const trace::Pattern& pattern = i < 3 ? kernel.patterns[i] : kernel.merged->at(i - 3);
+    return std::tuple(kernel.sites[pattern.site], kernel.arrays[pattern.array], pattern.operation, pattern.width,
+                      pattern.level, pattern.mask, pattern.is_loop, pattern.addresses, pattern.sources, pattern.count,
+                      pattern.first);
+  };
   for (std::size_t i = 0; i < 7; ++i) {
-    const trace::Pattern& x = i < 3 ? a.patterns[i] : a.merged->at(i - 3);
-    const trace::Pattern& y = i < 3 ? b.patterns[i] : b.merged->at(i - 3);
-    CHECK(a.sites[x.site] == b.sites[y.site]);
-    CHECK(a.arrays[x.array] == b.arrays[y.array]);
-    CHECK(y.operation == x.operation);
-    CHECK(y.width == x.width);
-    CHECK(y.level == x.level);
-    CHECK(y.mask == x.mask);
-    CHECK(y.is_loop == x.is_loop);
-    CHECK(y.addresses == x.addresses);
-    CHECK(y.sources == x.sources);
-    CHECK(y.count == x.count);
-    CHECK(y.first == x.first);
+    INFO("pattern " << i);
+    CHECK((parts_of_pattern(a, i) == parts_of_pattern(b, i)));
   }
   CHECK(b.patterns[2].sources == std::vector<std::uint32_t>{124, 0, 8});
   REQUIRE(b.patterns[1].lane_arrays.size() == 64);
@@ -201,4 +196,75 @@ TEST_CASE("trace/json_lines/kernel_never_ran") {
   const std::string lines = writer.lines_of(launch(4), "");
   CHECK(read(open_file(lines.substr(0, lines.find("{\"record\":\"launch\"")))).trace.kernels.empty());
   CHECK(read(open_file("")).trace.kernels.empty());
+}
+
+// Checks the example of docs/trace_format.md as a reader of that page would.
+
+namespace {
+
+/// The text of the page's first code block in this language.
+std::string block(const std::string& language) {
+  std::ifstream page(SOURCE_DIRECTORY "/docs/trace_format.md");
+  std::string text, line;
+  while (std::getline(page, line) && line != "```" + language) {
+  }
+  while (std::getline(page, line) && line != "```") text += line + '\n';
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("trace/format/example") {
+  const auto file = small::read(block("json"));
+  CHECK(small::read(to_json_lines(file.trace)).trace.kernels.at(0).patterns.size() ==
+        file.trace.kernels[0].patterns.size());
+  CHECK(file.closed);
+  REQUIRE(file.trace.kernels.size() == 1);
+  const trace::KernelTrace& kernel = file.trace.kernels[0];
+  CHECK(launches_of(kernel) == 2);
+  CHECK(launched_blocks(kernel) == kernel.blocks);
+  CHECK(conflicts(kernel, "sm_90") == 124);
+  CHECK(conflicts(kernel, "gfx942") == 124);
+}
+
+TEST_CASE("trace/fault/table") {
+  std::set<std::string_view> ids, names;
+  int next = 0;
+  for (const FaultRow& row : faults()) {
+    INFO(row.id);
+    CHECK(int(row.fault) == next++);
+    CHECK(&row_of(row.fault) == &row);
+    CHECK(fault_named(row.id) == row.fault);
+    CHECK(ids.insert(row.id).second);
+    CHECK(names.insert(row.name).second);
+    CHECK(row.meaning.ends_with('.'));
+    CHECK(row.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string_view::npos);
+    if (row.silenced_by.flag.starts_with("--allow")) {
+      CHECK(row.silenced_by.flag == "--allow " + std::string(row.id));
+    }
+  }
+  CHECK(int(Fault::global_race) + 1 == next);
+  CHECK_FALSE(fault_named("dance"));
+}
+
+TEST_CASE("trace/sampling/equal_distances") {
+  for (const std::uint64_t blocks : {1, 2, 7, 64, 1000, 4099}) {
+    for (const std::uint64_t most : {1, 2, 3, 7, 63, 64, 999}) {
+      INFO(most << " of " << blocks);
+      std::uint64_t watched = 0, gap = 0, widest = 0;
+      for (std::uint64_t block = 0; block < blocks; ++block) {
+        ++gap;
+        if (!trace::is_sampled(block, blocks, most)) continue;
+        ++watched;
+        widest = std::max(widest, gap);
+        gap = 0;
+      }
+      const std::uint64_t wanted = std::min(most, blocks);
+      CHECK(watched == wanted);
+      CHECK(widest <= (blocks + wanted - 1) / wanted);
+      CHECK(gap == 0);  // the last one is watched
+    }
+  }
+  CHECK(trace::is_sampled(5, 10, 0));
+  CHECK(trace::is_sampled(~std::uint64_t{0} - 1, ~std::uint64_t{0}, 1));
 }

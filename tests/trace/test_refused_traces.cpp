@@ -70,16 +70,13 @@ void check_changed(const std::string& record, const std::string& pointer, const 
 
 }  // namespace
 
-TEST_CASE("trace/refused_traces/not_a_trace") {
+TEST_CASE("trace/refused_traces/not_a_trace_or_record") {
   for (const char* first : {"", "garbage", "{}", "[]", "3", "null", "{\"bankwise\":1}", "\xFF\xFE"}) {
     check_refused({first}, 0, "it is not a trace of bankwise");
   }
   check_refused({R"({"bankwise_trace":2})"}, 0, "it is a trace of version 2, and this program reads version 1");
   check_refused({R"({"bankwise_trace":"1"})"}, 0, "bankwise_trace is not a whole number");
   check_refused({R"({"bankwise_trace":1})"}, 0, "it has no maker");
-}
-
-TEST_CASE("trace/refused_traces/not_a_record") {
   for (const auto& [line, words] : std::vector<std::pair<const char*, const char*>>{
            {"garbage", "the line is not JSON"},
            {"", "the line is not JSON"},
@@ -248,7 +245,17 @@ TEST_CASE("trace/refused_traces/duplicates") {
   }
 }
 
-TEST_CASE("trace/refused_traces/long_names_are_cut") {
+TEST_CASE("trace/refused_traces/deep_and_long") {
+  const std::string header = lines_of(text)[0];
+  check_refused({header, std::string(1 << 18, '[')}, 1, "the line is not JSON");
+  check_refused({header, std::string(1 << 18, '[') + std::string(1 << 18, ']')}, 1, "it is not an object");
+  check_refused({header, std::string((32 << 20) + 1, ' ')}, 1, "the line has more than 33554432 bytes");
+  const std::string deep(101, '['), record = R"({"record":"error","text":"","new":)";
+  check_refused({header, record + deep + std::string(101, ']') + "}"}, 1, "it is nested too deep");
+  check_refused({header, R"({"record":"launch","shapes":[{}]})"}, 1, "it is nested too deep");
+  const auto read_lines = read(joined({header, record + R"([{"a":[[[[1]]]]}]})"}));  // a later version may have it
+  CHECK(read_lines.trace.errors == std::vector<std::string>{""});
+  // Long names are cut.
   auto lines = lines_of(text);
   std::set<std::string> names;
   for (const char* end : {"a", "b"}) {
@@ -263,16 +270,4 @@ TEST_CASE("trace/refused_traces/long_names_are_cut") {
     }
   }
   CHECK(names.size() == full_trace().kernels.at(0).arrays.size() + 1);  // cut names are still distinct
-}
-
-TEST_CASE("trace/refused_traces/deep_and_long") {
-  const std::string header = lines_of(text)[0];
-  check_refused({header, std::string(1 << 18, '[')}, 1, "the line is not JSON");
-  check_refused({header, std::string(1 << 18, '[') + std::string(1 << 18, ']')}, 1, "it is not an object");
-  check_refused({header, std::string((32 << 20) + 1, ' ')}, 1, "the line has more than 33554432 bytes");
-  const std::string deep(101, '['), record = R"({"record":"error","text":"","new":)";
-  check_refused({header, record + deep + std::string(101, ']') + "}"}, 1, "it is nested too deep");
-  check_refused({header, R"({"record":"launch","shapes":[{}]})"}, 1, "it is nested too deep");
-  const auto read_lines = read(joined({header, record + R"([{"a":[[[[1]]]]}]})"}));  // a later version may have it
-  CHECK(read_lines.trace.errors == std::vector<std::string>{""});
 }
