@@ -3,7 +3,6 @@
 // All case studies, those of the tests included, and what the study.json in the folder of each says of it.
 #pragma once
 
-#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>

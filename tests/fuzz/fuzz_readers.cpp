@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <vector>
 
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>

@@ -58,15 +58,11 @@ TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("a.b->k[i]<<<1, 1>>>();") == launched("a.b->k[i]", "1, 1", "", "bankwise_a...", "&") + ";");
   CHECK(rewritten("T::template k<1><<<1, 1>>>();") == launched("T::template k<1>", "1, 1", "") + ";");
   CHECK(rewritten("k<(a > b)><<<1, 1>>>();") == launched("k<(a > b)>", "1, 1", "", "bankwise_a...", "&") + ";");
-}
-
-TEST_CASE("emulate/rewrite/null_pointers", "[emulate]") {
+  // Null pointers.
   const std::string pick = "::bankwise::emulator::runtime::pick<1>(bankwise_a...)";
   CHECK(rewritten("k<<<1, 1>>>(0, x);") == launched("k", "1, 1", "0, x", "0, " + pick) + ";");
   CHECK(rewritten("k<<<1, 1>>>(f<0, 1>(), 0);") == launched("k", "1, 1", "f<0, 1>(), 0") + ";");
-}
-
-TEST_CASE("emulate/rewrite/no_launch", "[emulate]") {
+  // What only looks like a launch.
   for (const std::string source : {"a << b << c >> d;", "operator<<<int>(a, b);", "\"k<<<1, 1>>>()\"",
                                    "// k<<<1, 1>>>()\n", "a.blockDim.x", "A<B<C<int>>> x(1);", "alignas(16) int x;"}) {
     CHECK(rewritten(source) == source);

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/fit/fit.hpp"

@@ -53,6 +53,16 @@ void fill(int* memory, int value) {
 /// Before a launch that would otherwise see a difference in its output.
 void clear(int* memory) { cudaMemset(memory, 0, n * sizeof(int)); }
 
+/// Four times the same.
+template <class Launch>
+void check_four(int line, int expected, Launch launch) {
+  for (int k = 0; k < 4; ++k) {
+    clear(out);
+    launch();
+    if (first_of(out) != expected) printf("line %d, launch %d\n", line, k), ++failures;
+  }
+}
+
 struct Stepper {
   void (*kernel)(int*);
   void step(int* memory) { kernel<<<blocks, 256>>>(memory); }
@@ -86,11 +96,7 @@ int main() {
 
   // Variables of the device, which are no arguments.
   for (int i = 1; i < times; ++i) {
-    for (int k = 0; k < 4; ++k) {
-      clear(out);
-      scale<<<blocks, 256>>>(x, out);
-      CHECK(first_of(out) == 2 * i * i);
-    }
+    check_four(__LINE__, 2 * i * i, [&] { scale<<<blocks, 256>>>(x, out); });
     const int next = i + 1;
     cudaMemcpyToSymbol(factor, &next, sizeof next);
     managed_factor = next;
@@ -105,11 +111,7 @@ int main() {
     const std::vector<int> first(n, i), second(n, 2 * i);
     memcpy(managed, first.data(), n * sizeof(int));
     memcpy(pinned, second.data(), n * sizeof(int));
-    for (int k = 0; k < 4; ++k) {
-      clear(out);
-      add<<<blocks, 256>>>(managed, pinned, out);
-      CHECK(first_of(out) == 3 * i);
-    }
+    check_four(__LINE__, 3 * i, [&] { add<<<blocks, 256>>>(managed, pinned, out); });
   }
 
   // Each launch changes what the next one reads.
@@ -164,11 +166,7 @@ int main() {
     cudaTextureDesc how{};
     cudaTextureObject_t texture;
     cudaCreateTextureObject(&texture, &resource, &how, nullptr);
-    for (int k = 0; k < 4; ++k) {
-      clear(out);
-      from_texture<<<blocks, 256>>>(texture, out);
-      CHECK(first_of(out) == i % 2 + 1);
-    }
+    check_four(__LINE__, i % 2 + 1, [&] { from_texture<<<blocks, 256>>>(texture, out); });
     cudaDestroyTextureObject(texture);
   }
 
@@ -180,11 +178,7 @@ int main() {
   cudaMemcpy(where, &of_host, sizeof of_host, cudaMemcpyHostToDevice);
   for (int i = 0; i < times; ++i) {
     host[0] = i;
-    for (int k = 0; k < 4; ++k) {
-      clear(out);
-      from_pointer<<<blocks, 256>>>(where, out);
-      CHECK(first_of(out) == i);
-    }
+    check_four(__LINE__, i, [&] { from_pointer<<<blocks, 256>>>(where, out); });
   }
   return checked();
 }
