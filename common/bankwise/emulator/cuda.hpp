@@ -14,15 +14,10 @@
 #endif
 
 #include <bankwise/emulator/cuda/atomics.hpp>
-#include <bankwise/emulator/cuda/indices.hpp>
-#include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
-#include <bankwise/emulator/cuda/qualifiers.hpp>
 #include <bankwise/emulator/cuda/special_functions.hpp>
-#include <bankwise/emulator/cuda/vector_types.hpp>
-#include <bankwise/emulator/cuda/warp.hpp>
 #if __cplusplus >= 202002L && !defined(BANKWISE_WHOLE_PROGRAM)  // which launches kernels itself
 #include <bankwise/emulator/core/emulate.hpp>
 #endif

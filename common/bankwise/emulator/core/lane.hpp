@@ -52,6 +52,16 @@ std::uint64_t active_lanes(const void* caller) noexcept;
 std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* address, std::size_t bytes,
                             const void* caller) noexcept;
 
+/// Replaces the number at an address by changed(number), atomically. Returns the old one.
+template <class T, class Change>
+T change_atomically(T* address, Change changed) {
+  T old, now;
+  __atomic_load(address, &old, __ATOMIC_RELAXED);
+  do now = changed(old);
+  while (!__atomic_compare_exchange(address, &old, &now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+  return old;
+}
+
 /// The result of an `atomic_inc` is used, so it was an `atomic`.
 void result_used(std::uint64_t number) noexcept;
 

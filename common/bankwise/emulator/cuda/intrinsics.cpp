@@ -147,16 +147,6 @@ constexpr bool is_loop(std::string_view name) {
   return name != "Exch" && (std::is_floating_point_v<T> || sizeof(T) == 8);
 }
 
-template <class T, class Change>
-T change(T* address, Change changed) {
-  T old;
-  __atomic_load(address, &old, __ATOMIC_RELAXED);
-  for (;;) {
-    T now = changed(old);
-    if (__atomic_compare_exchange(address, &old, &now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
-  }
-}
-
 /// A sum of integers that wraps.
 template <class T>
 T sum(T a, T b) {
@@ -185,7 +175,7 @@ constexpr auto new_Xor = [](auto old, auto value) { return old ^ value; };
 #define BANKWISE_DEFINE(name, type)                                                                        \
   type atomic##name(type* address, type value) noexcept {                                                  \
     before_atomic(banks::Operation::atomic, is_loop<type>(#name), address, sizeof(type), BANKWISE_CALLER); \
-    return change(address, [=](type old) { return new_##name(old, value); });                              \
+    return change_atomically(address, [=](type old) { return new_##name(old, value); });                   \
   }
 BANKWISE_ATOMICS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE

@@ -16,22 +16,13 @@ namespace {
 using small_floats::in_mode;
 using small_floats::opaque;
 
-/// To a floating-point number.
 template <class Result, class Argument>
 Result convert(Argument value, RoundingMode mode) {
   if constexpr (std::is_floating_point_v<Result>) {
     return in_mode(mode, [&] { return Result(opaque(value)); });
   } else {
-    // NaN becomes 0, or the highest bit if 64 bits are involved; values that are too large become the largest.
-    if (std::isnan(value)) {
-      return sizeof(Argument) < 8 && sizeof(Result) < 8 ? 0 : Result(std::uint64_t{1} << (8 * sizeof(Result) - 1));
-    }
-    constexpr auto lowest = Argument(std::numeric_limits<Result>::min());
-    const Argument beyond = std::ldexp(Argument(1), std::numeric_limits<Result>::digits);
-    const Argument whole = in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
-    if (whole < lowest) return std::numeric_limits<Result>::min();
-    if (whole >= beyond) return std::numeric_limits<Result>::max();
-    return Result(whole);
+    constexpr unsigned bits = 8 * sizeof(Result);
+    return Result(small_floats::to_integer(value, mode, bits, std::is_signed_v<Result>, sizeof(Argument) == 8));
   }
 }
 
@@ -104,14 +95,9 @@ unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) noexcept 
   return result;
 }
 
-int dot_of_bytes(int a, int b, int sum) noexcept {
-  auto total = unsigned(sum);
-  for (int byte = 0; byte < 32; byte += 8) total += unsigned(std::int8_t(a >> byte) * std::int8_t(b >> byte));
-  return int(total);
-}
-
-unsigned dot_of_bytes(unsigned a, unsigned b, unsigned sum) noexcept {
-  for (int byte = 0; byte < 32; byte += 8) sum += (a >> byte & 0xFF) * (b >> byte & 0xFF);
+unsigned dot_of_bytes(unsigned a, bool a_signed, unsigned b, bool b_signed, unsigned sum) noexcept {
+  const auto byte = [](unsigned bits, bool is_signed) { return is_signed ? unsigned(std::int8_t(bits)) : bits & 0xFF; };
+  for (int shift = 0; shift < 32; shift += 8) sum += byte(a >> shift, a_signed) * byte(b >> shift, b_signed);
   return sum;
 }
 

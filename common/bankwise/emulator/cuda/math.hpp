@@ -76,8 +76,7 @@ BANKWISE_ROUNDED(BANKWISE_DECLARE)
 [[gnu::const]] double sine_of_pi_times(double x) noexcept;
 [[gnu::const]] double cosine_of_pi_times(double x) noexcept;
 [[gnu::const]] unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) noexcept;
-[[gnu::const]] int dot_of_bytes(int a, int b, int sum) noexcept;
-[[gnu::const]] unsigned dot_of_bytes(unsigned a, unsigned b, unsigned sum) noexcept;
+[[gnu::const]] unsigned dot_of_bytes(unsigned a, bool a_signed, unsigned b, bool b_signed, unsigned sum) noexcept;
 
 }  // namespace bankwise::emulator::device
 
@@ -174,8 +173,10 @@ BANKWISE_FUNCTION(int, __hadd, (int a, int b), int((std::int64_t(a) + b) >> 1))
 BANKWISE_FUNCTION(int, __rhadd, (int a, int b), int((std::int64_t(a) + b + 1) >> 1))
 BANKWISE_FUNCTION(unsigned, __uhadd, (unsigned a, unsigned b), unsigned((std::uint64_t(a) + b) >> 1))
 BANKWISE_FUNCTION(unsigned, __urhadd, (unsigned a, unsigned b), unsigned((std::uint64_t(a) + b + 1) >> 1))
-BANKWISE_FUNCTION(int, __dp4a, (int a, int b, int sum), device::dot_of_bytes(a, b, sum))
-BANKWISE_FUNCTION(unsigned, __dp4a, (unsigned a, unsigned b, unsigned sum), device::dot_of_bytes(a, b, sum))
+BANKWISE_FUNCTION(int, __dp4a, (int a, int b, int sum),
+                  int(device::dot_of_bytes(unsigned(a), true, unsigned(b), true, unsigned(sum))))
+BANKWISE_FUNCTION(unsigned, __dp4a, (unsigned a, unsigned b, unsigned sum),
+                  device::dot_of_bytes(a, false, b, false, sum))
 BANKWISE_FUNCTION(int, __dp4a, (char4 a, char4 b, int sum),
                   __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), sum))
 BANKWISE_FUNCTION(unsigned, __dp4a, (uchar4 a, uchar4 b, unsigned sum),

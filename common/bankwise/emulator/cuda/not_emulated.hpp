@@ -10,10 +10,12 @@
 #define BANKWISE_NOT_EMULATED(result, name) \
   template <class... Arguments>             \
   __attribute__((error(#name " is not emulated"))) result name(Arguments&&...);
-/// The same for up to 125 names.
-#define BANKWISE_NONE_OF(result, ...) BANKWISE_SCAN(BANKWISE_FIRST(result, __VA_ARGS__))
-#define BANKWISE_FIRST(result, name, ...) \
-  BANKWISE_NOT_EMULATED(result, name) __VA_OPT__(BANKWISE_NEXT BANKWISE_PARENTHESES(result, __VA_ARGS__))
+/// The same for up to 125 names, and types of handles.
+#define BANKWISE_NONE_OF(result, ...) BANKWISE_SCAN(BANKWISE_FIRST(BANKWISE_NOT_EMULATED, result, __VA_ARGS__))
+#define BANKWISE_HANDLES(...) BANKWISE_SCAN(BANKWISE_FIRST(BANKWISE_HANDLE, , __VA_ARGS__))
+#define BANKWISE_HANDLE(result, name) using name = struct name##_of_library*;
+#define BANKWISE_FIRST(define, result, name, ...) \
+  define(result, name) __VA_OPT__(BANKWISE_NEXT BANKWISE_PARENTHESES(define, result, __VA_ARGS__))
 #define BANKWISE_PARENTHESES ()
 #define BANKWISE_NEXT() BANKWISE_FIRST
 #define BANKWISE_SCAN(...) \

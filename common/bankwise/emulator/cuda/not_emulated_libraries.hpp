@@ -12,8 +12,7 @@
 // clang-format off
 namespace bankwise::emulator::cuda {
 
-using cudnnHandle_t = struct cudnnHandle_t_of_library*;
-using cudnnTensorDescriptor_t = struct cudnnTensorDescriptor_t_of_library*;
+BANKWISE_HANDLES(cudnnHandle_t, cudnnTensorDescriptor_t)
 enum cudnnStatus_t { CUDNN_STATUS_SUCCESS, CUDNN_STATUS_NOT_INITIALIZED };
 enum cudnnDataType_t { CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF };
 BANKWISE_NONE_OF(cudnnStatus_t, cudnnCreate, cudnnDestroy, cudnnSetStream, cudnnGetErrorString,
@@ -40,7 +39,7 @@ BANKWISE_NONE_OF(cufftResult, cufftCreate, cufftDestroy, cufftPlan1d, cufftPlan2
                  cufftEstimate1d, cufftXtSetGPUs, cufftXtMalloc, cufftXtFree, cufftXtMemcpy, cufftXtExecDescriptorC2C,
                  cufftXtExecDescriptor, cufftXtSetCallback)
 
-using curandGenerator_t = struct curandGenerator_t_of_library*;
+BANKWISE_HANDLES(curandGenerator_t)
 enum curandStatus {
   CURAND_STATUS_SUCCESS, CURAND_STATUS_VERSION_MISMATCH = 100, CURAND_STATUS_NOT_INITIALIZED,
   CURAND_STATUS_ALLOCATION_FAILED, CURAND_STATUS_TYPE_ERROR, CURAND_STATUS_OUT_OF_RANGE,
@@ -62,18 +61,15 @@ BANKWISE_NONE_OF(curandStatus_t, curandCreateGenerator, curandCreateGeneratorHos
                  curandGenerateUniformDouble, curandGenerateNormal, curandGenerateNormalDouble, curandGenerateLogNormal,
                  curandGeneratePoisson, curandGetVersion)
 
-using cusolverDnHandle_t = struct cusolverDnHandle_t_of_library*;
+BANKWISE_HANDLES(cusolverDnHandle_t)
 enum cusolverStatus_t { CUSOLVER_STATUS_SUCCESS, CUSOLVER_STATUS_NOT_INITIALIZED };
 BANKWISE_NONE_OF(cusolverStatus_t, cusolverDnCreate, cusolverDnDestroy, cusolverDnSetStream, cusolverDnSgetrf,
                  cusolverDnDgetrf, cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnSpotrf, cusolverDnDpotrf,
                  cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnSgesvd, cusolverDnDgesvd, cusolverDnSsyevd,
                  cusolverDnDsyevd)
 
-using cusparseHandle_t = struct cusparseHandle_t_of_library*;
-using cusparseMatDescr_t = struct cusparseMatDescr_t_of_library*;
-using cusparseSpMatDescr_t = struct cusparseSpMatDescr_t_of_library*;
-using cusparseDnVecDescr_t = struct cusparseDnVecDescr_t_of_library*;
-using cusparseDnMatDescr_t = struct cusparseDnMatDescr_t_of_library*;
+BANKWISE_HANDLES(cusparseHandle_t, cusparseMatDescr_t, cusparseSpMatDescr_t, cusparseDnVecDescr_t,
+                 cusparseDnMatDescr_t)
 enum cusparseStatus_t { CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_NOT_INITIALIZED };
 enum cusparseOperation_t { CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE };
 enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_INDEX_BASE_ONE };
@@ -86,7 +82,7 @@ BANKWISE_NONE_OF(cusparseStatus_t, cusparseCreate, cusparseDestroy, cusparseSetS
                  cusparseDestroyDnMat, cusparseSpMV, cusparseSpMV_bufferSize, cusparseSpMM, cusparseSpMM_bufferSize,
                  cusparseSnnz, cusparseSdense2csr, cusparseScsrmv, cusparseScsrmm, cusparseGetErrorString)
 
-using ncclComm_t = struct ncclComm_t_of_library*;
+BANKWISE_HANDLES(ncclComm_t)
 struct ncclUniqueId {
   char internal[128];
 };
@@ -100,7 +96,7 @@ BANKWISE_NONE_OF(ncclResult_t, ncclCommInitRank, ncclCommInitAll, ncclCommDestro
                  ncclAllReduce, ncclReduce, ncclBroadcast, ncclReduceScatter, ncclAllGather, ncclSend, ncclRecv,
                  ncclGroupStart, ncclGroupEnd)
 
-using nvrtcProgram = struct nvrtcProgram_of_library*;
+BANKWISE_HANDLES(nvrtcProgram)
 enum nvrtcResult { NVRTC_SUCCESS, NVRTC_ERROR_COMPILATION = 6 };
 BANKWISE_NONE_OF(nvrtcResult, nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcCompileProgram, nvrtcGetPTX,
                  nvrtcGetPTXSize, nvrtcGetCUBIN, nvrtcGetCUBINSize, nvrtcGetProgramLog, nvrtcGetProgramLogSize,

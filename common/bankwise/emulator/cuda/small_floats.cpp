@@ -82,17 +82,7 @@ std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode, unsigned
 
 std::uint64_t small_to_integer(FloatFormat format, RoundingMode mode, std::uint16_t a, unsigned bits,
                                bool is_signed) noexcept {
-  // As the conversions of a float in math.cpp: NaN is 0, or the highest bit of 64 bits.
-  if (is_nan(format, a)) return bits < 64 ? 0 : std::uint64_t{1} << 63;
-  const double value = value_of(format, a);
-  const double whole = mode == RoundingMode::rn   ? std::nearbyint(value)
-                       : mode == RoundingMode::rz ? std::trunc(value)
-                       : mode == RoundingMode::ru ? std::ceil(value)
-                                                  : std::floor(value);
-  const double beyond = std::ldexp(1.0, int(bits) - (is_signed ? 1 : 0)), lowest = is_signed ? -beyond : 0;
-  if (whole >= beyond) return is_signed ? ~(~std::uint64_t{0} << (bits - 1)) : ~std::uint64_t{0} >> (64 - bits);
-  if (whole < lowest) return is_signed ? ~std::uint64_t{0} << (bits - 1) : 0;
-  return is_signed ? std::uint64_t(std::int64_t(whole)) : std::uint64_t(whole);
+  return small_floats::to_integer(value_of(format, a), mode, bits, is_signed, false);
 }
 
 std::uint32_t small_atomic_add(FloatFormat format, void* address, std::uint32_t value, unsigned bytes) noexcept {
@@ -108,16 +98,9 @@ std::uint32_t small_atomic_add_from(FloatFormat format, void* address, std::uint
     const auto high = small_binary(format, Binary::add, SmallFloat(old >> 16), SmallFloat(value >> 16));
     return std::uint32_t(high) << 16 | low;
   };
-  const auto change = [&](auto* word) {
-    auto old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    auto now = old;
-    do {
-      now = decltype(now)(sum(old));
-    } while (!__atomic_compare_exchange_n(word, &old, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-    return std::uint32_t(old);
-  };
-  if (bytes == 2) return change(static_cast<std::uint16_t*>(address));
-  return change(static_cast<std::uint32_t*>(address));
+  if (bytes == 2)
+    return change_atomically(static_cast<std::uint16_t*>(address), [&](auto old) { return std::uint16_t(sum(old)); });
+  return change_atomically(static_cast<std::uint32_t*>(address), sum);
 }
 
 }  // namespace bankwise::emulator::device

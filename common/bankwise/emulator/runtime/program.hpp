@@ -19,15 +19,10 @@
 
 #include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
-#include <bankwise/emulator/cuda/indices.hpp>
-#include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>
-#include <bankwise/emulator/cuda/qualifiers.hpp>
 #include <bankwise/emulator/cuda/special_functions.hpp>
-#include <bankwise/emulator/cuda/vector_types.hpp>
-#include <bankwise/emulator/cuda/warp.hpp>
 
 // threadIdx, blockIdx, blockDim and gridDim as variables, which variables and members of a program may hide, as in
 // `dim3 blockDim(32, 8);`. bankcheck writes blockDim.x as bankwise_x(blockDim).
@@ -55,10 +50,7 @@ template <class T> BANKWISE_FUNCTION(auto&, bankwise_z, (T& vector), vector.z)
 // clang-format on
 #undef BANKWISE_INDEX
 
-#include <bankwise/emulator/runtime/arrays.hpp>
 #include <bankwise/emulator/runtime/device.hpp>
-#include <bankwise/emulator/runtime/errors.hpp>
 #include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/emulator/runtime/memory.hpp>
 #include <bankwise/emulator/runtime/textures.hpp>
-#include <bankwise/emulator/runtime/types.hpp>

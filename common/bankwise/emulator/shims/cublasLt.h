@@ -7,10 +7,7 @@
 
 namespace bankwise::emulator::cuda {
 
-using cublasLtHandle_t = struct cublasLtHandle_t_of_library*;
-using cublasLtMatmulDesc_t = struct cublasLtMatmulDesc_t_of_library*;
-using cublasLtMatrixLayout_t = struct cublasLtMatrixLayout_t_of_library*;
-using cublasLtMatmulPreference_t = struct cublasLtMatmulPreference_t_of_library*;
+BANKWISE_HANDLES(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t)
 struct cublasLtMatmulAlgo_t {
   unsigned long long data[8];
 };

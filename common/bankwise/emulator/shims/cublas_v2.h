@@ -15,7 +15,7 @@
 
 namespace bankwise::emulator::cuda {
 
-using cublasHandle_t = struct cublasHandle_t_of_library*;
+BANKWISE_HANDLES(cublasHandle_t)
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_NOT_INITIALIZED = 1, CUBLAS_STATUS_ALLOC_FAILED = 3,
   CUBLAS_STATUS_INVALID_VALUE = 7, CUBLAS_STATUS_ARCH_MISMATCH = 8, CUBLAS_STATUS_MAPPING_ERROR = 11,

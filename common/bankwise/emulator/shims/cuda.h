@@ -9,12 +9,7 @@
 
 namespace bankwise::emulator::cuda {
 
-using CUcontext = struct CUcontext_of_library*;
-using CUmodule = struct CUmodule_of_library*;
-using CUfunction = struct CUfunction_of_library*;
-using CUkernel = struct CUkernel_of_library*;
-using CUlibrary = struct CUlibrary_of_library*;
-using CUlinkState = struct CUlinkState_of_library*;
+BANKWISE_HANDLES(CUcontext, CUmodule, CUfunction, CUkernel, CUlibrary, CUlinkState)
 using CUdevice = int;
 using CUdevice_v1 = int;
 using CUdeviceptr = unsigned long long;

@@ -260,18 +260,8 @@ std::uint64_t bits_of_integer(const Machine& m, T value, PtxType to) {
 }
 
 void to_integer(Machine& m, double value, bool wide, PtxType to) {
-  const double whole = to_whole(value, mode_of(m));
-  with_integer(to, [&](auto zero) {
-    using T = decltype(zero);
-    using Limits = std::numeric_limits<T>;
-    constexpr auto beyond = 2.0 * double(std::uint64_t{1} << (Limits::digits - 1));
-    // As CUDA defines it, not a number is 0, or the highest bit if 64 bits are involved.
-    const T nan = wide || sizeof(T) == 8 ? T(std::uint64_t{1} << (8 * sizeof(T) - 1)) : T(0);
-    m.result_of(whole != whole                   ? nan
-                : whole >= beyond                ? Limits::max()
-                : whole <= double(Limits::min()) ? Limits::min()
-                                                 : T(whole));
-  });
+  const std::uint64_t bits = small_floats::to_integer(value, mode_of(m), to.bits, to.kind == 's', wide);
+  with_integer(to, [&](auto zero) { m.result_of(decltype(zero)(bits)); });
 }
 
 void convert(Machine& m) {

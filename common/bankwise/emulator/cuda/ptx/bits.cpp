@@ -83,13 +83,8 @@ void highest(Machine& m) {
 }
 
 void dot_of_bytes(Machine& m) {
-  const auto byte = [&](unsigned operand, unsigned shift) {
-    const std::uint32_t bits = m.word(operand) >> shift & 0xFF;
-    return m.instruction->types.at(operand - 1).kind == 's' ? std::uint32_t(std::int8_t(bits)) : bits;
-  };
-  std::uint32_t sum = m.word(3);
-  for (unsigned shift = 0; shift < 32; shift += 8) sum += byte(1, shift) * byte(2, shift);
-  m.result(sum);
+  const auto is_signed = [&](std::size_t i) { return m.instruction->types.at(i).kind == 's'; };
+  m.result(device::dot_of_bytes(m.word(1), is_signed(0), m.word(2), is_signed(1), m.word(3)));
 }
 void sum_of_difference(Machine& m) {
   with_integer(m.type(), [&](auto zero) {

@@ -83,17 +83,13 @@ void atomic(Machine& m) {
                 : increments ? banks::Operation::atomic_inc
                              : banks::Operation::atomic,
                 is_loop, place, type.bits / 8, m.caller);
-  const bool known =
-      type.bits > 8 && with_number(type, [&](auto zero) {
-        using T = decltype(zero);
-        const T operand = m.number<T>(value), swap = swaps ? m.number<T>(first + 2) : T();
-        auto* const address = reinterpret_cast<T*>(place);
-        T old, now;
-        __atomic_load(address, &old, __ATOMIC_RELAXED);
-        do now = changed(m, old, operand, swap);
-        while (!__atomic_compare_exchange(address, &old, &now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-        if (has_result) m.result_of(old);
-      });
+  const bool known = type.bits > 8 && with_number(type, [&](auto zero) {
+                       using T = decltype(zero);
+                       const T operand = m.number<T>(value), swap = swaps ? m.number<T>(first + 2) : T();
+                       const T before = change_atomically(reinterpret_cast<T*>(place),
+                                                          [&](T old) { return changed(m, old, operand, swap); });
+                       if (has_result) m.result_of(before);
+                     });
   if (!known) m.refuse();
 }
 
