@@ -105,17 +105,6 @@ std::vector<unsigned> RunningBlock::ranks_that(WaitReason wait) const {
 
 thread_local constinit Lane* BlockRunner::current = nullptr;
 
-// Symbols that the linker defines.
-extern "C" {
-extern const char __executable_start;
-extern const char _end;
-}
-
-bool is_of_program(const void* address) {
-  const auto begin = std::uintptr_t(&__executable_start);
-  return std::uintptr_t(address) - begin < std::uintptr_t(&_end) - begin;
-}
-
 BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid,
                          unsigned epoch)
     : kernel_(kernel),

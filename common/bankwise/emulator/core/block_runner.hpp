@@ -30,9 +30,6 @@
 
 namespace bankwise::emulator {
 
-/// Whether an address lies in the program's file: in its variables and constants.
-bool is_of_program(const void* address);
-
 class BlockRunner {
  public:
   /// `stacks` are at least as many as a block has lanes. `grid` is null unless the launch is cooperative.

@@ -6,13 +6,253 @@
 #endif
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <optional>
+#include <queue>
 #include <set>
+#include <span>
 
 #include <bankwise/emulator/core/program_symbols.hpp>
 
 namespace bankwise::emulator {
+
+// --- The order of blocks ---
+
+namespace {
+
+using Node = unsigned;
+using Nodes = std::vector<Node>;
+using SmallestFirst = std::priority_queue<unsigned, Nodes, std::greater<>>;
+
+/// Part of a function: a block, or the blocks of a loop.
+struct Part {
+  Nodes members;           ///< in the order of addresses
+  Nodes entries;           ///< members that the rest of the function jumps to
+  unsigned waits_for = 0;  ///< number of jumps from parts that are not yet in the order
+  bool placed = false;
+};
+
+/// The inside of a loop during ordering, or the whole function. Parts are numbered by lowest address.
+struct LoopScope {
+  unsigned number = 0;
+  std::vector<Part> parts;
+  SmallestFirst ready;
+  unsigned lowest = 0;  ///< all parts below are in the order
+};
+
+class Ordering {
+ public:
+  explicit Ordering(const BlockGraph& next) : next_(next) {
+    for (auto* of_each_block : {&scope_, &part_, &index_, &low_, &open_, &jumps_in_, &from_loop_, &counted_for_}) {
+      of_each_block->resize(next.size());
+    }
+  }
+
+  Nodes operator()() {
+    if (next_.empty()) return {};
+    Nodes nodes(next_.size());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    open(nodes, {0});
+    // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
+    // once.
+    while (!scopes_.empty()) {
+      if (auto part = next_part(scopes_.back())) {
+        place(std::move(*part));
+      } else {
+        scopes_.pop_back();
+      }
+    }
+    return result_;
+  }
+
+ private:
+  /// Numbers the strongly connected components of some of the nodes in part_ (Tarjan); returns their number.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a known algorithm
+  unsigned find_components(const Nodes& nodes, unsigned scope) {
+    struct NodeVisit {
+      Node node;
+      unsigned jump;
+    };
+    std::vector<NodeVisit> visits;
+    Nodes stack;
+    unsigned visited = 0, components = 0;
+    const auto enter = [&](Node node) {
+      index_[node] = low_[node] = ++visited;
+      open_[node] = true;
+      stack.push_back(node);
+      visits.push_back({node, 0});
+    };
+    for (const Node node : nodes) index_[node] = 0;
+    for (const Node root : nodes) {
+      if (index_[root] == 0) enter(root);
+      while (!visits.empty()) {
+        const Node node = visits.back().node;
+        if (const unsigned jump = visits.back().jump++; jump < next_[node].size()) {
+          const Node to = next_[node][jump];
+          if (scope_[to] != scope) continue;
+          if (index_[to] == 0) {
+            enter(to);
+          } else if (open_[to]) {
+            low_[node] = std::min(low_[node], index_[to]);
+          }
+          continue;
+        }
+        visits.pop_back();
+        if (!visits.empty()) low_[visits.back().node] = std::min(low_[visits.back().node], low_[node]);
+        if (low_[node] != index_[node]) continue;
+        for (Node last = next_.size(); last != node;) {
+          last = stack.back();
+          stack.pop_back();
+          open_[last] = false;
+          part_[last] = components;
+        }
+        ++components;
+      }
+    }
+    return components;
+  }
+
+  /// A block that leaves a loop, `if (found) return value(i);`, and lies within its addresses is executed when the warp
+  /// comes to it, and not after the loop: it joins the loop's component.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): a loop over jumps of nodes of loops
+  void take_in_exits(const Nodes& nodes, unsigned count, unsigned scope) {
+    Nodes members = nodes;  // component by component, and by address there
+    std::stable_sort(members.begin(), members.end(), [&](Node a, Node b) { return part_[a] < part_[b]; });
+    std::vector<unsigned> size(count);
+    for (const Node node : nodes) {
+      ++size[part_[node]];
+      jumps_in_[node] = 0;
+    }
+    for (const Node node : nodes) {
+      for (const Node next : next_[node]) ++jumps_in_[next];
+    }
+    std::set<Node> nothing_leads_to;
+    for (const Node node : nodes) {
+      if (size[part_[node]] == 1 && jumps_in_[node] == 0) nothing_leads_to.insert(node);
+    }
+
+    std::size_t begin = 0;
+    for (unsigned loop = 0; loop < count; ++loop) {
+      const std::span these(&members[begin], size[loop]);
+      begin += size[loop];
+      if (these.size() < 2) continue;
+      const Node last = these.back();
+      ++loops_;
+      SmallestFirst exits;  // blocks that only the loop jumps to
+      const auto lead_on = [&](Node node, Node after) {
+        for (const Node next : next_[node]) {
+          if (scope_[next] != scope || size[part_[next]] != 1) continue;
+          if (counted_for_[next] != loops_) from_loop_[next] = 0;
+          counted_for_[next] = loops_;
+          if (++from_loop_[next] == jumps_in_[next] && next > after && next < last) exits.push(next);
+        }
+      };
+      for (const Node node : these) lead_on(node, these.front());
+      const auto from = nothing_leads_to.upper_bound(these.front()), to = nothing_leads_to.lower_bound(last);
+      if (these.front() < last) {
+        for (auto node = from; node != to; ++node) exits.push(*node);
+        nothing_leads_to.erase(from, to);
+      }
+      // In the order of addresses, so predecessors come first.
+      while (!exits.empty()) {
+        const Node node = exits.top();
+        exits.pop();
+        part_[node] = loop;
+        lead_on(node, node);
+      }
+    }
+  }
+
+  /// Splits some of the nodes, given by address, into parts. `entries` are those that the rest of the function jumps
+  /// to.
+  void open(const Nodes& nodes, const Nodes& entries) {
+    LoopScope scope;
+    scope.number = ++scopes_opened_;
+    for (const Node node : nodes) scope_[node] = scope.number;
+    const unsigned components = find_components(nodes, scope.number);
+    take_in_exits(nodes, components, scope.number);
+
+    constexpr unsigned none = ~0U;
+    std::vector<unsigned> renumbered(components, none);
+    for (const Node node : nodes) {
+      unsigned& number = renumbered[part_[node]];
+      if (number == none) {
+        number = unsigned(scope.parts.size());
+        scope.parts.emplace_back();
+      }
+      part_[node] = number;
+      scope.parts[number].members.push_back(node);
+    }
+    for (const Node node : entries) {
+      if (scope_[node] == scope.number) scope.parts[part_[node]].entries.push_back(node);
+    }
+    for (const Node node : nodes) {
+      for (const Node next : next_[node]) {
+        if (scope_[next] != scope.number || part_[next] == part_[node]) continue;
+        scope.parts[part_[next]].entries.push_back(next);
+        ++scope.parts[part_[next]].waits_for;
+      }
+    }
+    for (unsigned i = 0; i < scope.parts.size(); ++i) {
+      if (scope.parts[i].waits_for == 0) scope.ready.push(i);
+    }
+    scopes_.push_back(std::move(scope));
+  }
+
+  /// The part at the lowest address among those that wait for no other. If all parts wait for each other, which an exit
+  /// without predecessors may cause, the lowest of them.
+  std::optional<Part> next_part(LoopScope& scope) {
+    unsigned number = 0;
+    if (!scope.ready.empty()) {
+      number = scope.ready.top();
+      scope.ready.pop();
+    } else {
+      while (scope.lowest < scope.parts.size() && scope.parts[scope.lowest].placed) ++scope.lowest;
+      if (scope.lowest == scope.parts.size()) return std::nullopt;
+      number = scope.lowest;
+    }
+    Part part = std::move(scope.parts[number]);
+    scope.parts[number].placed = true;
+    for (const Node node : part.members) {
+      for (const Node next : next_[node]) {
+        if (scope_[next] != scope.number || part_[next] == number) continue;
+        Part& other = scope.parts[part_[next]];
+        if (--other.waits_for == 0 && !other.placed) scope.ready.push(part_[next]);
+      }
+    }
+    return part;
+  }
+
+  /// Appends a block, or a loop: its entry, then the rest without the jump back to the entry.
+  void place(Part part) {
+    Nodes& entries = part.entries;
+    const Node head = part.members.size() == 1 || entries.empty() ? part.members.front()
+                                                                  : *std::min_element(entries.begin(), entries.end());
+    result_.push_back(head);
+    scope_[head] = 0;
+    if (part.members.size() == 1) return;
+    std::erase(part.members, head);
+    entries.insert(entries.end(), next_[head].begin(), next_[head].end());
+    std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    open(part.members, entries);
+  }
+
+  const BlockGraph& next_;
+  std::vector<unsigned> scope_;  // scope of each block; 0: it is in the result
+  std::vector<unsigned> part_;   // part of each block in that scope
+  std::vector<unsigned> index_, low_, open_, jumps_in_, from_loop_, counted_for_;
+  std::vector<LoopScope> scopes_;
+  unsigned scopes_opened_ = 0, loops_ = 0;
+  Nodes result_;
+};
+
+}  // namespace
+
+std::vector<unsigned> order_of_blocks(const BlockGraph& next) { return Ordering(next)(); }
 
 #if BANKWISE_HAVE_CAPSTONE
 

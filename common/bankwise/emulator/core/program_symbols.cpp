@@ -2,20 +2,16 @@
 #include <bankwise/emulator/core/program_symbols.hpp>
 
 #include <cxxabi.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)
@@ -30,35 +26,14 @@ extern "C" void __tsan_func_entry(void* returns_to);
 namespace bankwise::emulator {
 namespace {
 
-/// A file, mapped.
-class Mapped {
- public:
-  explicit Mapped(const char* path) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    struct stat status {};
-    if (fstat(file, &status) == 0) {
-      void* memory = mmap(nullptr, std::size_t(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-      if (memory != MAP_FAILED) bytes_ = {static_cast<const std::byte*>(memory), std::size_t(status.st_size)};
-    }
-    close(file);
-  }
-  ~Mapped() {
-    if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-  }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-
-  /// `count` objects at an offset; none if the file is too short.
-  template <class Object>
-  std::span<const Object> at(std::uint64_t offset, std::uint64_t count) const {
-    if (offset > bytes_.size() || count > (bytes_.size() - offset) / sizeof(Object)) return {};
-    return {reinterpret_cast<const Object*>(bytes_.data() + offset), std::size_t(count)};
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
+/// `count` objects at an offset of a file; none if it is too short.
+template <class Object>
+std::vector<Object> objects_in(std::ifstream& file, std::uint64_t offset, std::uint64_t count) {
+  std::vector<Object> objects(count);
+  file.seekg(std::streamoff(offset));
+  file.read(reinterpret_cast<char*>(objects.data()), std::streamsize(count * sizeof(Object)));
+  return file ? objects : std::vector<Object>();
+}
 
 }  // namespace
 
@@ -74,19 +49,29 @@ dl_phdr_info loaded_program() {
 }
 
 void for_each_symbol(const std::function<void(const Elf64_Sym& symbol, const char* name)>& visit) {
-  const Mapped file("/proc/self/exe");
-  const auto head = file.at<Elf64_Ehdr>(0, 1);
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  const auto head = objects_in<Elf64_Ehdr>(file, 0, 1);
   if (head.empty()) return;
-  const auto sections = file.at<Elf64_Shdr>(head[0].e_shoff, head[0].e_shnum);
+  const auto sections = objects_in<Elf64_Shdr>(file, head[0].e_shoff, head[0].e_shnum);
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
     const Elf64_Shdr& strings = sections[section.sh_link];
-    const auto names = file.at<char>(strings.sh_offset, strings.sh_size);
-    for (const Elf64_Sym& symbol : file.at<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym))) {
+    const auto names = objects_in<char>(file, strings.sh_offset, strings.sh_size);
+    for (const auto& symbol : objects_in<Elf64_Sym>(file, section.sh_offset, section.sh_size / sizeof(Elf64_Sym))) {
       if (symbol.st_name < names.size()) visit(symbol, &names[symbol.st_name]);
     }
   }
 }
+
+// Symbols that the linker defines.
+extern "C" {
+extern const char __executable_start;
+extern const char etext;
+extern const char _end;
+}
+
+bool is_code_of_program(const void* address) { return address >= &__executable_start && address < &etext; }
+bool is_of_program(const void* address) { return address >= &__executable_start && address < &_end; }
 
 std::string plain_name(const char* symbol) {
   int status = 0;

@@ -24,6 +24,10 @@ dl_phdr_info loaded_program();
 /// does not need. None if the program is stripped.
 void for_each_symbol(const std::function<void(const Elf64_Sym& symbol, const char* name)>& visit);
 
+/// Whether an address lies in the program's file: in its code, or also in its variables and constants.
+bool is_code_of_program(const void* address);
+bool is_of_program(const void* address);
+
 /// Whether the code of the functions of this name, as function_at() gives it, does not call what -fsanitize=thread adds
 /// to every function with accesses, although a shared array is declared in it, or it `has_array` otherwise. For "?",
 /// whether there is such a function.

@@ -27,60 +27,46 @@ inline constexpr const char* ptx_names[]{
     "sin",      "slct",       "sqrt",     "st",        "stmatrix", "sub",  "tanh",         "trap",  "vote",
     "xor"};
 
+/// Whether a character is part of the name of an instruction or a label.
+constexpr bool is_in_ptx_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
+}
+
 /// Whether all instructions of a text are known, as far as their names without suffixes go.
 constexpr bool ptx_is_known(const char* text) {
   bool at_start = true;  // whether a statement begins here
   while (*text != 0) {
-    if (text[0] == '/' && text[1] == '/') {
+    const char c = *text, next = text[1];
+    if (c == '/' && next == '/') {
       while (*text != 0 && *text != '\n') ++text;
-      continue;
-    }
-    if (text[0] == '/' && text[1] == '*') {
+    } else if (c == '/' && next == '*') {
       text += 2;
       while (*text != 0 && !(text[0] == '*' && text[1] == '/')) ++text;
       if (*text != 0) text += 2;
-      continue;
-    }
-    const char c = *text;
-    if (c == ':' && text[1] == ':') {  // .shared::cta
+    } else if (c == ':' && next == ':') {  // .shared::cta
       text += 2;
-      continue;
-    }
-    if (c == ';' || c == '{' || c == '}' || c == ':') {
-      // A brace after the beginning of a statement is a list of operands.
-      if (c == ';' || c == ':' || at_start) at_start = true;
+    } else if (c == ';' || c == ':') {
+      at_start = true;
       ++text;
-      continue;
-    }
-    if (!at_start || c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      ++text;
-      continue;
-    }
-    if (c == '@') {  // the predicate
+    } else if (!at_start || c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '{' || c == '}') {
+      ++text;               // a brace after the beginning of a statement is a list of operands
+    } else if (c == '@') {  // the predicate
       while (*text != 0 && *text != ' ' && *text != '\t') ++text;
-      continue;
+    } else {
+      const char* const begin = text;
+      while (is_in_ptx_name(*text)) ++text;
+      const char* after = text;
+      while (*after == ' ') ++after;
+      at_start = false;
+      if (*after == ':') continue;  // a label
+      bool known = c == '.';        // .reg and other declarations
+      for (const char* const name : ptx_names) {
+        int i = 0;
+        while (name[i] != 0 && begin + i < text && name[i] == begin[i]) ++i;
+        known |= name[i] == 0 && begin + i == text;
+      }
+      if (!known) return false;
     }
-    at_start = false;
-    if (c == '.') continue;  // .reg and other declarations
-    const char* end = text;
-    while ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z') || (*end >= '0' && *end <= '9') ||
-           *end == '_' || *end == '$' || *end == '%') {
-      ++end;
-    }
-    const char* after = end;
-    while (*after == ' ') ++after;
-    if (*after == ':') {  // a label
-      text = after;
-      continue;
-    }
-    bool known = false;
-    for (const char* const name : ptx_names) {
-      int i = 0;
-      while (name[i] != 0 && text + i < end && name[i] == text[i]) ++i;
-      known |= name[i] == 0 && text + i == end;
-    }
-    if (!known) return false;
-    text = end;
   }
   return true;
 }

@@ -54,17 +54,6 @@ cudaError_t error_of(Fault fault) {
   }
 }
 
-// Symbols that the linker defines.
-extern "C" {
-extern const char __executable_start;
-extern const char etext;
-}
-
-bool is_code(const void* address) {
-  const auto begin = std::uintptr_t(&__executable_start);
-  return std::uintptr_t(address) - begin < std::uintptr_t(&etext) - begin;
-}
-
 /// Names of kernels. They are known when a kernel has run once; empty before.
 std::string name_of(const void* kernel, const std::string& learned = {}) {
   static std::mutex mutex;
@@ -224,7 +213,7 @@ std::size_t identity_of(const void* object, std::size_t bytes) {
     std::memcpy(&word, static_cast<const char*>(object) + at, std::min(sizeof word, bytes - at));
     // One number, or two of 32 bits; no data of a process lies at such addresses.
     const bool small = word >> 32 < 1 << 12 && std::uint32_t(word) < 1 << 16;
-    if (!small && !is_code(reinterpret_cast<const void*>(word))) return 0;
+    if (!small && !is_code_of_program(reinterpret_cast<const void*>(word))) return 0;
     identity = (identity ^ word) * 0x9E3779B97F4A7C15;
   }
   return identity | 1;

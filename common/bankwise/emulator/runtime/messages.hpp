@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <bankwise/banks/multiprocessor.hpp>
-#include <bankwise/emulator/runtime/errors.hpp>
+#include <bankwise/emulator/runtime/types.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/fault.hpp>
 #include <bankwise/trace/trace.hpp>

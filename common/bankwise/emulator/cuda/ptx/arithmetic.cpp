@@ -232,7 +232,7 @@ double to_whole(double value, RoundingMode mode) {
   return in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
 }
 
-double real_of(const Machine& m, const Operand& operand, PtxType type) {
+double real_of(const Machine& m, const PtxOperand& operand, PtxType type) {
   if (type.is_small()) return small_floats::value_of(type.format(), std::uint16_t(m.read(operand)));
   return type.bits == 64 ? m.number<double>(operand) : double(m.number<float>(operand));
 }
@@ -285,13 +285,13 @@ void convert(Machine& m) {
 }
 
 void move(Machine& m) {
-  const Operand &to = m.operand(0), &from = m.operand(1);
-  const auto part_bits = [&](const Operand& list) { return unsigned(m.type().bits / list.parts.size()); };
-  if (to.kind == Operand::Kind::list) {  // mov.b64 {low, high}, d
+  const PtxOperand &to = m.operand(0), &from = m.operand(1);
+  const auto part_bits = [&](const PtxOperand& list) { return unsigned(m.type().bits / list.parts.size()); };
+  if (to.kind == PtxOperand::Kind::list) {  // mov.b64 {low, high}, d
     const unsigned each = part_bits(to);
     for (unsigned i = 0; i < to.parts.size(); ++i)
       m.write(to.parts[i], m.read(from) >> (i * each) & PtxType{'b', each}.mask());
-  } else if (from.kind == Operand::Kind::list) {
+  } else if (from.kind == PtxOperand::Kind::list) {
     const unsigned each = part_bits(from);
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < from.parts.size(); ++i) bits |= m.read(from.parts[i], {'b', each}) << (i * each);

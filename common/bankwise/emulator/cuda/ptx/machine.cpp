@@ -84,37 +84,37 @@ int special_register(std::string_view name) {
 
 void Machine::refuse() const { stop(instruction->text(), caller); }
 
-const Operand& Machine::operand(std::size_t i) const {
+const PtxOperand& Machine::operand(std::size_t i) const {
   if (i >= count()) refuse();
   return instruction->operands[i];
 }
 
-std::uint64_t Machine::read(const Operand& operand) const {
+std::uint64_t Machine::read(const PtxOperand& operand) const {
   switch (operand.kind) {
-    case Operand::Kind::given: return operand.index < given.size() ? given[operand.index] : 0;
-    case Operand::Kind::local: return locals[operand.index];
-    case Operand::Kind::number:
-    case Operand::Kind::real: return operand.bits;
-    case Operand::Kind::special: return special_registers[operand.index].second(this_lane(), caller);
+    case PtxOperand::Kind::given: return operand.index < given.size() ? given[operand.index] : 0;
+    case PtxOperand::Kind::local: return locals[operand.index];
+    case PtxOperand::Kind::number:
+    case PtxOperand::Kind::real: return operand.bits;
+    case PtxOperand::Kind::special: return special_registers[operand.index].second(this_lane(), caller);
     default: return 0;
   }
 }
 
-std::uint64_t Machine::read(const Operand& operand, PtxType type) const {
-  if (operand.kind == Operand::Kind::real && type.bits == 32) {
+std::uint64_t Machine::read(const PtxOperand& operand, PtxType type) const {
+  if (operand.kind == PtxOperand::Kind::real && type.bits == 32) {
     return std::bit_cast<std::uint32_t>(float(std::bit_cast<double>(operand.bits)));
   }
   return read(operand) & type.mask();
 }
 
-void Machine::write(const Operand& operand, std::uint64_t bits) {
-  if (operand.kind == Operand::Kind::given && operand.index < given.size()) given[operand.index] = bits;
-  if (operand.kind == Operand::Kind::local) locals[operand.index] = bits;
+void Machine::write(const PtxOperand& operand, std::uint64_t bits) {
+  if (operand.kind == PtxOperand::Kind::given && operand.index < given.size()) given[operand.index] = bits;
+  if (operand.kind == PtxOperand::Kind::local) locals[operand.index] = bits;
 }
 
 std::byte* Machine::address(std::size_t i) const {
-  const Operand& where = operand(i);
-  if (where.kind != Operand::Kind::address) refuse();
+  const PtxOperand& where = operand(i);
+  if (where.kind != PtxOperand::Kind::address) refuse();
   const std::uint64_t base = read(where.parts[0]) + where.bits;
   return in_shared() ? from_shared_address(std::uint32_t(base)) : reinterpret_cast<std::byte*>(base);
 }

@@ -38,15 +38,15 @@ struct PtxType {
   device::FloatFormat format() const { return kind == 'h' ? device::FloatFormat::bfloat16 : device::FloatFormat::half; }
 };
 
-struct Operand {
+struct PtxOperand {
   enum class Kind { given, local, number, real, special, address, list, sink };
   Kind kind = Kind::sink;
-  unsigned index = 0;            ///< an asm statement's operand, a local register or a special register
-  std::uint64_t bits = 0;        ///< a number; a real number as double; the offset of an address
-  bool negated = false;          ///< a predicate
-  std::vector<Operand> parts{};  ///< a list's elements; the base of an address; the second half of "p|q"
+  unsigned index = 0;               ///< an asm statement's operand, a local register or a special register
+  std::uint64_t bits = 0;           ///< a number; a real number as double; the offset of an address
+  bool negated = false;             ///< a predicate
+  std::vector<PtxOperand> parts{};  ///< a list's elements; the base of an address; the second half of "p|q"
   /// The elements of a list, or the operand itself.
-  std::span<const Operand> elements() const { return kind == Kind::list ? parts : std::span(this, 1); }
+  std::span<const PtxOperand> elements() const { return kind == Kind::list ? parts : std::span(this, 1); }
 };
 
 struct Machine;
@@ -56,7 +56,7 @@ struct PtxInstruction {
   std::string name;                    ///< "ld"
   std::vector<std::string> modifiers;  ///< "shared", "v4"
   std::vector<PtxType> types;          ///< those among the modifiers
-  std::vector<Operand> operands;
+  std::vector<PtxOperand> operands;
   Handler handler = nullptr;
   int guard = -1;  ///< a local predicate
   bool guard_negated = false;
@@ -115,19 +115,19 @@ struct Machine {
   bool has(std::string_view modifier) const { return instruction->has(modifier); }
   PtxType type() const { return instruction->type(); }
   std::size_t count() const { return instruction->operands.size(); }
-  const Operand& operand(std::size_t i) const;
+  const PtxOperand& operand(std::size_t i) const;
   /// Stops the lane: the instruction is not emulated.
   [[noreturn]] void refuse() const;
 
-  std::uint64_t read(const Operand& operand) const;
-  void write(const Operand& operand, std::uint64_t bits);
+  std::uint64_t read(const PtxOperand& operand) const;
+  void write(const PtxOperand& operand, std::uint64_t bits);
   /// Zero-extended bits of a type; a real number is converted to it.
-  std::uint64_t read(const Operand& operand, PtxType type) const;
+  std::uint64_t read(const PtxOperand& operand, PtxType type) const;
   std::uint64_t bits(std::size_t i) const { return read(operand(i), type()); }
   std::uint32_t word(std::size_t i) const { return std::uint32_t(read(operand(i))); }
   bool predicate(std::size_t i) const { return (read(operand(i)) != 0) != operand(i).negated; }
   template <class T>
-  T number(const Operand& operand) const {
+  T number(const PtxOperand& operand) const {
     const std::uint64_t bits = read(operand, {std::is_floating_point_v<T> ? 'f' : 'b', 8 * sizeof(T)});
     if constexpr (std::is_same_v<T, float>) {
       const auto value = std::bit_cast<float>(std::uint32_t(bits));
@@ -162,7 +162,7 @@ struct Machine {
   }
   /// The second half of the result "p|q", if there is one.
   void second_result(std::uint64_t bits) {
-    if (operand(0).kind != Operand::Kind::list && !operand(0).parts.empty()) write(operand(0).parts[0], bits);
+    if (operand(0).kind != PtxOperand::Kind::list && !operand(0).parts.empty()) write(operand(0).parts[0], bits);
   }
   bool in_shared() const { return has("shared") || has("shared::cta") || has("shared::cluster"); }
   /// Where an address operand points.

@@ -16,7 +16,7 @@ void access(Machine& m, banks::Operation operation, unsigned place, Move move) {
   const unsigned bytes = m.type().bits / 8;
   std::byte* address = m.address(place);
   before_access(operation, address, bytes * elements.size(), m.caller, m.is_volatile || m.has("volatile"));
-  for (const Operand& element : elements) {
+  for (const PtxOperand& element : elements) {
     move(element, address);
     address += bytes;
   }
@@ -24,7 +24,7 @@ void access(Machine& m, banks::Operation operation, unsigned place, Move move) {
 
 void load(Machine& m) {
   const PtxType type = m.type();
-  access(m, banks::Operation::load, 1, [&](const Operand& to, const std::byte* from) {
+  access(m, banks::Operation::load, 1, [&](const PtxOperand& to, const std::byte* from) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, from, type.bits / 8);
     if (type.kind == 's' && type.bits < 32) {  // registers are wider
@@ -35,7 +35,7 @@ void load(Machine& m) {
 }
 
 void store(Machine& m) {
-  access(m, banks::Operation::store, 0, [&](const Operand& from, std::byte* to) {
+  access(m, banks::Operation::store, 0, [&](const PtxOperand& from, std::byte* to) {
     const std::uint64_t bits = m.read(from, m.type());
     std::memcpy(to, &bits, m.type().bits / 8);
   });
@@ -65,10 +65,10 @@ T changed(const Machine& m, T old, T value, T swap) {
 void atomic(Machine& m) {
   const bool has_result = m.instruction->name == "atom", swaps = m.has("cas");
   const unsigned first = has_result ? 1 : 0;
-  const Operand& value = m.operand(first + 1);
+  const PtxOperand& value = m.operand(first + 1);
   PtxType type = m.type();
   if (type.kind == 'b') type.kind = 'u';
-  if (value.kind == Operand::Kind::list || (type.is_small() && !m.has("add"))) m.refuse();
+  if (value.kind == PtxOperand::Kind::list || (type.is_small() && !m.has("add"))) m.refuse();
   std::byte* const place = m.address(first);
   if (type.is_small()) {
     const auto old =
@@ -78,7 +78,7 @@ void atomic(Machine& m) {
   }
   const bool is_loop = !m.has("exch") && !swaps && (type.kind == 'f' || type.bits == 64);
   const bool increments =
-      !has_result && m.has("add") && type.bits == 32 && value.kind == Operand::Kind::number && value.bits == 1;
+      !has_result && m.has("add") && type.bits == 32 && value.kind == PtxOperand::Kind::number && value.bits == 1;
   before_atomic(swaps        ? banks::Operation::atomic_cas
                 : increments ? banks::Operation::atomic_inc
                              : banks::Operation::atomic,
@@ -111,15 +111,15 @@ void copy(Machine& m) {
   const unsigned bytes = m.word(2);
   unsigned given = bytes;
   if (m.count() > 3) {
-    const Operand::Kind kind = m.operand(3).kind;
-    const bool is_size = kind == Operand::Kind::given || kind == Operand::Kind::number;
+    const PtxOperand::Kind kind = m.operand(3).kind;
+    const bool is_size = kind == PtxOperand::Kind::given || kind == PtxOperand::Kind::number;
     given = is_size ? m.word(3) : m.predicate(3) ? 0 : bytes;
   }
   start_copy(m.address(0), from, bytes, given, m.caller);
 }
 
 void barrier_object(Machine& m) {
-  const unsigned first = m.operand(0).kind != Operand::Kind::address ? 1 : 0;  // behind the result
+  const unsigned first = m.operand(0).kind != PtxOperand::Kind::address ? 1 : 0;  // behind the result
   const void* const object = m.address(first);
   const auto number = [&](unsigned i, std::uint64_t otherwise) {
     return i < m.count() ? m.read(m.operand(i)) : otherwise;

@@ -90,8 +90,8 @@ class Parser {
     PtxInstruction op;
     if (take('@')) {
       op.guard_negated = take('!');
-      const Operand predicate = operand();
-      if (predicate.kind != Operand::Kind::local) throw UnsupportedPtx("a predicate that is no local register");
+      const PtxOperand predicate = operand();
+      if (predicate.kind != PtxOperand::Kind::local) throw UnsupportedPtx("a predicate that is no local register");
       op.guard = int(predicate.index);
     }
     std::string name = word();
@@ -143,67 +143,67 @@ class Parser {
     need(';');
   }
 
-  std::vector<Operand> operands() {
-    std::vector<Operand> list;
+  std::vector<PtxOperand> operands() {
+    std::vector<PtxOperand> list;
     do list.push_back(operand());
     while (take(','));
     return list;
   }
 
-  Operand operand() {
+  PtxOperand operand() {
     if (take('!')) {
-      Operand negated = operand();
+      PtxOperand negated = operand();
       negated.negated = true;
       return negated;
     }
     if (take('{')) {
-      Operand list{.kind = Operand::Kind::list, .parts = operands()};
+      PtxOperand list{.kind = PtxOperand::Kind::list, .parts = operands()};
       need('}');
       return list;
     }
     if (take('[')) {
-      Operand address{.kind = Operand::Kind::address, .parts = {operand()}};
+      PtxOperand address{.kind = PtxOperand::Kind::address, .parts = {operand()}};
       if (take('+')) address.bits = operand().bits;
       while (take(',')) address.parts.push_back(operand());
       need(']');
       return address;
     }
-    Operand op = simple();
+    PtxOperand op = simple();
     if (take('|')) op.parts.push_back(operand());
     return op;
   }
 
-  Operand simple() {
+  PtxOperand simple() {
     const bool is_register = take('%');
     const bool escaped = is_register && take('%');
     if (is_register && !escaped && at_digit()) {
-      return {.kind = Operand::Kind::given, .index = unsigned(std::atoi(word().c_str()))};
+      return {.kind = PtxOperand::Kind::given, .index = unsigned(std::atoi(word().c_str()))};
     }
     const bool minus = !is_register && take('-');
     if (!is_register && at_digit()) return number(minus);
     const std::string name = word();
     if (name == "_") return {};
     if (const int special = special_register(name); special >= 0) {
-      return {.kind = Operand::Kind::special, .index = unsigned(special)};
+      return {.kind = PtxOperand::Kind::special, .index = unsigned(special)};
     }
     const auto variable = locals_.find(name);
     if (variable == locals_.end()) throw UnsupportedPtx("the name " + name);
-    return {.kind = Operand::Kind::local, .index = variable->second};
+    return {.kind = PtxOperand::Kind::local, .index = variable->second};
   }
 
-  Operand number(bool minus) {
+  PtxOperand number(bool minus) {
     const std::string digits = word();
     const char prefix = digits.size() > 2 && digits[0] == '0' ? char(std::tolower(digits[1])) : ' ';
     const char* const behind = digits.c_str() + 2;
     const auto real = [&](double value) {
-      return Operand{.kind = Operand::Kind::real, .bits = std::bit_cast<std::uint64_t>(minus ? -value : value)};
+      return PtxOperand{.kind = PtxOperand::Kind::real, .bits = std::bit_cast<std::uint64_t>(minus ? -value : value)};
     };
     if (prefix == 'f') return real(std::bit_cast<float>(std::uint32_t(std::strtoul(behind, nullptr, 16))));
     if (prefix == 'd') return real(std::bit_cast<double>(std::uint64_t(std::strtoull(behind, nullptr, 16))));
     if (prefix != 'x' && digits.find('.') != std::string::npos) return real(std::atof(digits.c_str()));
     const std::uint64_t value =
         prefix == 'b' ? std::strtoull(behind, nullptr, 2) : std::strtoull(digits.c_str(), nullptr, 0);
-    return {.kind = Operand::Kind::number, .bits = minus ? 0 - value : value};
+    return {.kind = PtxOperand::Kind::number, .bits = minus ? 0 - value : value};
   }
 
   std::string_view text_;

@@ -124,7 +124,7 @@ void multiply_matrices(Machine& m) {
   const auto read = [&](auto& to, unsigned i, std::size_t most) {
     const auto from = m.operand(i).elements();
     if (from.size() > most) m.refuse();
-    std::transform(from.begin(), from.end(), to.begin(), [&](const Operand& element) { return m.read(element); });
+    std::transform(from.begin(), from.end(), to.begin(), [&](const PtxOperand& element) { return m.read(element); });
   };
   read(a, 1, 4);
   read(b, 2, 2);
