@@ -8,8 +8,10 @@ the same job alternately.
 Prints a Markdown table: median times in seconds, and the median of the ratios per round.
 """
 import statistics
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # of the module next to this file
+from campaign import output
 
 JOBS = {
     ("reduction", 1, 1 << 20): ("sequential", "packed"),
@@ -18,16 +20,13 @@ JOBS = {
 }
 
 
-def seconds(command):
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
 def main():
-    bench, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    programs = ["oclgrind", sys.argv[1], "opencl"], [sys.argv[1], "emulator"]
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     print("| job | Oclgrind, s | emulator, s | ratio |\n| --- | ---: | ---: | ---: |")
     for (case, height, width), variant in ((job, variant) for job in JOBS for variant in JOBS[job]):
         job = [case, variant, str(height), str(width)]
-        both = [(seconds(["oclgrind", bench, "opencl", *job]), seconds([bench, "emulator", *job])) for _ in range(rounds)]
+        both = [[float(output([*program, *job])) for program in programs] for _ in range(rounds)]
         size = f"{height} × {width}" if height > 1 else f"{width}"
         ratio = statistics.median(theirs / ours for theirs, ours in both)
         theirs, ours = (statistics.median(column) for column in zip(*both))

@@ -124,13 +124,10 @@ def download_source_packages(names: list, folder: Path) -> None:
         if path.suffix in (".list", ".sources"):
             text = re.sub(r"^(Types: )?deb\b", r"\1deb-src", path.read_text(), flags=re.MULTILINE)
             (apt / "sources" / path.name).write_text(text)
-    (apt / "configuration").write_text(
-        f'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "{apt}/sources";\nDir::State::lists "{apt}/lists";\n'
-    )
-    environment = {**os.environ, "APT_CONFIG": str(apt / "configuration")}
+    settings = ("Dir::Etc::sourcelist=/dev/null", f"Dir::Etc::sourceparts={apt}/sources", f"Dir::State::lists={apt}/lists")
     (folder / "sources").mkdir(exist_ok=True)
     for command in ["update"], *(["source", "--only-source", name] for name in names):
-        subprocess.run(["apt-get", "-q", *command], check=True, env=environment, cwd=folder / "sources")
+        subprocess.run(["apt-get", "-q", *(f"-o{setting}" for setting in settings), *command], check=True, cwd=folder / "sources")
 
 
 def prepare(programs: list, folder: Path) -> None:
