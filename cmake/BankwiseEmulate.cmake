@@ -11,8 +11,10 @@ set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline 
 
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches. With two bytes between
 # functions, libbacktrace does not join their addresses: it finds no line in what it has joined around a function that
-# several sources have.
-set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions -fpatchable-function-entry=2,2)
+# several sources have. A function that lacks its return statement returns, as with nvcc: without -fsanitize=unreachable
+# g++ lets it run into the code that follows.
+set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensions -fpatchable-function-entry=2,2
+    -fsanitize=unreachable -fsanitize-undefined-trap-on-error)
 
 # common/bankwise/emulator/runtime/messages.cpp has these functions.
 set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,--wrap=printf -Wl,--wrap=puts -Wl,--wrap=putchar -Wl,--wrap=vprintf)

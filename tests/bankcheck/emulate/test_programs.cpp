@@ -225,6 +225,33 @@ TEST_CASE("emulate/programs/argument_with_destructor", "[emulate]") {
                               ContainsSubstring("endings.cu:15: cudaFree frees the 16384 bytes that "));
 }
 
+TEST_CASE("emulate/programs/missing_return", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string program = (scratch.path() / "program.cu").string();
+  std::ofstream(program) << "#include <cstdio>\n"
+                            "__device__ int add(int* out) { *out += 1; }\n"
+                            "__global__ void k(int* out) { add(out); *out += 2; }\n"
+                            "__global__ void ends(int* out, int n) {\n"
+                            "  if (n == 1) __builtin_unreachable();\n"
+                            "  *out += n;\n"
+                            "}\n"
+                            "int run(int* out, int n) {\n"
+                            "  k<<<1, 1>>>(out);\n"
+                            "  ends<<<1, 1>>>(out, n);\n"
+                            "}\n"
+                            "int main(int count, char**) {\n"
+                            "  int *out, result;\n"
+                            "  cudaMalloc(&out, 4);\n"
+                            "  cudaMemset(out, 0, 4);\n"
+                            "  run(out, count - 1);\n"
+                            "  cudaMemcpy(&result, out, 4, cudaMemcpyDeviceToHost);\n"
+                            "  printf(\"result %d\\n\", result);\n"
+                            "}\n";
+  CHECK_THAT(ended(0, emulate(program)).out, ContainsSubstring("result 3\n"));
+  CHECK_THAT(ended(1, emulate(program + " -- 1")).out,
+             ContainsSubstring("program.cu:5: trap: thread 0 of block (0, 0, 0) of ends stops: reaches code that "));
+}
+
 TEST_CASE("emulate/programs/race_goes_on", "[emulate]") {
   const Outcome race = ended(1, emulate(source("endings") + " -- race"));
   CHECK_THAT(race.out, ContainsSubstring("endings.cu:20: race: thread "));

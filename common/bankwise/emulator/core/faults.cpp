@@ -118,7 +118,7 @@ void FaultReports::end(const LaneFault& fault) {
 
 namespace {
 
-constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGVTALRM};
+constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM};
 constexpr std::size_t stack_bytes = 64 << 10;
 
 // Handlers belong to the process; several launches may run in it.
@@ -162,6 +162,8 @@ void handle(int signal, siginfo_t* info, void* context) {
     runner.fail(*lane, Fault::step_limit, before != 0 ? before : pc, "does not end the empty loop that follows");
   } else if (signal == SIGFPE) {
     runner.fail(*lane, Fault::division_by_zero, pc, "divides an integer by zero");
+  } else if (signal == SIGILL) {
+    runner.fail(*lane, Fault::trap, pc, "stops: reaches code that __builtin_unreachable() excludes");
   } else if (runner.stacks().in_guard(info->si_addr)) {
     runner.fail(*lane, Fault::invalid_address, pc, "has no stack left, after too deep a recursion");
   } else {
