@@ -47,8 +47,8 @@ Law law_of(const study::CaseStudy& study);
 /// Of all case studies that follow the formula.
 std::vector<Law> laws();
 
-/// Inputs that look random and whose results follow from a formula (telescoping_sum/formula.cuh). The device generates and
-/// checks them, so neither 10,000 runs nor 34 gigabytes occupy the host.
+/// Inputs that look random and whose results follow from a formula (telescoping_sum/formula.cuh). The device generates
+/// and checks them, so neither 10,000 runs nor 34 gigabytes occupy the host.
 class TelescopingSum {
  public:
   explicit TelescopingSum(gpu::Session& session);
