@@ -21,8 +21,9 @@ const void* const other = &places[2];
 const void* const here = &places[3];
 const void* const there = &places[4];
 
-/// What a lane does: O the header of the outer loop, o another block of it, I the header of the inner loop in it, N that
-/// of a loop in no other, X that of another loop, . a block in no loop, ( and [ calls at two places, ) a return.
+/// What a lane does: O enters the header of the outer loop, o another block of it, I the header of the inner loop in
+/// it, N that of the inner loop in a function, X that of another loop, and . a block in no loop. ( and [ are calls at
+/// two places, ) is a return.
 void play(LanePath& lane, char event) {
   switch (event) {
     case 'O': return lane.enter_block({outer}, true);
