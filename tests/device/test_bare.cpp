@@ -11,7 +11,6 @@
 
 using namespace bankwise;
 using namespace bankwise::study;
-using namespace bankwise::bench;
 
 namespace {
 

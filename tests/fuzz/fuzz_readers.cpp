@@ -82,7 +82,7 @@ class File {
 [[maybe_unused]] void try_report_json(std::string_view text) try {
   CaseStudy reduction{};
   reduction.name = "reduction";
-  study::Report now;
+  study::RunResults now;
   now.study = &reduction;
   const std::string table = report::EarlierRun(reduction, File(text).path()).compare(now);
   fuzz::require(table.ends_with("0 only now\n"), "the last line counts the rows", table);
