@@ -18,16 +18,22 @@ class Sources {
  public:
   Sources(const trace::Trace& trace, const SourceFinder& finder) : trace_(trace), finder_(finder) {}
 
-  std::optional<ArraySource> find(const KernelReport& kernel, const trace::KernelTrace& kernel_trace,
-                                  std::uint32_t array) {
-    // The last line that uses the array, in each file.
-    std::map<std::string, unsigned> files;
+  /// The last line that uses an array, in each file.
+  using LastLines = std::map<std::string, unsigned>;
+
+  /// Those of each array of a kernel.
+  static std::vector<LastLines> last_lines(const KernelReport& kernel, const trace::KernelTrace& kernel_trace) {
+    std::vector<LastLines> lines(kernel_trace.arrays.size());
     for (const trace::Pattern& pattern : kernel_trace.patterns) {
-      if (pattern.array != array) continue;
       const SourcePlace place = place_of(kernel, kernel_trace.sites[pattern.site]);
-      files[place.file] = std::max(files[place.file], place.line);
+      unsigned& last = lines[pattern.array][place.file];
+      last = std::max(last, place.line);
     }
-    const trace::Array& used_array = kernel_trace.arrays[array];
+    return lines;
+  }
+
+  std::optional<ArraySource> find(const trace::KernelTrace& kernel_trace, const trace::Array& used_array,
+                                  const LastLines& files) {
     for (const auto& [file, last_line] : files) {
       std::string path = finder_.path_of(file, true);
       if (path.empty()) path = finder_.path_of(file, false);
@@ -40,10 +46,10 @@ class Sources {
  private:
   /// Where the user finds a site: the report has looked for it.
   static SourcePlace place_of(const KernelReport& kernel, const trace::Site& site) {
-    for (std::size_t i = 0; i < kernel.reports.front().lines.size(); ++i) {
-      if (kernel.reports.front().lines[i].site == site) return kernel.lines.front()[i].place;
-    }
-    return {site.file, site.line, site.column};
+    const auto& lines = kernel.reports.front().lines;  // in the order of line_key()
+    const auto first = std::ranges::lower_bound(lines, site, {}, &trace::LineReport::site);
+    if (first == lines.end() || first->site != site) return {site.file, site.line, site.column};
+    return kernel.lines.front()[std::size_t(first - lines.begin())].place;
   }
   const std::string& text_of(const std::string& path) {
     const auto [text, is_new] = texts_.try_emplace(path);
@@ -88,8 +94,9 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
     std::map<std::uint32_t, ArraySource> declared;
     fit::KnownShapes shapes;
+    const auto last_lines = Sources::last_lines(kernel, kernel_trace);
     for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
-      auto source = sources.find(kernel, kernel_trace, array);
+      auto source = sources.find(kernel_trace, kernel_trace.arrays[array], last_lines[array]);
       if (!source) continue;
       const fit::Declaration& declaration = source->declaration;
       if (declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size()) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include <bankwise/banks/cost.hpp>
@@ -99,8 +100,17 @@ GroupCost classify(const banks::Rule& rule, const banks::Access& access, const b
 
 }  // namespace
 
+std::vector<std::uint32_t> patterns_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays) {
+  const std::set<std::uint32_t> wanted(arrays.begin(), arrays.end());
+  std::vector<std::uint32_t> patterns;
+  for (std::uint32_t i = 0; i < trace.patterns.size(); ++i) {
+    if (wanted.contains(trace.patterns[i].array)) patterns.push_back(i);
+  }
+  return patterns;
+}
+
 Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays,
-                   const Architectures& architectures)
+                   const std::vector<std::uint32_t>& patterns, const Architectures& architectures)
     : trace_(trace),
       arrays_(std::move(arrays)),
       architectures_(architectures),
@@ -120,13 +130,8 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
     facts_.extent_known &= bytes > 0;
     facts_.extent = std::max(facts_.extent, bytes);
   }
-  std::vector<std::uint32_t> mine;
-  for (std::uint32_t i = 0; i < trace_.patterns.size(); ++i) {
-    if (std::ranges::find(arrays_, trace_.patterns[i].array) == arrays_.end()) continue;
-    mine.push_back(i);
-    note_facts(trace_.patterns[i]);
-  }
-  for (const std::uint32_t number : mine) add_pattern(number, groups);
+  for (const std::uint32_t number : patterns) note_facts(trace_.patterns[number]);
+  for (const std::uint32_t number : patterns) add_pattern(number, groups);
   FamilyBounds& bounds = facts_.bounds;
   bounds.extent = facts_.extent;
   bounds.alignment = bounds.granule;
@@ -315,12 +320,12 @@ std::uint64_t Accesses::block_passes(const Change& change, std::size_t block) co
 }
 
 Placement Accesses::placement_of(const Change& change) const {
-  Placement placement(trace_);
+  std::vector<Placement::ChangedArray> changed;
   for (const std::uint32_t array : arrays_) {
     const std::uint64_t bytes = trace_.arrays[array].bytes;
-    placement.set(array, change, bytes > 0 ? bytes : facts_.extent);
+    changed.push_back({array, change, bytes > 0 ? bytes : facts_.extent});
   }
-  return placement;
+  return {trace_, changed};
 }
 
 std::uint64_t Accesses::slow_cost(const Slow& slow, const Placement& placement) const {
@@ -365,6 +370,7 @@ std::vector<std::uint64_t> Accesses::passes_by_architecture(const Change& change
       for (unsigned lane = 0; lane < chunk_width; ++lane) sums[a] += weights_by_[a][c][lane] * costs[c][lane];
     }
   }
+  if (slow_.empty()) return sums;
   const Placement placement = placement_of(change);
   for (const Slow& slow : slow_) sums[slow.architecture] += slow_cost(slow, placement);
   return sums;
@@ -383,6 +389,7 @@ Difference Accesses::difference(const Change& before, const Change& after) const
   for (std::size_t c = 0; c < chunks_.size(); ++c) {
     for (unsigned lane = 0; lane < chunk_width; ++lane) add(weights_[c][lane], from[c][lane], to[c][lane]);
   }
+  if (slow_.empty()) return difference;
   const Placement old_places = placement_of(before), new_places = placement_of(after);
   for (const Slow& slow : slow_) add(1, slow_cost(slow, old_places), slow_cost(slow, new_places));
   return difference;

@@ -80,11 +80,18 @@ struct Difference {
   double squares = 0;  ///< the sum of the squared differences of all lane groups
 };
 
+/// The numbers of the patterns whose first array is one of these.
+std::vector<std::uint32_t> patterns_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays);
+
 class Accesses {
  public:
-  /// `arrays`: indices into the trace. The trace must outlive the object. Error: std::invalid_argument for an
-  /// architecture whose warps the trace's do not split into.
-  Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays, const Architectures& architectures);
+  /// `arrays`: indices into the trace; `patterns`: patterns_of() them. The trace must outlive the object. Error:
+  /// std::invalid_argument for an architecture whose warps the trace's do not split into.
+  Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays,
+           const std::vector<std::uint32_t>& patterns, const Architectures& architectures);
+  Accesses(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+           const Architectures& architectures)
+      : Accesses(trace, arrays, patterns_of(trace, arrays), architectures) {}
 
   Accesses(Accesses&&) = default;
   Accesses(const Accesses&) = delete;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <map>
 #include <tuple>
 
 #include <bankwise/support/text.hpp>
@@ -140,19 +142,19 @@ Family family(const FamilyBounds& bounds) {
   return family;
 }
 
-Placement::Placement(const trace::KernelTrace& trace) {
-  for (const trace::Array& array : trace.arrays) places_.push_back({{}, array.offset, array.offset, 0});
-}
-
-void Placement::set(std::uint32_t array, const Change& change, std::uint64_t extent) {
+Placement::Placement(const trace::KernelTrace& trace, const std::vector<ChangedArray>& changed) {
   constexpr std::uint64_t unit = 256;
-  places_[array].change = change;
-  places_[array].growth = (change.bytes_of(extent) - extent + unit - 1) / unit * unit;
+  for (const trace::Array& array : trace.arrays) places_.push_back({{}, array.offset, array.offset});
+  std::map<std::uint64_t, std::uint64_t> growth;  // by offset: of the arrays there, then of those before, too
+  for (const auto& [array, change, extent] : changed) {
+    places_[array].change = change;
+    growth[places_[array].offset] += (change.bytes_of(extent) - extent + unit - 1) / unit * unit;
+  }
+  std::uint64_t sum = 0;
+  for (auto& [offset, bytes] : growth) bytes = sum += bytes;
   for (ArrayPlace& place : places_) {
-    place.moved = place.offset;
-    for (const ArrayPlace& other : places_) {
-      if (other.offset < place.offset) place.moved += other.growth;
-    }
+    const auto behind = growth.lower_bound(place.offset);
+    if (behind != growth.begin()) place.moved += std::prev(behind)->second;
   }
 }
 

@@ -100,10 +100,12 @@ std::string tma_name(const Change& change);
 /// 256 bytes, which keeps the banks of all architectures.
 class Placement {
  public:
-  explicit Placement(const trace::KernelTrace& trace);
-
-  /// Changes one array, of `extent` bytes.
-  void set(std::uint32_t array, const Change& change, std::uint64_t extent);
+  struct ChangedArray {
+    std::uint32_t array;
+    Change change;
+    std::uint64_t extent;  ///< bytes of the array
+  };
+  Placement(const trace::KernelTrace& trace, const std::vector<ChangedArray>& changed);
 
   /// The new address of a byte of an array.
   std::uint32_t operator()(std::uint32_t array, std::uint32_t address) const {
@@ -116,7 +118,7 @@ class Placement {
  private:
   struct ArrayPlace {
     Change change;
-    std::uint64_t offset = 0, moved = 0, growth = 0;
+    std::uint64_t offset = 0, moved = 0;
   };
   std::vector<ArrayPlace> places_;
 };

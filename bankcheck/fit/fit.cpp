@@ -16,11 +16,15 @@ namespace bankwise::fit {
 namespace {
 
 /// Arrays that must be changed alike: those of one name, and those that one access touches.
-std::vector<std::vector<std::uint32_t>> array_sets(const trace::KernelTrace& trace) {
+struct ArraySet {
+  std::vector<std::uint32_t> arrays, patterns;
+};
+
+std::vector<ArraySet> array_sets(const trace::KernelTrace& trace) {
   std::vector<std::uint32_t> root(trace.arrays.size());
   std::iota(root.begin(), root.end(), 0U);
   const auto find = [&](std::uint32_t i) {
-    while (root[i] != i) i = root[i];
+    while (root[i] != i) i = root[i] = root[root[i]];
     return i;
   };
   const auto join = [&](std::uint32_t a, std::uint32_t b) {
@@ -37,11 +41,12 @@ std::vector<std::vector<std::uint32_t>> array_sets(const trace::KernelTrace& tra
       join(pattern.array, pattern.lane_arrays[lane]);
     });
   }
-  std::vector<std::vector<std::uint32_t>> sets(root.size());
+  std::vector<ArraySet> sets(root.size());
   for (std::uint32_t i = 0; i < root.size(); ++i) {
-    if (used[i]) sets[find(i)].push_back(i);
+    if (used[i]) sets[find(i)].arrays.push_back(i);
   }
-  std::erase_if(sets, [](auto& set) { return set.empty(); });
+  for (std::uint32_t i = 0; i < trace.patterns.size(); ++i) sets[find(trace.patterns[i].array)].patterns.push_back(i);
+  std::erase_if(sets, [](auto& set) { return set.arrays.empty(); });
   return sets;
 }
 
@@ -273,11 +278,13 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
   const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
   std::vector<Accesses> sets;
-  for (auto& set : array_sets(trace)) sets.emplace_back(trace, std::move(set), architectures);
+  for (ArraySet& set : array_sets(trace)) {
+    sets.emplace_back(trace, std::move(set.arrays), set.patterns, architectures);
+  }
   std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
   for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(*sets[i].passes({}) - sets[i].ideal(), i);
   std::ranges::stable_sort(order, [](auto& a, auto& b) { return a.first > b.first; });
-  Placement placement(trace);
+  std::vector<Placement::ChangedArray> changed;
   for (const auto& [conflicts, i] : order) {
     const std::uint64_t extent = sets[i].facts().extent;
     const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
@@ -287,10 +294,11 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
     const Change& change = fit.after().option.change;
     for (const std::uint32_t array : fit.arrays) {
       const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : extent;
-      placement.set(array, change, bytes);
+      changed.push_back({array, change, bytes});
       kernel.shared_after += change.bytes_of(bytes) - bytes;
     }
   }
+  const Placement placement(trace, changed);
   for (const banks::Architecture* architecture : architectures) {
     kernel.before.push_back(trace::report(trace, *architecture));
     kernel.after.push_back(trace::report(moved(trace, placement), *architecture));
