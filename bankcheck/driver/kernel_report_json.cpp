@@ -219,7 +219,7 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
     if (k < fits.size()) object["fit"] = fit_json(kernel, fits[k]);
     json["kernels"].push_back(std::move(object));
   }
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return json.dump(2, ' ', true, ordered_json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace bankwise::driver

@@ -167,7 +167,7 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
        {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", revision()}, {"rules", rules}}}}},
          {"columnKind", "unicodeCodePoints"},
          {"results", list}}}}};
-  return sarif.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return sarif.dump(2, ' ', true, ordered_json::error_handler_t::replace) + '\n';
 }
 
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {

@@ -16,7 +16,7 @@ using namespace study;
 namespace {
 
 /// One line. A byte that is not UTF-8, in a file name or a compiler's log, becomes the replacement character.
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 /// The keys of a row that concern its samples.
 Json json_of(const Timing& timing) {

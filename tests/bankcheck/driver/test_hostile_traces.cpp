@@ -25,16 +25,18 @@ std::string site(unsigned number, const std::string& file, unsigned line) {
          R"(,"column":0,"function":"f"})"
          "\n";
 }
-std::string array(const std::string& name) {
-  return R"({"record":"array","kernel":0,"array":0,"name":")" + name +
-         R"(","offset":0,"bytes":0})"
+std::string array(const std::string& name, unsigned number = 0) {
+  return R"({"record":"array","kernel":0,"array":)" + std::to_string(number) + R"(,"name":")" + name +
+         R"(","offset":)" + std::to_string(1024 * number) +
+         R"(,"bytes":0})"
          "\n";
 }
-std::string pattern(unsigned number, unsigned level = 0) {
+std::string pattern(unsigned number, unsigned level = 0, unsigned in_array = 0) {
   const std::string n = std::to_string(number);
-  return R"({"record":"pattern","kernel":0,"pattern":)" + n + R"(,"site":)" + n +
-         R"(,"array":0,"operation":"load","width":4,"level":)" + std::to_string(level) +
-         R"(,"mask":"ff","address":0,"step":128})"
+  return R"({"record":"pattern","kernel":0,"pattern":)" + n + R"(,"site":)" + n + R"(,"array":)" +
+         std::to_string(in_array) + R"(,"operation":"load","width":4,"level":)" + std::to_string(level) +
+         R"(,"mask":"ff","address":)" + std::to_string(1024 * in_array) +
+         R"(,"step":128})"
          "\n";
 }
 std::string launch(unsigned patterns, unsigned levels = 1, const std::string& more = "") {
@@ -96,6 +98,12 @@ TEST_CASE("driver/hostile_traces/hidden_characters") {
   for (const char* shown : {"[U+202E].cu", "a[U+0007]", "d[U+009B]", "e[U+0000][U+000D]"}) {
     CHECK_THAT(outcome.out, ContainsSubstring(shown));
   }
+  for (const std::string form : {"--json -", "--sarif -"}) {
+    const std::string text = bankcheck("report " + form + " " + stranger.path).out;
+    INFO(text);
+    CHECK(std::ranges::all_of(text, [](unsigned char c) { return (c >= ' ' && c < 0x7F) || c == '\n'; }));
+    CHECK((form == "--sarif -") == (text.find("\\u202e.cu") == std::string::npos));
+  }
 }
 
 TEST_CASE("driver/hostile_traces/memory_and_time") {
@@ -107,6 +115,9 @@ TEST_CASE("driver/hostile_traces/memory_and_time") {
   for (unsigned i = 0; i < 20'000; ++i) many += site(i, "k.cu", i + 1) + pattern(i);
   CHECK_THAT(Stranger(wide + launch(3000)).reports(), ContainsSubstring("1048576 bytes"));
   CHECK_THAT(Stranger(many + launch(20'000)).reports(), ContainsSubstring("19000 more lines"));
+  std::string arrays = kernel_record("k");
+  for (unsigned i = 0; i < 4000; ++i) arrays += site(i, "k.cu", i + 1) + array("a", i) + pattern(i, 0, i);
+  CHECK_THAT(Stranger(arrays + launch(4000)).reports("--fit"), ContainsSubstring("together: a"));
 }
 
 TEST_CASE("driver/hostile_traces/devices_end") {
