@@ -20,15 +20,31 @@
 namespace bankwise::emulate {
 namespace {
 
+bool is_link_loop(std::error_code error) { return error == std::errc::too_many_symbolic_link_levels; }
+constexpr const char* link_loop = "its symbolic links form a loop";
+
 /// The sources exist: g++ would say so at length.
 void check_sources(const Program& program) {
   for (const std::string& source : program.sources) {
     std::error_code error;
     if (std::filesystem::is_regular_file(source, error)) continue;
-    const bool is_loop = error == std::errc::too_many_symbolic_link_levels;
     throw UsageError(fmt::format("cannot read {}: {}", in_quotes(source),
-                                 is_loop ? "its symbolic links form a loop" : "there is no such file"));
+                                 is_link_loop(error) ? link_loop : "there is no such file"));
   }
+}
+
+/// The folder of --fixed is new, or empty.
+void check_fixed(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(folder, error);
+  if (status.type() == std::filesystem::file_type::not_found) return;
+  const bool is_folder = is_directory(status);
+  if (is_folder && std::filesystem::is_empty(folder, error)) return;
+  throw UsageError(fmt::format("--fixed {}: {}", in_quotes(folder),
+                               is_link_loop(error) ? link_loop
+                               : error             ? error.message()
+                               : !is_folder        ? "it is not a directory"
+                                                   : "it is not empty, and a source in it could be overwritten"));
 }
 
 /// nvcc needs the sources, and compiles for GPUs of NVIDIA.
@@ -135,10 +151,7 @@ void Recorder::check_options() const {
   }
   if (!object_.empty() && program_.sources.size() != 1) throw UsageError("--object needs exactly one source");
   if (verifies() && is_built) throw UsageError("--verify needs the program's sources, to build them again");
-  if (!fixed_.empty() && std::filesystem::exists(fixed_) && !std::filesystem::is_empty(fixed_)) {
-    throw UsageError(
-        fmt::format("--fixed {}: it is not empty, and a source in it could be overwritten", in_quotes(fixed_)));
-  }
+  if (!fixed_.empty()) check_fixed(fixed_);
 }
 
 std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {

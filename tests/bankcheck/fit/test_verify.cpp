@@ -68,7 +68,14 @@ int main() {
 
 TEST_CASE("fit/verify/needs_sources", "[fit]") {
   check_fails("emulate --verify -- /bin/true", 2, "--verify needs the program's sources");
-  check_fails("emulate --fixed '" PROGRAMS "' '" PROGRAMS "/run_kernels.cu'", 2, "it is not empty");
+  const ScratchDirectory scratch;
+  const std::string loop = (scratch.path() / "loop").string();
+  std::filesystem::create_symlink("loop", loop);
+  for (const auto& [folder, why] : {std::pair<std::string, const char*>{PROGRAMS, "it is not empty"},
+                                    {loop, "its symbolic links form a loop"},
+                                    {PROGRAMS "/run_kernels.cu", "it is not a directory"}}) {
+    check_fails("emulate --fixed '" + folder + "' '" PROGRAMS "/run_kernels.cu'", 2, why);
+  }
 }
 
 }  // namespace
