@@ -6,6 +6,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
+#include <atomic>
 #include <numeric>
 #include <vector>
 #include "tests/catch_any.hpp"
@@ -79,6 +80,19 @@ __global__ void sum_of_grid(const int* in, int* partial, int* out) {
     for (unsigned i = 0; i < gridDim.x; ++i) *out += partial[i];
   }
 }
+/// The last block stops the launch when the others have stored; they wait, or are about to.
+__global__ void stops_while_others_wait(unsigned* stored, std::atomic<bool>* stop) {
+  __shared__ unsigned words[64];
+  if (threadIdx.x < 32) words[threadIdx.x] = 1;
+  *stored = words[63];
+  if (blockIdx.x + 1 < gridDim.x) {
+    atomicAdd(stored + 1, 1U);
+    cg::this_grid().sync();
+  }
+  while (atomicAdd(stored + 1, 0U) < (gridDim.x - 1) * blockDim.x) __syncwarp();
+  *stop = true;
+  for (;;) __syncwarp();
+}
 __global__ void half_of_grid_waits() {
   if (blockIdx.x != 1) cg::this_grid().sync();
 }
@@ -144,4 +158,24 @@ TEST_CASE("emulator/cooperative_groups/grid") {
         emulator::Fault::barrier_not_reached);
   CHECK_THROWS_AS(emulate(half_of_grid_waits, {.grid = 1000, .block = 1024, .cooperative = true}),
                   std::invalid_argument);
+}
+
+TEST_CASE("emulator/cooperative_groups/grid_that_is_stopped") {
+  unsigned stored[2]{};
+  std::atomic<bool> stop{false};
+  const auto trace = emulate(stops_while_others_wait,
+                             {.grid = 4,
+                              .block = 32,
+                              .trace_blocks = {0, 1, 2, 3},
+                              .cooperative = true,
+                              .fatal = false,
+                              .stop = &stop,
+                              .allow = {emulator::Fault::global_race}},
+                             stored, &stop);
+  CHECK(trace.blocks == 0);
+  const auto counts = bankwise::trace::accesses_of(trace);
+  CHECK(counts == 8);  // a store and a load of each block
+  REQUIRE(trace.diagnoses.size() == 1);
+  CHECK(trace.diagnoses[0].fault == emulator::Fault::unwritten);
+  CHECK(trace.diagnoses[0].count == 4 * 32);
 }

@@ -105,23 +105,23 @@ class LaunchRun {
         const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
         std::optional<Recorder> recorder;
         if (std::binary_search(traced_.begin(), traced_.end(), block)) recorder.emplace(launch_, block);
-        bool ended = false;
+        bool ended = false, abandoned = false;
         try {
           runner.run(block, recorder ? &*recorder : nullptr);
         } catch (const LaunchEnded&) {
           ended = true;  // a fault that is not fatal ends the launch
-          if (recorder) recorder->abandon();
+        } catch (const Abandoned&) {
+          abandoned = true;  // it waits for a block that has ended
         }
+        if (recorder && (ended || abandoned)) recorder->abandon();
         if (recorder) recording_.take(block, std::move(*recorder));
         in_kernel_ = runner.in_kernel();
         if (launch_.blocks_done != nullptr) ++*launch_.blocks_done;
         if (ended) fail(i, nullptr);
-        if (launch_.cooperative) grid_.leave(ended);
+        if (launch_.cooperative) grid_.leave(ended || abandoned);
         if (ended || launch_.cooperative) break;  // a thread of a cooperative launch has one block
       }
       recording_.take(runner.faults());
-    } catch (const Abandoned&) {
-      grid_.leave(true);
     } catch (...) {
       if (launch_.cooperative) grid_.leave(true);
       fail(i, std::current_exception());
