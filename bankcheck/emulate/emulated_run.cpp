@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -57,6 +58,32 @@ Program changed_program(const Program& program, const driver::FixedSources& fixe
   return changed;
 }
 
+/// While the object lives, the programs that start load our library (preloaded.cpp).
+class Preloaded {
+ public:
+  /// `folder` has the link that names it: the dynamic linker separates names by spaces and colons.
+  explicit Preloaded(const driver::TemporaryFolder& folder) {
+    const fs::path library = driver::find_next_to_bankcheck("emulate/bankcheck_emulate_preload.so");
+    const std::string link = folder / "preload.so";
+    if (library.empty() || link.find_first_of(" :") != std::string::npos) return;
+    fs::create_symlink(library, link);
+    if (const char* others = std::getenv(variable)) before_ = others;
+    setenv(variable, (before_ ? link + ':' + *before_ : link).c_str(), 1);
+    is_set_ = true;
+  }
+  Preloaded(const Preloaded&) = delete;
+  Preloaded& operator=(const Preloaded&) = delete;
+  ~Preloaded() {
+    if (is_set_ && before_) setenv(variable, before_->c_str(), 1);
+    if (is_set_ && !before_) unsetenv(variable);
+  }
+
+ private:
+  static constexpr const char* variable = "LD_PRELOAD";
+  std::optional<std::string> before_;
+  bool is_set_ = false;
+};
+
 }  // namespace
 
 driver::Outcome run_emulated(EmulatedRun run) {
@@ -68,9 +95,12 @@ driver::Outcome run_emulated(EmulatedRun run) {
   write_request(run.request);
   const driver::ProgressFile progress(folder / "progress", "blocks");
   driver::ProgressLine progress_line([&] { return progress.text(); });
-  const driver::Ended ended =
-      driver::start_and_wait(run.program, run.command,
-                             {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
+  const driver::Ended ended = [&] {
+    const Preloaded preloaded(folder);
+    return driver::start_and_wait(
+        run.program, run.command,
+        {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
+  }();
 
   driver::Outcome outcome;
   std::ifstream lines(run.request.record, std::ios::binary);

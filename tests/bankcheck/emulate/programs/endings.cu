@@ -52,5 +52,6 @@ int main(int count, char** arguments) {
   if (is("execute")) execl("/bin/true", "true", nullptr);
   if (is("execute_fresh")) execle("/bin/true", "true", nullptr, fresh);
   if (is("execute_cleared")) clearenv(), printf("%d\n", system("true"));
+  if (is("execute_through_env")) printf("%d\n", system("env -i true"));
   printf("last error: %s\n", cudaGetErrorName(cudaGetLastError()));
 }
