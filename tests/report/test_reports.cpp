@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -205,7 +210,18 @@ TEST_CASE("report/reports/whole_file_or_none") {
   CHECK(text_of(path) == "old");
   OutputFile("--json", path.string()).write("new");
   CHECK(text_of(path) == "new");
-  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path()), {}) == 1);
+  const pid_t killed = fork();
+  if (killed == 0) {
+    constexpr rlimit one_page{4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &one_page);
+    OutputFile("--json", path.string()).write(std::string(1 << 20, 'x'));
+    _exit(0);
+  }
+  int status = 0;
+  CHECK(waitpid(killed, &status, 0) == killed);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ));
+  CHECK(text_of(path) == "new");
+  CHECK(files_in(scratch.path()) == 1);
   CHECK_THROWS_AS(OutputFile("--json", scratch.path().string()), UsageError);
   CHECK_THROWS_AS(OutputFile("--json", (scratch.path() / "no" / "such").string()), UsageError);
 }

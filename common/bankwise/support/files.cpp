@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <bankwise/support/files.hpp>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -27,6 +29,26 @@ bool write_all(std::FILE* file, std::string_view text) {
   if (file == nullptr) return false;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   return (std::fclose(file) == 0) && written;
+}
+
+/// Writes a new file, which has no name before it is complete: nothing of it is left if the process is killed. Not all
+/// file systems know files without names. False if any step fails.
+bool write_new(const fs::path& name, mode_t mode, std::string_view text) {
+  const fs::path folder = name.has_parent_path() ? name.parent_path() : ".";
+  int descriptor = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  const bool is_nameless = descriptor >= 0;
+  if (!is_nameless) descriptor = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+  if (file == nullptr) return false;
+  (void)fchmod(descriptor, mode);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  const std::string itself = fmt::format("/proc/self/fd/{}", descriptor);
+  const bool named =
+      written && (!is_nameless || linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0);
+  const int why = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (!named) errno = why;
+  return named && closed;
 }
 
 /// The mode of a new file: read and write for all, masked by the umask.
@@ -116,11 +138,11 @@ void OutputFile::write(std::string_view text) const {
     if (!write_all(std::fopen(path_.c_str(), "w"), text)) throw fail();
     return;
   }
-  std::string temporary = (fs::path(path_).parent_path() / ".bankwise.XXXXXX").string();
-  const int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) throw fail();
-  (void)fchmod(descriptor, exists ? old.st_mode : default_mode());
-  if (!write_all(fdopen(descriptor, "w"), text) || std::rename(temporary.c_str(), path_.c_str()) != 0) {
+  const std::string unique =
+      fmt::format(".bankwise.{}.{}", getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
+  const fs::path temporary = fs::path(path_).parent_path() / unique;
+  if (!write_new(temporary, exists ? old.st_mode : default_mode(), text) ||
+      std::rename(temporary.c_str(), path_.c_str()) != 0) {
     const int why = errno;
     std::remove(temporary.c_str());
     errno = why;
