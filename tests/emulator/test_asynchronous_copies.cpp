@@ -8,6 +8,7 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 
+#include <cstring>
 #include <vector>
 #include "tests/catch_any.hpp"
 
@@ -121,6 +122,29 @@ __global__ void by_length(unsigned* out, unsigned bytes) {
   row[0] = 0;
   memcpy(out + 2 * threadIdx.x, row, bytes);
 }
+/// And with a length that it knows.
+template <unsigned bytes>
+__global__ void by_constant(unsigned char* out) {
+  __shared__ alignas(16) unsigned char rows[32 * 128];
+  unsigned char* const row = rows + 128 * threadIdx.x;
+  memset(row, int(threadIdx.x) + 1, bytes);
+  std::memcpy(out + bytes * threadIdx.x, row, bytes);
+  memcpy(row, out + bytes * threadIdx.x, bytes);
+}
+
+template <unsigned bytes>
+void check_constant(unsigned accesses) {
+  INFO(bytes);
+  std::vector<unsigned char> out(32 * bytes);
+  const auto trace = emulate(by_constant<bytes>, {.grid = 1, .block = 32}, out.data());
+  for (unsigned i = 0; i < 32 * bytes; ++i) CHECK(unsigned{out[i]} == i / bytes + 1);
+  CHECK(count_of(trace, Operation::load) == accesses);
+  CHECK(count_of(trace, Operation::store) == 2 * accesses);
+  for (const auto& pattern : trace.patterns) {
+    CHECK(pattern.width == bytes / accesses);
+    CHECK(pattern.addresses[1] - pattern.addresses[0] == 128);
+  }
+}
 
 }  // namespace
 
@@ -182,4 +206,11 @@ TEST_CASE("emulator/copies_of_any_length") {
   CHECK(count_of(trace, Operation::load) == 7 + 8);
   CHECK(count_of(trace, Operation::store) == 8 + 7 + 1);
   for (const auto& pattern : trace.patterns) CHECK(pattern.addresses[1] - pattern.addresses[0] == 128);
+  check_constant<1>(1);
+  check_constant<3>(3);
+  check_constant<4>(1);
+  check_constant<12>(3);
+  check_constant<16>(1);
+  check_constant<24>(3);
+  check_constant<100>(25);
 }

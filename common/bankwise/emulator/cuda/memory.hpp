@@ -76,4 +76,39 @@ BANKWISE_FUNCTION(unsigned, __isGlobal, (const void* address), !device::is_in_sh
 extern "C" void* memcpy(void* to, const void* from, std::size_t bytes) noexcept __asm__("bankwise_emulator_memcpy");
 extern "C" void* memmove(void* to, const void* from, std::size_t bytes) noexcept __asm__("bankwise_emulator_memmove");
 extern "C" void* memset(void* to, int value, std::size_t bytes) noexcept __asm__("bankwise_emulator_memset");
+
+#if !defined(__USE_FORTIFY_LEVEL) || __USE_FORTIFY_LEVEL == 0  // else the C library defines them like this
+// Nor does g++ instrument those of constant length, except copies that are one load and one store. They are accesses to
+// an object here.
+extern "C" void __tsan_read_range(void* address, long bytes);
+extern "C" void __tsan_write_range(void* address, long bytes);
+extern "C" void* bankwise_emulator_variable_memcpy(void* to, const void* from, std::size_t bytes) noexcept
+    __asm__("bankwise_emulator_memcpy");
+extern "C" void* bankwise_emulator_variable_memset(void* to, int value, std::size_t bytes) noexcept
+    __asm__("bankwise_emulator_memset");
+extern "C" void* bankwise_emulator_plain_memcpy(void* to, const void* from, std::size_t bytes) noexcept
+    __asm__("memmove");
+extern "C" void* bankwise_emulator_plain_memset(void* to, int value, std::size_t bytes) noexcept __asm__("memset");
+
+#define BANKWISE_IS_WORD(bytes) (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16)
+#define BANKWISE_LIBRARY_FUNCTION extern "C" __attribute__((always_inline, gnu_inline, artificial)) inline
+BANKWISE_LIBRARY_FUNCTION void* memcpy(void* to, const void* from, std::size_t bytes) noexcept {
+  if (!__builtin_constant_p(bytes)) return bankwise_emulator_variable_memcpy(to, from, bytes);
+  if (BANKWISE_IS_WORD(bytes)) return __builtin_memcpy(to, from, bytes);
+  if (bytes == 0) return to;
+  __tsan_read_range(const_cast<void*>(from), long(bytes));
+  __tsan_write_range(to, long(bytes));
+  return bankwise_emulator_plain_memcpy(to, from, bytes);
+}
+BANKWISE_LIBRARY_FUNCTION void* memset(void* to, int value, std::size_t bytes) noexcept {
+  if (!__builtin_constant_p(bytes)) return bankwise_emulator_variable_memset(to, value, bytes);
+  const unsigned long long word = 0x0101010101010101 * static_cast<unsigned char>(value), words[]{word, word};
+  if (BANKWISE_IS_WORD(bytes)) return __builtin_memcpy(to, words, bytes);
+  if (bytes == 0) return to;
+  __tsan_write_range(to, long(bytes));
+  return bankwise_emulator_plain_memset(to, value, bytes);
+}
+#undef BANKWISE_LIBRARY_FUNCTION
+#undef BANKWISE_IS_WORD
+#endif
 #endif
