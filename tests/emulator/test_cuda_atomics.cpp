@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -139,6 +140,17 @@ __global__ void additions(int* used, int by) {
   atomicCAS(&x, 1, 2);
 }
 
+/// Atomic operations that are no functions of CUDA.
+__global__ void of_host(int* out) {
+  __shared__ int cells[32 * 32];
+  int* const cell = &cells[32 * threadIdx.x];
+  __atomic_store_n(cell, 1, __ATOMIC_RELAXED);
+  reinterpret_cast<std::atomic<int>*>(cell)->fetch_add(2);
+  __sync_bool_compare_and_swap(cell, 3, 5);
+  out[threadIdx.x] = __atomic_exchange_n(cell, 4, __ATOMIC_RELAXED);
+  out[threadIdx.x] += __atomic_load_n(cell, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 TEST_CASE("emulator/cuda_atomics/every_type") {
@@ -180,4 +192,18 @@ TEST_CASE("emulator/cuda_atomics/increment") {
                                         Operation::atomic, Operation::atomic_cas});
   sort(used.begin(), used.end());
   for (int i = 0; i < 32; ++i) CHECK(used[i] == 128 + i);
+}
+
+TEST_CASE("emulator/cuda_atomics/of_host") {
+  vector<int> out(32);
+  const auto trace = emulate(of_host, {.block = 32, .record_order = true}, out.data());
+  CHECK(out == vector<int>(32, 9));
+  vector<Operation> operations;
+  for (const auto& step : trace.order) {
+    const auto& pattern = trace.patterns[step.pattern];
+    operations.push_back(pattern.operation);
+    CHECK((pattern.width == 4 && pattern.addresses[1] - pattern.addresses[0] == 128));
+  }
+  CHECK(operations == vector<Operation>{Operation::atomic, Operation::atomic, Operation::atomic_cas, Operation::atomic,
+                                        Operation::atomic});
 }

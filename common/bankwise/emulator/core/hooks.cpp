@@ -43,9 +43,10 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
   lane->runner->suspend(*lane, WaitReason::access, std::uintptr_t(caller));
 }
 
-/// An atomic operation of C++, or a fence.
-void note_sync() {
-  if (Lane* lane = BlockRunner::current; lane != nullptr) lane->runner->note_sync(*lane);
+/// Before an atomic operation of C++.
+void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, const void* caller) {
+  if (BlockRunner::current == nullptr) return;
+  bankwise::emulator::before_atomic(operation, false, const_cast<void*>(address), bytes, caller);
 }
 
 }  // namespace
@@ -107,30 +108,30 @@ void __tsan_write_range(void* address, unsigned long bytes) {
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
-// Atomic operations of C++ outside kernels, which the instrumentation replaces by calls.
+// Atomic operations of C++, which the instrumentation replaces by calls.
 #define BANKWISE_FETCH(bits, Type, operation)                                   \
   Type __tsan_atomic##bits##_fetch_##operation(volatile Type* a, Type v, int) { \
-    note_sync();                                                                \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);      \
     return __atomic_fetch_##operation(a, v, __ATOMIC_SEQ_CST);                  \
   }
 #define BANKWISE_EXCHANGE(bits, Type, how, is_weak)                                                      \
   int __tsan_atomic##bits##_compare_exchange_##how(volatile Type* a, Type* expected, Type v, int, int) { \
-    note_sync();                                                                                         \
+    before_atomic_of_cpp(Operation::atomic_cas, a, bits / 8, BANKWISE_CALLER);                           \
     return __atomic_compare_exchange_n(a, expected, v, is_weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
   }
 // clang-format has two formats for this macro, which take turns.
 // clang-format off
 #define BANKWISE_ATOMIC(bits, Type)                                                               \
   Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                  \
-    note_sync();                                                                                  \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                                      \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                               \
   void __tsan_atomic##bits##_store(volatile Type* a, Type v, int) {                               \
-    note_sync();                                                                                  \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                                      \
     __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                     \
   }                                                                                               \
   Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int) {                            \
-    note_sync();                                                                                  \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                                      \
     return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                           \
   }                                                                                               \
   BANKWISE_FETCH(bits, Type, add)                                                                 \
@@ -148,7 +149,7 @@ BANKWISE_ATOMIC(64, std::uint64_t)
 #undef BANKWISE_FETCH
 
 void __tsan_atomic_thread_fence(int) {
-  note_sync();
+  if (Lane* lane = BlockRunner::current; lane != nullptr) lane->runner->note_sync(*lane);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void __tsan_atomic_signal_fence(int) { std::atomic_signal_fence(std::memory_order_seq_cst); }
