@@ -75,8 +75,11 @@ TEST_CASE("emulate/rewrite/built_in_variables", "[emulate]") {
         "::bankwise::emulator::device::ptx([] { return \"x; %0\"; }, "
         "::bankwise::emulator::device::ptx_in(&a[bankwise_x(threadIdx)]), "
         "::bankwise::emulator::device::ptx_in(bankwise_z(blockIdx)));");
-  CHECK(rewritten("thread_local alignas(8) int x;") ==
-        "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int x;");
+  for (const std::string shared : {"bankwise_shared", "thread_local"}) {
+    CHECK(rewritten(shared + " int x;") == "thread_local int x;");
+    CHECK(rewritten(shared + " alignas(8) int x;") ==
+          "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int x;");
+  }
   CHECK(rewritten("cudaLaunchKernel((const void *)k, 1)") == "cudaLaunchKernel(k, 1)");
   CHECK(rewritten("cudaLaunchKernel(reinterpret_cast<void*>(k), 1)") == "cudaLaunchKernel((k), 1)");
 }
@@ -187,6 +190,30 @@ TEST_CASE("emulate/compiler_messages/damaged_cache", "[emulate]") {
     std::filesystem::resize_file(result, std::filesystem::file_size(result) / 2);
     CHECK(exit_code() == 3);
     CHECK(exit_code() == 3);
+  }
+}
+
+TEST_CASE("emulate/toolchain/identity") {
+  const ScratchDirectory scratch;
+  const auto& folder = scratch.path();
+  std::filesystem::create_directories(folder / "include/bankwise/emulator");
+  const auto file = folder / "toolchain.txt";
+  const auto toolchain = [&] { return read_toolchain(file); };
+  std::ofstream(file) << "compiler @/g++\nscript @/script\nlink @/library.a\ninclude @/include\n";
+  const auto change = [&](const std::string& name) {
+    std::ofstream(folder / name, std::ios::app) << "#\n";
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  };
+  const std::vector<std::string> parts{"g++", "script", "library.a", "include/bankwise/emulator/k.hpp",
+                                       "toolchain.txt"};
+  for (const std::string& part : parts) change(part);
+  CHECK(toolchain().compiler == (folder / "g++").string());
+  for (const std::string& part : parts) {
+    INFO(part);
+    const std::string before = toolchain().identity;
+    CHECK(toolchain().identity == before);
+    change(part);
+    CHECK(toolchain().identity != before);
   }
 }
 

@@ -62,7 +62,11 @@
 
 /// Each host thread runs one block at a time, and the emulator knows the address of its thread-local memory. There is
 /// no section and no alignment attribute: g++ ignores a section in templates, and the array specifies the alignment.
+#ifndef BANKWISE_WHOLE_PROGRAM
 #define __shared__ thread_local
+#else  // bankcheck writes thread_local for it after preprocessing: a program may define thread_local as a macro
+#define __shared__ bankwise_shared
+#endif
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
 
