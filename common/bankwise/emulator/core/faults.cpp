@@ -32,17 +32,20 @@ FaultReports::FaultPlace FaultReports::in_order(FaultPlace place) {
   return place;
 }
 
-bool FaultReports::is_news(const FaultPlace& place) {
+bool FaultReports::is_news(const FaultPlace& place, bool within_warp) {
   if (!place.ended && (allowed_ >> int(place.fault) & 1) != 0) return false;
   const auto known = found_.find(in_order(place));
   if (known == found_.end()) return true;
   ++known->second.count;
-  return false;
+  return known->second.within_warp && !within_warp;
 }
 
 void FaultReports::add(const LaneFault& fault, const FaultPlace& place) {
   const unsigned warp = fault.lanes.front() / launch_.warp;
-  found_.emplace(in_order(place), Finding{1, block_.number, warp, sentence(fault), place});
+  const auto known = found_.find(in_order(place));
+  const std::uint64_t count = known == found_.end() ? 1 : known->second.count;
+  found_.insert_or_assign(in_order(place),
+                          Finding{count, block_.number, warp, sentence(fault), place, fault.within_warp});
 }
 
 void FaultReports::put_into(trace::Builder& builder) const {

@@ -25,6 +25,7 @@ struct LaneFault {
   std::string text;  ///< begins with a verb: what the lanes do
   std::uintptr_t other_pc = 0;
   trace::Switch silenced_by = trace::row_of(fault).silenced_by;
+  bool within_warp = false;  ///< a race of lanes of one warp
 };
 
 /// Thrown if a fault that is not fatal ends the launch; the reports have it.
@@ -37,9 +38,10 @@ class FaultReports {
  public:
   FaultReports(const Launch& launch, const RunningBlock& block);
 
-  /// Whether a fault must be reported; otherwise it is allowed, or known and counted.
-  bool is_news(trace::Fault fault, std::uintptr_t pc, std::uintptr_t other_pc = 0) {
-    return is_news(FaultPlace(fault, pc, other_pc, false));
+  /// Whether a fault must be reported; otherwise it is allowed, or known and counted. A race between warps is news
+  /// after one `within_warp`, which would hide it: a __syncwarp() orders only the latter.
+  bool is_news(trace::Fault fault, std::uintptr_t pc, std::uintptr_t other_pc = 0, bool within_warp = false) {
+    return is_news(FaultPlace(fault, pc, other_pc, false), within_warp);
   }
   /// A fault that is news and that the launch survives. Error: Diagnosis if faults are fatal.
   void report(const LaneFault& fault);
@@ -65,10 +67,11 @@ class FaultReports {
     unsigned warp = 0;
     std::string text;
     FaultPlace place;
+    bool within_warp = false;
   };
   /// The order of two places does not matter: either lane of a race may come first.
   static FaultPlace in_order(FaultPlace place);
-  bool is_news(const FaultPlace& place);
+  bool is_news(const FaultPlace& place, bool within_warp = false);
   void add(const LaneFault& fault, const FaultPlace& place);
   std::string sentence(const LaneFault& fault) const;
 

@@ -121,7 +121,8 @@ void SharedAccesses::report_clash(const Lane& lane, std::uintptr_t lane_pc, cons
   const Fault fault = clash.unwritten ? Fault::unwritten : clash.same_instruction ? Fault::lanes_collide : Fault::race;
   const auto pc = std::uint32_t(lane_pc);
   const std::uintptr_t other_pc = fault == Fault::race ? lane_pc - pc + clash.other_pc : 0;  // lower half replaced
-  if (!faults_.is_news(fault, lane_pc, other_pc)) return;
+  const bool within_warp = fault == Fault::race && block_.lanes[clash.other].warp == lane.warp;
+  if (!faults_.is_news(fault, lane_pc, other_pc, within_warp)) return;
   const std::string_view other = clash.other_wrote ? "writes" : "reads";
   const std::string after =
       fault == Fault::unwritten ? ", and no thread of the block has written them"
@@ -136,8 +137,8 @@ void SharedAccesses::report_clash(const Lane& lane, std::uintptr_t lane_pc, cons
                   fmt::format("{} {}{}", verb(access.operation), place(access), after),
                   other_pc};
   if (!clash.unwritten) found.lanes.push_back(clash.other);
-  const bool in_warp = block_.lanes[clash.other].warp == lane.warp;
-  if (fault == Fault::race && in_warp) found.silenced_by = trace::warp_synchronous_switch;
+  found.within_warp = within_warp;
+  if (within_warp) found.silenced_by = trace::warp_synchronous_switch;
   faults_.report(found);
 }
 
