@@ -23,7 +23,7 @@ struct LaneIdentity {
   unsigned rank = 0;                     ///< the thread's rank in its block
   unsigned lane = 0, warp_size = 32;
 };
-/// Not `const`, unlike the functions of cuda/indices.hpp: it depends on the running lane, which changes around a
+/// Not `const`, unlike the functions of cuda/warp.hpp: it depends on the running lane, which changes around a
 /// kernel's call.
 [[gnu::pure]] const LaneIdentity& this_lane() noexcept;
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>

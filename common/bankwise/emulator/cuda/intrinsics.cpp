@@ -13,7 +13,6 @@
 #include <bankwise/emulator/cuda/barrier.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/half_warp.hpp>
-#include <bankwise/emulator/cuda/indices.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/warp.hpp>
 
@@ -72,6 +71,13 @@ void* bankwise_emulator_memset(void* to, int value, std::size_t bytes) noexcept 
 
 }  // extern "C"
 
+namespace bankwise::emulator::cuda {
+
+long long clock64() noexcept { return steps(BANKWISE_CALLER); }
+void __trap() noexcept { trap("__trap()", BANKWISE_CALLER); }
+
+}  // namespace bankwise::emulator::cuda
+
 namespace bankwise::emulator::device {
 
 #define BANKWISE_INDEX(name)                                  \
@@ -91,10 +97,6 @@ unsigned synchronize_block(bool says_yes) noexcept { return meet_block(says_yes,
 void synchronize_warp(unsigned mask) noexcept { meet_half(WarpMeeting::sync, mask, 0, BANKWISE_CALLER); }
 
 void fence() noexcept { emulator::fence(); }
-
-long long clock() noexcept { return steps(BANKWISE_CALLER); }
-
-void trap() noexcept { emulator::trap("__trap()", BANKWISE_CALLER); }
 
 std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept {
   const HalfWarp half = meet_half(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);

@@ -10,9 +10,10 @@
 #include <bankwise/emulator/cuda/small_float_bits.hpp>
 #include <bankwise/emulator/cuda/special_functions.hpp>
 
-namespace bankwise::emulator::device {
+namespace bankwise::emulator::cuda {
 namespace {
 
+using device::RoundingMode;
 using small_floats::in_mode;
 using small_floats::opaque;
 
@@ -63,6 +64,39 @@ constexpr auto exact__dsqrt = exact__fsqrt;
 BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 
+unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) noexcept {
+  const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
+  unsigned result = 0;
+  for (unsigned byte = 0; byte < 4; ++byte) {
+    const unsigned nibble = selector >> (4 * byte);
+    const std::uint64_t chosen = bytes >> (8 * (nibble & 7)) & 0xFF;
+    // The hardware spreads the sign where the nibble's highest bit is set.
+    const std::uint64_t value = (nibble & 8) == 0 ? chosen : (chosen & 0x80) != 0 ? 0xFF : 0;
+    result |= unsigned(value) << (8 * byte);
+  }
+  return result;
+}
+
+unsigned __fns(unsigned mask, unsigned base, int n) noexcept {
+  const int step = n < 0 ? -1 : 1;
+  int left = n == 0 ? 1 : std::abs(n);
+  for (int bit = int(base & 31); bit >= 0 && bit < 32; bit += step) {
+    if ((mask >> bit & 1) != 0 && --left == 0) return unsigned(bit);
+    if (n == 0) break;
+  }
+  return ~0u;
+}
+
+double norm(int count, const double* values) noexcept {
+  long double sum = 0;  // its exponent has more bits
+  for (int i = 0; i < count; ++i) sum += static_cast<long double>(values[i]) * values[i];
+  return double(std::sqrt(sum));
+}
+
+}  // namespace bankwise::emulator::cuda
+
+namespace bankwise::emulator::device {
+
 float reciprocal_root(float x) noexcept { return float(1 / std::sqrt(double(x))); }
 double reciprocal_root(double x) noexcept { return 1 / std::sqrt(x); }
 
@@ -80,19 +114,6 @@ double cosine_of_pi_times(double x) noexcept {
   if (turn <= 0.25) return std::cos(M_PI * turn);
   if (turn < 0.75) return std::sin(M_PI * (0.5 - turn));
   return -std::cos(M_PI * (1 - turn));
-}
-
-unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) noexcept {
-  const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
-  unsigned result = 0;
-  for (unsigned byte = 0; byte < 4; ++byte) {
-    const unsigned nibble = selector >> (4 * byte);
-    const std::uint64_t chosen = bytes >> (8 * (nibble & 7)) & 0xFF;
-    // The hardware spreads the sign where the nibble's highest bit is set.
-    const std::uint64_t value = (nibble & 8) == 0 ? chosen : (chosen & 0x80) != 0 ? 0xFF : 0;
-    result |= unsigned(value) << (8 * byte);
-  }
-  return result;
 }
 
 unsigned dot_of_bytes(unsigned a, bool a_signed, unsigned b, bool b_signed, unsigned sum) noexcept {
@@ -160,28 +181,12 @@ double rcbrt(double x) noexcept { return 1 / std::cbrt(x); }
 double cyl_bessel_i0(double x) noexcept { return std::cyl_bessel_i(0.0, std::fabs(x)); }
 double cyl_bessel_i1(double x) noexcept { return std::copysign(std::cyl_bessel_i(1.0, std::fabs(x)), x); }
 
-double norm(int count, const double* values) noexcept {
-  Long sum = 0;  // its exponent has more bits
-  for (int i = 0; i < count; ++i) sum += Long(values[i]) * values[i];
-  return double(std::sqrt(sum));
-}
-
 unsigned dot_of_halves(unsigned a, unsigned b, unsigned sum, bool is_signed, bool upper) noexcept {
   for (unsigned i = 0; i < 2; ++i) {
     const unsigned half = a >> (16 * i) & 0xFFFF, byte = b >> (8 * i + (upper ? 16 : 0)) & 0xFF;
     sum += is_signed ? unsigned(std::int16_t(half) * std::int8_t(byte)) : half * byte;
   }
   return sum;
-}
-
-unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept {
-  const int step = n < 0 ? -1 : 1;
-  int left = n == 0 ? 1 : std::abs(n);
-  for (int bit = int(base & 31); bit >= 0 && bit < 32; bit += step) {
-    if ((mask >> bit & 1) != 0 && --left == 0) return unsigned(bit);
-    if (n == 0) break;
-  }
-  return ~0u;
 }
 
 // --- several integers in a word ---

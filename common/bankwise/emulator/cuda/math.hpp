@@ -59,23 +59,10 @@
 
 namespace bankwise::emulator::device {
 
-#define BANKWISE_DECLARE(name, mode, result, argument) [[gnu::const]] result name##_##mode(argument value) noexcept;
-BANKWISE_CONVERSIONS(BANKWISE_DECLARE)
-#undef BANKWISE_DECLARE
-
-#define BANKWISE_TAKES_1(type) (type a)
-#define BANKWISE_TAKES_2(type) (type a, type b)
-#define BANKWISE_TAKES_3(type) (type a, type b, type c)
-#define BANKWISE_DECLARE(name, mode, type, arguments) \
-  [[gnu::const]] type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept;
-BANKWISE_ROUNDED(BANKWISE_DECLARE)
-#undef BANKWISE_DECLARE
-
 [[gnu::const]] float reciprocal_root(float x) noexcept;
 [[gnu::const]] double reciprocal_root(double x) noexcept;
 [[gnu::const]] double sine_of_pi_times(double x) noexcept;
 [[gnu::const]] double cosine_of_pi_times(double x) noexcept;
-[[gnu::const]] unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) noexcept;
 [[gnu::const]] unsigned dot_of_bytes(unsigned a, bool a_signed, unsigned b, bool b_signed, unsigned sum) noexcept;
 
 }  // namespace bankwise::emulator::device
@@ -140,8 +127,7 @@ BANKWISE_DEVICE unsigned long long __brevll(unsigned long long x) {
 }
 BANKWISE_FUNCTION(unsigned, __brev, (unsigned x), unsigned(__brevll(x) >> 32))
 
-BANKWISE_FUNCTION(unsigned, __byte_perm, (unsigned low, unsigned high, unsigned selector),
-                  device::permute_bytes(low, high, selector))
+[[gnu::const]] unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) noexcept;
 
 /// The upper word of high:low << (shift modulo 32).
 BANKWISE_FUNCTION(unsigned, __funnelshift_l, (unsigned low, unsigned high, unsigned shift),
@@ -200,25 +186,19 @@ BANKWISE_FUNCTION(double, __hiloint2double, (int high, int low),
 
 // --- conversions and arithmetic with a rounding mode in the name ---
 
-#define BANKWISE_DEFINE(name, mode, result, argument) \
-  BANKWISE_DEVICE result name##_##mode(argument x) { return device::name##_##mode(x); }
-BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
-#undef BANKWISE_DEFINE
+#define BANKWISE_DECLARE(name, mode, result, argument) [[gnu::const]] result name##_##mode(argument value) noexcept;
+BANKWISE_CONVERSIONS(BANKWISE_DECLARE)
+#undef BANKWISE_DECLARE
 BANKWISE_FUNCTION(double, __int2double_rn, (int x), x)
 BANKWISE_FUNCTION(double, __uint2double_rn, (unsigned x), x)
 
-#define BANKWISE_GIVES_1 (a)
-#define BANKWISE_GIVES_2 (a, b)
-#define BANKWISE_GIVES_3 (a, b, c)
-#define BANKWISE_DEFINE(name, mode, type, arguments)                    \
-  BANKWISE_DEVICE type name##_##mode BANKWISE_TAKES_##arguments(type) { \
-    return device::name##_##mode BANKWISE_GIVES_##arguments;            \
-  }
-BANKWISE_ROUNDED(BANKWISE_DEFINE)
-#undef BANKWISE_DEFINE
-#undef BANKWISE_GIVES_1
-#undef BANKWISE_GIVES_2
-#undef BANKWISE_GIVES_3
+#define BANKWISE_TAKES_1(type) (type a)
+#define BANKWISE_TAKES_2(type) (type a, type b)
+#define BANKWISE_TAKES_3(type) (type a, type b, type c)
+#define BANKWISE_DECLARE(name, mode, type, arguments) \
+  [[gnu::const]] type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept;
+BANKWISE_ROUNDED(BANKWISE_DECLARE)
+#undef BANKWISE_DECLARE
 
 BANKWISE_FUNCTION(float, __frsqrt_rn, (float x), device::reciprocal_root(x))
 BANKWISE_DEVICE float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0), 1); }  // NaN: 0

@@ -24,12 +24,8 @@ namespace bankwise::emulator::device {
 #define BANKWISE_DECLARE(name) [[gnu::const]] double name(double x) noexcept;
 BANKWISE_SPECIAL(BANKWISE_DECLARE)
 #undef BANKWISE_DECLARE
-/// The root of the sum of squares, without overflow.
-double norm(int count, const double* values) noexcept;
 /// The sum of products of the 16-bit numbers of `a` and the lower or upper two bytes of `b`.
 [[gnu::const]] unsigned dot_of_halves(unsigned a, unsigned b, unsigned sum, bool is_signed, bool upper) noexcept;
-/// The position of the n-th set bit from `base` on, upwards or downwards; ~0 if there is none.
-[[gnu::const]] unsigned nth_bit(unsigned mask, unsigned base, int n) noexcept;
 
 #define BANKWISE_NAME(name) name,
 enum class Simd { BANKWISE_SIMD(BANKWISE_NAME) };
@@ -52,15 +48,16 @@ BANKWISE_SPECIAL(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 #undef BANKWISE_SPECIAL
 
+/// The root of the sum of squares, without overflow.
+double norm(int count, const double* values) noexcept;
 BANKWISE_DEVICE double norm3d(double a, double b, double c) {
   const double values[]{a, b, c};
-  return device::norm(3, values);
+  return norm(3, values);
 }
 BANKWISE_DEVICE double norm4d(double a, double b, double c, double d) {
   const double values[]{a, b, c, d};
-  return device::norm(4, values);
+  return norm(4, values);
 }
-BANKWISE_FUNCTION(double, norm, (int count, const double* values), device::norm(count, values))
 BANKWISE_DEVICE float normf(int count, const float* values) {
   double sum = 0;
   for (int i = 0; i < count; ++i) sum += double(values[i]) * values[i];
@@ -85,7 +82,8 @@ BANKWISE_FUNCTION(unsigned, __dp2a_lo, (unsigned a, unsigned b, unsigned sum),
                   device::dot_of_halves(a, b, sum, false, false))
 BANKWISE_FUNCTION(unsigned, __dp2a_hi, (unsigned a, unsigned b, unsigned sum),
                   device::dot_of_halves(a, b, sum, false, true))
-BANKWISE_FUNCTION(unsigned, __fns, (unsigned mask, unsigned base, int n), device::nth_bit(mask, base, n))
+/// The position of the n-th set bit from `base` on, upwards or downwards; ~0 if there is none.
+[[gnu::const]] unsigned __fns(unsigned mask, unsigned base, int n) noexcept;
 
 // Denormal numbers are kept in both.
 #define BANKWISE_DEFINE(mode)                                                                            \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Barriers, fences and clocks; warp intrinsics: shuffles, votes, matches, reductions.
+// Indices; barriers, fences and clocks; warp intrinsics: shuffles, votes, matches, reductions.
 //
 // CUDA's masks have 32 bits. In a warp of 64 lanes they refer to the caller's half, so a kernel computes the same
 // result as on 32 lanes; in a warp of fewer than 32 lanes the bits beyond it are ignored.
@@ -11,9 +11,29 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <bankwise/emulator/cuda/indices.hpp>
+#include <bankwise/emulator/cuda/vector_types.hpp>
 
 namespace bankwise::emulator::device {
+
+// --- threadIdx, blockIdx, blockDim, gridDim ---
+
+// One function per number. A lane has each number in a register, so the compiler should call each function once for all
+// uses. They are `const` although they read thread-local memory: within a kernel's call, the only code of a lane that
+// the compiler sees, their values do not change, because a lane stays on the host thread that started it.
+#define BANKWISE_INDEX(name)                   \
+  [[gnu::const]] unsigned name##_x() noexcept; \
+  [[gnu::const]] unsigned name##_y() noexcept; \
+  [[gnu::const]] unsigned name##_z() noexcept;
+BANKWISE_INDEX(thread)
+BANKWISE_INDEX(block)
+BANKWISE_INDEX(block_size)
+BANKWISE_INDEX(grid)
+#undef BANKWISE_INDEX
+
+/// The rank of the thread in its block.
+[[gnu::const]] unsigned rank() noexcept;
+
+// --- barriers and warps ---
 
 // Not inlined, because the emulator reads the return address: a line of the kernel.
 
@@ -21,9 +41,7 @@ namespace bankwise::emulator::device {
 unsigned synchronize_block(bool says_yes) noexcept;
 /// Waits for the lanes that `mask` names.
 void synchronize_warp(unsigned mask) noexcept;
-long long clock() noexcept;
 void fence() noexcept;
-[[noreturn]] void trap() noexcept;
 
 enum class Shuffle { from, up, down, exclusive_or };
 
@@ -69,6 +87,21 @@ BANKWISE_DEVICE T from_bits(std::uint64_t word) {
 
 namespace bankwise::emulator::cuda {
 
+BANKWISE_FUNCTION(uint3, thread_index, (), {device::thread_x(), device::thread_y(), device::thread_z()})
+BANKWISE_FUNCTION(uint3, block_index, (), {device::block_x(), device::block_y(), device::block_z()})
+BANKWISE_FUNCTION(dim3, block_dimensions, (), {device::block_size_x(), device::block_size_y(), device::block_size_z()})
+BANKWISE_FUNCTION(dim3, grid_dimensions, (), {device::grid_x(), device::grid_y(), device::grid_z()})
+
+// Macros, because one variable cannot have a different value in every lane.
+#define threadIdx (::bankwise::emulator::cuda::thread_index())
+#define blockIdx (::bankwise::emulator::cuda::block_index())
+#define blockDim (::bankwise::emulator::cuda::block_dimensions())
+#define gridDim (::bankwise::emulator::cuda::grid_dimensions())
+
+/// Always 32, whatever Launch::warp is: CUDA's masks have 32 bits, so its warp intrinsics act on 32 lanes,
+/// and kernels are written for that. Wider warps change the cost of accesses, not the result of a kernel.
+inline constexpr int warpSize = 32;
+
 BANKWISE_DEVICE void __syncthreads() { device::synchronize_block(false); }
 BANKWISE_FUNCTION(int, __syncthreads_count, (int predicate), int(device::synchronize_block(predicate != 0)))
 BANKWISE_FUNCTION(int, __syncthreads_and, (int predicate), device::synchronize_block(predicate == 0) == 0)
@@ -83,9 +116,8 @@ BANKWISE_DEVICE void __threadfence_system() { device::fence(); }
 /// Other lanes run between any two steps.
 BANKWISE_DEVICE void __nanosleep(unsigned) {}
 
-BANKWISE_FUNCTION(long long, clock64, (), device::clock())
-
-[[noreturn]] BANKWISE_DEVICE void __trap() { device::trap(); }
+long long clock64() noexcept;
+[[noreturn]] void __trap() noexcept;
 
 // Overloads, not templates: smaller integers are promoted to int.
 #define BANKWISE_SHUFFLE(type, name, Argument, how)                                                 \
