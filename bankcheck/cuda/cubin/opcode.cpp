@@ -2,6 +2,7 @@
 #include "bankcheck/cuda/cubin/opcode.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace bankwise::cuda {
@@ -13,11 +14,12 @@ namespace {
 /// A value of a field that nvdisasm cannot name, or that no compiler was seen to write.
 constexpr std::string_view none = "?";
 
-/// A field of the instruction's bits, and what each of its values adds to the opcode. Values without a word are
-/// unknown. Bits without a field are not looked at.
+/// A field of the instruction's bits, and what each of its values, from `first` on, adds to the opcode. Values without a
+/// word are unknown. Bits without a field are not looked at.
 struct Field {
   unsigned bit, width;
   std::span<const std::string_view> words;
+  unsigned first = 0;
 };
 
 /// An operation of architectures `first_sm` to `last_sm`, its low 12 bits, and its fields in the order of the opcode.
@@ -35,8 +37,7 @@ constexpr unsigned first = 75, ampere = 80, ada = 89, hopper = 90, blackwell = 1
 // Sizes.
 constexpr Words sizes[]{".U8", ".S8", ".U16", ".S16", "", ".64", ".128"};
 constexpr Words sizes_u[]{".U8", ".S8", ".U16", ".S16", "", ".64", ".128", ".U.128"};
-constexpr Words copied[]{none, none, none, none, "", ".64", ".128"};
-constexpr Words copied_blackwell[]{"", ".64", ".128"};
+constexpr Words copied[]{"", ".64", ".128"};
 constexpr Words integers[]{"", ".S32", ".64"};
 constexpr Words integers_twice[]{"", ".S32", ".64", none, "", ".S32", ".64"};  // the highest bit means nothing
 constexpr Words integers_128[]{"", ".S32", ".64", none, ".128"};
@@ -52,53 +53,34 @@ constexpr Words float_atomics[]{".ADD", ".MIN", ".MAX"};
 constexpr Words reductions[]{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"};
 constexpr Words swaps[]{".CAS", ".CAST", ".CAS", ".CAST.SPIN"};
 constexpr Words casts[]{none, ".CAST", none, ".CAST.SPIN"};
-constexpr Words is_9[]{none, none, none, none, none, none, none, none, none, ""};
-constexpr Words is_10[]{none, none, none, none, none, none, none, none, none, none, ""};
-constexpr Words is_11[]{none, none, none, none, none, none, none, none, none, none, none, ""};
-constexpr Words is_2[]{none, none, ""};
 
 // Orders and scopes, caches, and bits that have to be 0 or 1.
-constexpr Words scopes_turing[]{none,   none,   none,          none,         ".CTA",        ".SM",
-                                ".GPU", ".SYS", ".STRONG.CTA", ".STRONG.SM", ".STRONG.GPU", ".STRONG.SYS"};
 constexpr Words load_scopes_turing[]{".CONSTANT.CTA", ".CONSTANT.SM", ".CONSTANT.GPU", ".CONSTANT.SYS",
                                      ".CTA",          ".SM",          ".GPU",          ".SYS",
                                      ".STRONG.CTA",   ".STRONG.SM",   ".STRONG.GPU",   ".STRONG.SYS",
                                      ".MMIO.CTA",     ".MMIO.SM",     ".MMIO.GPU",     ".MMIO.SYS"};
-constexpr Words store_scopes_turing[]{
-    none,          none,         none,          none,          ".CTA",      ".SM",      ".GPU",      ".SYS",
-    ".STRONG.CTA", ".STRONG.SM", ".STRONG.GPU", ".STRONG.SYS", ".MMIO.CTA", ".MMIO.SM", ".MMIO.GPU", ".MMIO.SYS"};
-constexpr Words scopes[]{"",
-                         ".CONSTANT.PRIVATE",
-                         ".CONSTANT.CTA",
-                         ".CONSTANT.CTA.PRIVATE",
-                         ".STRONG.SM.PRIVATE",
-                         ".STRONG.SM",
-                         ".STRONG.GPU.PRIVATE",
-                         ".STRONG.GPU",
-                         ".MMIO.GPU",
-                         ".CONSTANT.SM",
-                         ".STRONG.SYS",
-                         ".CONSTANT.SM.PRIVATE",
-                         ".MMIO.SYS",
-                         ".CONSTANT.VC",
-                         ".CONSTANT.VC.PRIVATE",
-                         ".CONSTANT.GPU"};
+constexpr std::span store_scopes_turing = std::span(load_scopes_turing).subspan(4);
+constexpr std::span scopes_turing = std::span(load_scopes_turing).subspan(4, 8);
 constexpr Words load_scopes[]{"",          ".CONSTANT.PRIVATE", ".CONSTANT.CTA",        ".CONSTANT.CTA.PRIVATE",
                               ".CONSTANT", ".STRONG.SM",        ".STRONG.GPU.PRIVATE",  ".STRONG.GPU",
                               ".MMIO.GPU", ".CONSTANT.SM",      ".STRONG.SYS",          ".CONSTANT.SM.PRIVATE",
                               ".MMIO.SYS", ".CONSTANT.VC",      ".CONSTANT.VC.PRIVATE", ".CONSTANT.GPU"};
+constexpr auto scopes = [] {
+  auto words = std::to_array(load_scopes);
+  words[4] = ".STRONG.SM.PRIVATE";
+  return words;
+}();
 constexpr Words caches[]{".EF", "", ".EL", ".LU", ".EU", ".NA"};
 constexpr Words prefetches[]{"", ".LTC64B", ".LTC128B", ".LTC256B"};
 constexpr Words prefetches_turing[]{"", ".LTC64B", ".LTC128B"};
 constexpr Words extended[]{"", ".E"};
-constexpr Words is_extended[]{none, ".E"};
+constexpr Words is_extended[]{".E"};
 constexpr Words bypasses[]{".BYPASS", ""};
 constexpr Words fills[]{"", ".ZFILL"};
 constexpr Words is_unsigned[]{"", ".U"};
 constexpr Words discards[]{"", ".ZD"};
 constexpr Words privates[]{"", ".PRIVATE"};
-constexpr Words zero[]{""};
-constexpr Words is_1[]{none, ""};
+constexpr Words no_word[]{""};  // the value has to be the field's first
 
 // Matrices.
 constexpr Words counts[]{"", ".2", ".4"};
@@ -117,40 +99,42 @@ constexpr Field atoms_128[]{{87, 4, atomics}, {73, 3, integers_128}};
 constexpr Field atoms_swap[]{{87, 2, swaps}, {73, 3, integers_twice}};
 constexpr Field atoms_swap_128[]{{87, 2, swaps}, {73, 3, integers_128}};
 constexpr Field atoms_cast[]{{87, 2, casts}, {73, 3, integers_128}};
-constexpr Field count_ampere[]{{87, 4, is_10}, {73, 3, zero}};
-constexpr Field count[]{{87, 4, is_11}, {73, 3, zero}};
-constexpr Field arrive_ampere[]{{87, 4, is_9}, {73, 3, is_2}};
-constexpr Field arrive[]{{87, 4, is_10}, {73, 3, is_2}};
+constexpr Field count_ampere[]{{87, 4, no_word, 10}, {73, 3, no_word}};
+constexpr Field count[]{{87, 4, no_word, 11}, {73, 3, no_word}};
+constexpr Field arrive_ampere[]{{87, 4, no_word, 9}, {73, 3, no_word, 2}};
+constexpr Field arrive[]{{87, 4, no_word, 10}, {73, 3, no_word, 2}};
 constexpr Field ldsm[]{{75, 3, elements}, {78, 2, shapes}, {72, 2, counts}};
 constexpr Field ldsm_blackwell[]{{75, 3, load_elements}, {78, 3, load_shapes}, {72, 2, counts}};
 constexpr Field stsm_hopper[]{{75, 1, elements}, {78, 1, store_shapes_hopper}, {72, 2, counts}};
 constexpr Field stsm[]{{75, 1, store_elements}, {78, 2, store_shapes}, {72, 2, counts}};
-constexpr Field ldgsts[]{{81, 1, bypasses}, {84, 3, caches}, {71, 2, prefetches},
-                         {73, 3, copied},   {82, 1, fills},  {77, 4, zero}};
-constexpr Field ldgsts_blackwell[]{{81, 1, bypasses}, {84, 3, caches}, {72, 2, prefetches}, {74, 2, copied_blackwell},
-                                   {82, 1, fills},    {77, 4, zero},   {83, 1, is_1}};
-constexpr Field stas[]{{73, 3, copied}, {77, 4, zero}};
-constexpr Field redas[]{{87, 4, reductions}, {73, 3, integers}, {77, 4, zero}};
+constexpr Field ldgsts[]{{81, 1, bypasses},  {84, 3, caches}, {71, 2, prefetches},
+                         {73, 3, copied, 4}, {82, 1, fills},  {77, 4, no_word}};
+constexpr Field ldgsts_blackwell[]{{81, 1, bypasses}, {84, 3, caches},  {72, 2, prefetches}, {74, 2, copied},
+                                   {82, 1, fills},    {77, 4, no_word}, {83, 1, no_word, 1}};
+constexpr Field stas[]{{73, 3, copied, 4}, {77, 4, no_word}};
+constexpr Field redas[]{{87, 4, reductions}, {73, 3, integers}, {77, 4, no_word}};
 
 constexpr Field ld_turing[]{
     {72, 1, extended}, {84, 3, caches}, {68, 2, prefetches_turing}, {73, 3, sizes_u}, {77, 4, load_scopes_turing},
-    {76, 1, privates}, {87, 1, zero}};
-constexpr Field ld[]{{72, 1, is_extended}, {84, 3, caches}, {68, 2, prefetches}, {73, 3, sizes}, {77, 4, load_scopes}};
+    {76, 1, privates}, {87, 1, no_word}};
+constexpr Field ld[]{
+    {72, 1, is_extended, 1}, {84, 3, caches}, {68, 2, prefetches}, {73, 3, sizes}, {77, 4, load_scopes}};
 constexpr Field st_turing[]{
-    {72, 1, extended}, {84, 3, caches}, {73, 3, sizes_u}, {77, 4, store_scopes_turing}, {76, 1, privates}};
-constexpr Field st[]{{72, 1, is_extended}, {84, 3, caches}, {73, 3, sizes}, {77, 4, scopes}};
-constexpr Field atom_turing[]{{72, 1, extended}, {87, 4, atomics},       {84, 3, caches},
-                              {73, 3, numbers},  {77, 4, scopes_turing}, {76, 1, privates}};
-constexpr Field atom[]{{72, 1, is_extended}, {87, 4, atomics}, {84, 3, caches}, {73, 4, numbers}, {77, 4, scopes}};
+    {72, 1, extended}, {84, 3, caches}, {73, 3, sizes_u}, {77, 4, store_scopes_turing, 4}, {76, 1, privates}};
+constexpr Field st[]{{72, 1, is_extended, 1}, {84, 3, caches}, {73, 3, sizes}, {77, 4, scopes}};
+constexpr Field atom_turing[]{{72, 1, extended}, {87, 4, atomics},          {84, 3, caches},
+                              {73, 3, numbers},  {77, 4, scopes_turing, 4}, {76, 1, privates}};
+constexpr Field atom[]{{72, 1, is_extended, 1}, {87, 4, atomics}, {84, 3, caches}, {73, 4, numbers}, {77, 4, scopes}};
 constexpr Field atom_128[]{
-    {72, 1, is_extended}, {87, 4, atomics}, {84, 3, caches}, {73, 3, numbers_128}, {77, 4, scopes}};
-constexpr Field atom_float[]{{72, 1, is_extended}, {88, 2, float_atomics}, {84, 3, caches},
-                             {73, 4, floats},      {87, 1, zero},          {77, 4, scopes}};
-constexpr Field atom_swap_turing[]{{72, 1, extended}, {87, 2, swaps},         {84, 3, caches},
-                                   {73, 3, integers}, {77, 4, scopes_turing}, {76, 1, privates}};
-constexpr Field atom_swap[]{{72, 1, is_extended}, {87, 2, swaps}, {84, 3, caches}, {73, 4, integers}, {77, 4, scopes}};
+    {72, 1, is_extended, 1}, {87, 4, atomics}, {84, 3, caches}, {73, 3, numbers_128}, {77, 4, scopes}};
+constexpr Field atom_float[]{{72, 1, is_extended, 1}, {88, 2, float_atomics}, {84, 3, caches},
+                             {73, 4, floats},         {87, 1, no_word},       {77, 4, scopes}};
+constexpr Field atom_swap_turing[]{{72, 1, extended},         {87, 2, swaps},   {84, 3, caches}, {73, 3, integers},
+                                   {77, 4, scopes_turing, 4}, {76, 1, privates}};
+constexpr Field atom_swap[]{
+    {72, 1, is_extended, 1}, {87, 2, swaps}, {84, 3, caches}, {73, 4, integers}, {77, 4, scopes}};
 constexpr Field atom_swap_128[]{
-    {72, 1, is_extended}, {87, 2, swaps}, {84, 3, caches}, {73, 3, integers_128}, {77, 4, scopes}};
+    {72, 1, is_extended, 1}, {87, 2, swaps}, {84, 3, caches}, {73, 3, integers_128}, {77, 4, scopes}};
 
 // Two codes differ in whether the address has a part in a uniform register.
 constexpr std::uint16_t lds_codes[]{0x984}, sts_codes[]{0x388, 0x988}, atoms_codes[]{0x38C, 0x98C};
@@ -208,9 +192,9 @@ bool matches(const OpcodePattern& pattern, unsigned sm, std::uint64_t code) {
 std::optional<std::string> text_of(const OpcodePattern& pattern, InstructionBits bits) {
   std::string text(pattern.name);
   for (const Field& field : pattern.fields) {
-    const std::uint64_t value = field_of(bits, field.bit, field.width);
-    if (value >= field.words.size() || field.words[value] == none) return {};
-    text += field.words[value];
+    const std::uint64_t number = field_of(bits, field.bit, field.width) - field.first;
+    if (number >= field.words.size() || field.words[number] == none) return {};
+    text += field.words[number];
   }
   return text;
 }
