@@ -8,46 +8,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::predict {
-
-struct IndexExpression::IntegerType {
-  bool is_wide, is_unsigned;
-};
-
-struct IndexExpression::Operator {
-  enum Conversion : std::uint8_t {
-    common,
-    left,
-    comparison,
-    logical
-  };  // how operands are converted; the result's type
-  std::string_view name;
-  int precedence;  // as in C
-  Conversion conversion;
-  // null for && and ||, which may skip their right side
-  std::uint64_t (*value)(IntegerType, std::uint64_t, std::uint64_t);
-};
-
-/// A number, the lane number, an operator on two operands, or ?: on three.
-struct IndexExpression::Node {
-  enum Kind : std::uint8_t { number, lane, binary, choice } kind;
-  IntegerType type;
-  std::uint64_t bits = 0;
-  const Operator* operation = nullptr;
-  std::array<std::size_t, 3> operands{};
-};
-
 namespace {
 
-using IntType = IndexExpression::IntegerType;
-using BinaryOperator = IndexExpression::Operator;
+struct IntType {
+  bool is_wide, is_unsigned;
+};
 
 /// The bits of a value: 32-bit ones are extended to 64, an int by its sign and an unsigned by zeros. Then most
 /// conversions, comparisons and bit operations are the same for both widths.
@@ -107,43 +82,53 @@ unsigned shift_count(IntType type, Bits count) {
   throw ExpressionError(fmt::format("a shift is not between 0 and {}", width - 1));
 }
 
+/// How an operator converts its operands, and the type of its result: both to their common type; the left one's, as
+/// shifts; the common type, then an int; each compared with 0, the right one only if the left one does not decide.
+enum class Conversion : std::uint8_t { common, left, comparison, logical };
+
+struct BinaryOperator {
+  std::string_view name;
+  int precedence;  // as in C
+  Conversion conversion;
+  Bits (*value)(IntType, Bits, Bits);
+};
+
 constexpr int precedence_of_or = 1;
 // A name precedes the names that it begins with.
 constexpr BinaryOperator binary_operators[]{
-    {"||", precedence_of_or, BinaryOperator::logical, nullptr},
-    {"&&", 2, BinaryOperator::logical, nullptr},
-    {"<<", 8, BinaryOperator::left,
+    {"||", precedence_of_or, Conversion::logical, [](IntType, Bits a, Bits b) { return Bits(a != 0 || b != 0); }},
+    {"&&", 2, Conversion::logical, [](IntType, Bits a, Bits b) { return Bits(a != 0 && b != 0); }},
+    {"<<", 8, Conversion::left,
      [](IntType type, Bits a, Bits b) { return converted(type, a << shift_count(type, b)); }},
-    {">>", 8, BinaryOperator::left,
+    {">>", 8, Conversion::left,
      [](IntType type, Bits a, Bits b) {
        const unsigned count = shift_count(type, b);
        return type.is_unsigned ? a >> count : Bits(std::int64_t(a) >> count);
      }},
-    {"==", 6, BinaryOperator::comparison, [](IntType, Bits a, Bits b) { return Bits(a == b); }},
-    {"!=", 6, BinaryOperator::comparison, [](IntType, Bits a, Bits b) { return Bits(a != b); }},
-    {"<=", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, b, a)); }},
-    {">=", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, a, b)); }},
-    {"<", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, a, b)); }},
-    {">", 7, BinaryOperator::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, b, a)); }},
-    {"|", 3, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a | b; }},
-    {"^", 4, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a ^ b; }},
-    {"&", 5, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a & b; }},
-    {"+", 9, BinaryOperator::common, arithmetic<'+'>},
-    {"-", 9, BinaryOperator::common, arithmetic<'-'>},
-    {"*", 10, BinaryOperator::common, arithmetic<'*'>},
-    {"/", 10, BinaryOperator::common, quotient},
-    {"%", 10, BinaryOperator::common, remainder},
+    {"==", 6, Conversion::comparison, [](IntType, Bits a, Bits b) { return Bits(a == b); }},
+    {"!=", 6, Conversion::comparison, [](IntType, Bits a, Bits b) { return Bits(a != b); }},
+    {"<=", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, b, a)); }},
+    {">=", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, a, b)); }},
+    {"<", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, a, b)); }},
+    {">", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, b, a)); }},
+    {"|", 3, Conversion::common, [](IntType, Bits a, Bits b) { return a | b; }},
+    {"^", 4, Conversion::common, [](IntType, Bits a, Bits b) { return a ^ b; }},
+    {"&", 5, Conversion::common, [](IntType, Bits a, Bits b) { return a & b; }},
+    {"+", 9, Conversion::common, arithmetic<'+'>},
+    {"-", 9, Conversion::common, arithmetic<'-'>},
+    {"*", 10, Conversion::common, arithmetic<'*'>},
+    {"/", 10, Conversion::common, quotient},
+    {"%", 10, Conversion::common, remainder},
 };
 // A sign is an operator with 0 or -1 on its left, which takes the type of the other operand.
-constexpr BinaryOperator negated{"-", 0, BinaryOperator::common, arithmetic<'-'>};
-constexpr BinaryOperator inverted{"~", 0, BinaryOperator::common, [](IntType, Bits a, Bits b) { return a ^ b; }};
-constexpr BinaryOperator is_zero{"!", 0, BinaryOperator::comparison,
-                                 [](IntType, Bits a, Bits b) { return Bits(a == b); }};
-constexpr BinaryOperator minimum{"min", 0, BinaryOperator::common,
+constexpr BinaryOperator negated{"-", 0, Conversion::common, arithmetic<'-'>};
+constexpr BinaryOperator inverted{"~", 0, Conversion::common, [](IntType, Bits a, Bits b) { return a ^ b; }};
+constexpr BinaryOperator is_zero{"!", 0, Conversion::comparison, [](IntType, Bits a, Bits b) { return Bits(a == b); }};
+constexpr BinaryOperator minimum{"min", 0, Conversion::common,
                                  [](IntType type, Bits a, Bits b) { return is_less(type, b, a) ? b : a; }};
-constexpr BinaryOperator maximum{"max", 0, BinaryOperator::common,
+constexpr BinaryOperator maximum{"max", 0, Conversion::common,
                                  [](IntType type, Bits a, Bits b) { return is_less(type, a, b) ? b : a; }};
-constexpr BinaryOperator magnitude{"abs", 0, BinaryOperator::common, [](IntType type, Bits zero, Bits a) {
+constexpr BinaryOperator magnitude{"abs", 0, Conversion::common, [](IntType type, Bits zero, Bits a) {
                                      return is_less(type, a, zero) ? arithmetic<'-'>(type, zero, a) : a;
                                    }};
 
@@ -180,7 +165,14 @@ IntType type_of(Bits number, bool has_l, bool has_u, bool is_hexadecimal) {
   throw ExpressionError("a number without u is not below 2^63");
 }
 
-IndexExpression::Node number(std::string_view word) {
+/// A value while an expression is computed. `is_number`: the expression is a number, and no more than that.
+struct TypedValue {
+  IntType type;
+  Bits bits = 0;
+  bool is_number = false;
+};
+
+TypedValue number(std::string_view word) {
   const bool is_hexadecimal = word.starts_with("0x") || word.starts_with("0X");
   const std::string_view digits = word.substr(is_hexadecimal ? 2 : 0);
   Bits bits = 0;
@@ -196,18 +188,19 @@ IndexExpression::Node number(std::string_view word) {
   if (digits.size() == word.size() && word[0] == '0' && end - digits.data() > 1)
     throw ExpressionError("a number begins with 0: octal or decimal?");
   if (error != std::errc{}) throw ExpressionError("a number is not below 2^64");
-  return {.kind = IndexExpression::Node::number, .type = type_of(bits, has_l, has_u, is_hexadecimal), .bits = bits};
+  return {type_of(bits, has_l, has_u, is_hexadecimal), bits, true};
 }
 
-/// Recursive descent. Each function takes its part from the front of the text and returns the index of its node.
+/// Recursive descent. Each function takes its part from the front of the text and returns its value for a lane. Without
+/// a lane nothing is computed, and only the syntax is checked.
 class IndexParser {
  public:
-  using Node = IndexExpression::Node;
-  IndexParser(std::string_view text, std::vector<Node>& nodes) : text_(text), nodes_(nodes) {}
+  IndexParser(std::string_view text, std::optional<unsigned> tid)
+      : text_(text), tid_(tid.value_or(0)), computes_(tid.has_value()) {}
 
-  void whole() {
-    (void)conditional();
-    if (rest().empty()) return;
+  TypedValue whole() {
+    const TypedValue value = conditional();
+    if (rest().empty()) return value;
     if (in_name(text_[0]) || text_[0] == '(') throw ExpressionError("an operator is missing " + place());
     throw ExpressionError(in_quotes(text_.substr(0, 1)) + " is unexpected");
   }
@@ -232,45 +225,54 @@ class IndexParser {
   }
   std::string place() { return rest().empty() ? "at the end" : "before " + in_quotes(text_, 20); }
 
-  std::size_t add(const Node& node) {
-    nodes_.push_back(node);
-    return nodes_.size() - 1;
+  TypedValue applied(const BinaryOperator& operation, const TypedValue& left, const TypedValue& right) const {
+    const bool is_shift = operation.conversion == Conversion::left;
+    const IntType type = is_shift ? left.type : common_type(left.type, right.type);
+    const bool is_truth = operation.conversion == Conversion::comparison || operation.conversion == Conversion::logical;
+    TypedValue result{is_truth ? int32 : type};
+    if (!computes_) return result;
+    const Bits count_or_operand = is_shift ? right.bits : converted(type, right.bits);
+    result.bits = operation.value(type, converted(type, left.bits), count_or_operand);
+    return result;
   }
-  std::size_t add_number(IntType type, Bits number) {
-    return add({.kind = Node::number, .type = type, .bits = number});
-  }
-  std::size_t add_binary(const BinaryOperator& each, std::size_t left, std::size_t right) {
-    const bool is_truth = each.conversion == BinaryOperator::comparison || each.conversion == BinaryOperator::logical;
-    const IntType type = is_truth                                  ? int32
-                         : each.conversion == BinaryOperator::left ? nodes_[left].type
-                                                                   : common_type(nodes_[left].type, nodes_[right].type);
-    return add({.kind = Node::binary, .type = type, .operation = &each, .operands = {left, right}});
+
+  /// Takes a part whose value is computed only if it is `needed`.
+  template <class Take>
+  TypedValue taken_if(bool needed, Take take) {
+    const bool computes = std::exchange(computes_, computes_ && needed);
+    const TypedValue value = take();
+    computes_ = computes;
+    return value;
   }
 
   // Recursion: enter() limits the depth.
-  std::size_t conditional() {
+  TypedValue conditional() {
     enter();
-    std::size_t node = binary(precedence_of_or);
+    TypedValue value = binary(precedence_of_or);
     if (accept("?")) {
-      const std::size_t yes = conditional();
+      const bool condition = value.bits != 0;
+      const TypedValue yes = taken_if(condition, [&] { return conditional(); });
       expect(":");
-      const std::size_t no = conditional();
-      node = add({Node::choice, common_type(nodes_[yes].type, nodes_[no].type), 0, nullptr, {node, yes, no}});
+      const TypedValue no = taken_if(!condition, [&] { return conditional(); });
+      const IntType type = common_type(yes.type, no.type);
+      value = {type, converted(type, condition ? yes.bits : no.bits)};
     }
     --depth_;
-    return node;
+    return value;
   }
 
   /// Operators of at least this precedence, from left to right.
-  std::size_t binary(int precedence) {
-    std::size_t left = unary();
+  TypedValue binary(int precedence) {
+    TypedValue left = unary();
     for (;;) {
       check_no_increment();
       const auto* const operation =
           std::ranges::find_if(binary_operators, [&](const auto& each) { return rest().starts_with(each.name); });
       if (operation == std::end(binary_operators) || operation->precedence < precedence) return left;
       text_.remove_prefix(operation->name.size());
-      left = add_binary(*operation, left, binary(operation->precedence + 1));
+      const bool decides = operation->conversion == Conversion::logical &&
+                           (left.bits != 0) == (operation->precedence == precedence_of_or);
+      left = applied(*operation, left, taken_if(!decides, [&] { return binary(operation->precedence + 1); }));
     }
   }
   // Without a blank between them, two signs are one operator in C.
@@ -279,25 +281,21 @@ class IndexParser {
       throw ExpressionError(fmt::format("there is no operator {}", text_.substr(0, 2)));
   }
 
-  std::size_t unary() {
+  TypedValue unary() {
     enter();
     check_no_increment();
-    const std::size_t node = accept("+")   ? unary()
-                             : accept("-") ? sign(negated, 0)
-                             : accept("~") ? sign(inverted, ~Bits{0})
-                             : accept("!") ? sign(is_zero, 0)
+    const TypedValue value = accept("+")   ? unary()
+                             : accept("-") ? applied(negated, {int32, 0}, unary())
+                             : accept("~") ? applied(inverted, {int32, ~Bits{0}}, unary())
+                             : accept("!") ? applied(is_zero, {int32, 0}, unary())
                                            : operand();
     --depth_;
-    return node;
-  }
-  std::size_t sign(const BinaryOperator& each, Bits left) {
-    const std::size_t number = add_number(int32, left);
-    return add_binary(each, number, unary());
+    return value;
   }
 
-  std::size_t operand() {
+  TypedValue operand() {
     if (accept("(")) {
-      const std::size_t inner = conditional();
+      const TypedValue inner = conditional();
       expect(")");
       return inner;
     }
@@ -306,13 +304,13 @@ class IndexParser {
     const auto end = std::ranges::find_if_not(text_, in_name);
     const std::string_view word = text_.substr(0, std::size_t(end - text_.begin()));
     text_.remove_prefix(word.size());
-    return word[0] <= '9' ? add(number(word)) : name(word);  // the digits and . precede the letters and _
+    return word[0] <= '9' ? number(word) : name(word);  // the digits and . precede the letters and _
   }
 
-  std::size_t name(std::string_view word) {
+  TypedValue name(std::string_view word) {
     const auto* const known = std::ranges::find(known_names, word, &KnownName::name);
     if (known == std::end(known_names)) throw ExpressionError(unknown(word));
-    std::vector<std::size_t> arguments;
+    std::vector<TypedValue> arguments;
     if (!known->rest.empty()) {
       bool is_call = accept("(");
       if (is_call && !accept(")")) {
@@ -321,13 +319,13 @@ class IndexParser {
         expect(")");
       }
       is_call = is_call && arguments.size() == known->arguments;
-      const auto is_0 = [&](const Node& node) { return node.kind == Node::number && node.bits == 0; };
-      if (!is_call || (known->function == nullptr && !arguments.empty() && !is_0(nodes_[arguments[0]])))
+      const auto is_0 = [](const TypedValue& value) { return value.is_number && value.bits == 0; };
+      if (!is_call || (known->function == nullptr && !arguments.empty() && !is_0(arguments[0])))
         throw ExpressionError(fmt::format("{} is understood as {}{} only", word, known->name, known->rest));
     }
-    if (known->function == nullptr) return add({.kind = Node::lane, .type = known->type});
-    if (arguments.size() == 1) arguments.insert(arguments.begin(), add_number(int32, 0));
-    return add_binary(*known->function, arguments[0], arguments[1]);
+    if (known->function == nullptr) return {known->type, tid_};
+    if (arguments.size() == 1) arguments.insert(arguments.begin(), {int32, 0});
+    return applied(*known->function, arguments[0], arguments[1]);
   }
 
   static std::string unknown(std::string_view word) {
@@ -341,46 +339,29 @@ class IndexParser {
   }
 
   std::string_view text_;
-  std::vector<Node>& nodes_;
+  unsigned tid_;
+  bool computes_;
   unsigned depth_ = 0;
 };
 
 }  // namespace
 
-IndexExpression::IndexExpression(const std::string& text) {
+IndexExpression::IndexExpression(std::string text) : text_(std::move(text)) {
   constexpr std::size_t longest = 4096;
-  if (text.find_first_not_of(" \t") == std::string::npos) throw ExpressionError("it is empty");
-  if (text.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
+  if (text_.find_first_not_of(" \t") == std::string::npos) throw ExpressionError("it is empty");
+  if (text_.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
   const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
-  if (!std::ranges::all_of(text, printable)) throw ExpressionError("it contains characters other than printable ASCII");
-  IndexParser(text, nodes_).whole();
-}
-
-IndexExpression::~IndexExpression() = default;
-
-// Recursion: at most as deep as the expression is long.
-std::uint64_t IndexExpression::value(const Node& node, unsigned tid) const {
-  const auto operand = [&](unsigned i) { return value(nodes_[node.operands[i]], tid); };
-  if (node.kind == Node::number) return node.bits;
-  if (node.kind == Node::lane) return tid;
-  if (node.kind == Node::choice) return converted(node.type, operand(operand(0) != 0 ? 1 : 2));
-  const Bits left = operand(0);
-  const auto conversion = node.operation->conversion;
-  if (conversion == BinaryOperator::logical) {
-    const bool decides = (left != 0) == (node.operation->precedence == precedence_of_or);
-    return decides ? Bits(left != 0) : Bits(operand(1) != 0);
-  }
-  if (conversion == BinaryOperator::left) return node.operation->value(node.type, left, operand(1));
-  const IntType type = common_type(nodes_[node.operands[0]].type, nodes_[node.operands[1]].type);
-  return node.operation->value(type, converted(type, left), converted(type, operand(1)));
+  if (!std::ranges::all_of(text_, printable))
+    throw ExpressionError("it contains characters other than printable ASCII");
+  (void)IndexParser(text_, std::nullopt).whole();
 }
 
 std::int64_t IndexExpression::operator()(unsigned tid) const {
   try {
-    const Bits result = value(nodes_.back(), tid);
-    if (nodes_.back().type.is_unsigned && std::int64_t(result) < 0)
-      throw ExpressionError(fmt::format("the value {} is not below 2^63", result));
-    return std::int64_t(result);
+    const TypedValue result = IndexParser(text_, tid).whole();
+    if (result.type.is_unsigned && std::int64_t(result.bits) < 0)
+      throw ExpressionError(fmt::format("the value {} is not below 2^63", result.bits));
+    return std::int64_t(result.bits);
   } catch (const ExpressionError& error) {
     throw ExpressionError(fmt::format("{} (tid {})", error.what(), tid));
   }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace bankwise::predict {
 
@@ -27,21 +26,13 @@ class ExpressionError : public std::runtime_error {
 class IndexExpression {
  public:
   /// Error: ExpressionError.
-  explicit IndexExpression(const std::string& text);
-  ~IndexExpression();
-  IndexExpression(const IndexExpression&) = delete;
-  IndexExpression& operator=(const IndexExpression&) = delete;
+  explicit IndexExpression(std::string text);
 
   /// Error: ExpressionError, with the lane: what C leaves undefined, or a value that is not below 2^63.
   std::int64_t operator()(unsigned tid) const;
 
-  struct IntegerType;
-  struct Operator;
-  struct Node;
-
  private:
-  std::uint64_t value(const Node& node, unsigned tid) const;
-  std::vector<Node> nodes_;  // operands before their operators; the last one is the whole expression
+  std::string text_;
 };
 
 }  // namespace bankwise::predict
