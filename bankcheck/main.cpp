@@ -22,7 +22,7 @@
 #include "bankcheck/driver/reporting.hpp"
 #include "bankcheck/emulate/recorder.hpp"
 #include "bankcheck/opencl/recorder.hpp"
-#include "bankcheck/predict/command.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace {
 

@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::cuda {
@@ -44,9 +43,8 @@ class Fields {
   std::uint64_t number(const char* field, std::uint64_t max = max_count, int base = 10) {
     const std::string_view text = word(field);
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc() || end != text.data() + text.size() || value > max) {
-      throw Wrong{fmt::format("{} is no {} of at most {}", in_quotes(std::string(text)), field, max)};
+    if (!parse_number(text, value, base) || value > max) {
+      throw Wrong{fmt::format("{} is no {} of at most {}", in_quotes(text), field, max)};
     }
     return value;
   }
@@ -66,18 +64,18 @@ constexpr std::string_view kinds[]{"load",     "store",       "atomic",       "a
 
 Kind parse_kind(std::string_view word) {
   const auto* const kind = std::find(std::begin(kinds), std::end(kinds), word);
-  if (kind == std::end(kinds)) throw Wrong{fmt::format("there is no kind {}", in_quotes(std::string(word)))};
+  if (kind == std::end(kinds)) throw Wrong{fmt::format("there is no kind {}", in_quotes(word))};
   return Kind(kind - std::begin(kinds));
 }
 
 constexpr std::uint64_t any_id = std::numeric_limits<std::uint32_t>::max();
 
-class Reader {
+class RecordReader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file) {}
+  explicit RecordReader(const std::filesystem::path& file) : file_(file) {}
 
   void take(std::string_view line);
-  Record record;
+  ProcessRecord record;
 
  private:
   RecordedKernel& kernel(Fields& fields) {
@@ -101,7 +99,7 @@ class Reader {
   std::filesystem::path file_;
 };
 
-void Reader::take_launch(Fields& fields, RecordedKernel& kernel) {
+void RecordReader::take_launch(Fields& fields, RecordedKernel& kernel) {
   RecordedLaunches shape;
   for (auto& side : shape.grid) side = fields.number("grid", std::numeric_limits<std::uint32_t>::max());
   for (auto& side : shape.block) side = fields.number("block", 1024);
@@ -111,7 +109,7 @@ void Reader::take_launch(Fields& fields, RecordedKernel& kernel) {
   kernel.shapes.push_back(shape);
 }
 
-void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
+void RecordReader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   RecordedPattern pattern;
   take_access(fields, pattern);
   pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
@@ -130,7 +128,7 @@ void Reader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   kernel.patterns.push_back(std::move(pattern));
 }
 
-void Reader::take_cost(Fields& fields, RecordedKernel& kernel) {
+void RecordReader::take_cost(Fields& fields, RecordedKernel& kernel) {
   RecordedCost cost;
   take_access(fields, cost);
   cost.lanes = unsigned(fields.number("number of lanes", 32));
@@ -142,7 +140,7 @@ void Reader::take_cost(Fields& fields, RecordedKernel& kernel) {
   kernel.costs.push_back(cost);
 }
 
-void Reader::take(std::string_view line) {
+void RecordReader::take(std::string_view line) {
   Fields fields(line);
   const std::string_view record_kind = fields.word("kind of record");
   if (record_kind == "process") {
@@ -186,14 +184,14 @@ void Reader::take(std::string_view line) {
   } else if (record_kind == "end") {
     record.ended = true;
   } else {
-    throw Wrong{fmt::format("there is no record {}", in_quotes(std::string(record_kind)))};
+    throw Wrong{fmt::format("there is no record {}", in_quotes(record_kind))};
   }
   fields.check_end();
 }
 
 }  // namespace
 
-Record read_record(const std::filesystem::path& path) {
+ProcessRecord read_record(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error(fmt::format("cannot read {}", in_quotes(path.string())));
   if (std::filesystem::file_size(path) > max_file) {
@@ -203,7 +201,7 @@ Record read_record(const std::filesystem::path& path) {
   if (!std::getline(file, line) || line != head) {
     throw std::runtime_error(fmt::format("{} is no record of version 1", in_quotes(path.string())));
   }
-  Reader reader(path);
+  RecordReader reader(path);
   for (std::uint64_t number = 2; !reader.record.ended && std::getline(file, line); ++number) {
     if (file.eof()) break;  // the process ended while it wrote this line
     try {

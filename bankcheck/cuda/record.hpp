@@ -82,7 +82,7 @@ struct Module {
 };
 
 /// One process.
-struct Record {
+struct ProcessRecord {
   std::uint64_t process = 0;
   std::map<unsigned, Device> devices;
   std::map<unsigned, Module> modules;
@@ -93,7 +93,7 @@ struct Record {
 
 /// Limits: 1 GiB per file, 64 KiB per line, 2^62 per count; a line that breaks the format ends the record, which then
 /// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 1.
-Record read_record(const std::filesystem::path& path);
+ProcessRecord read_record(const std::filesystem::path& path);
 
 struct Resolved {
   trace::Trace trace;
@@ -106,7 +106,8 @@ struct Resolved {
 /// left out and counted. A cubin that cannot be read, a record that is cut short and errors of the library are errors
 /// of the trace. Patterns beyond the bound of trace::Builder are costed on `architectures`. Accesses that the GPU has
 /// costed are excess on its own architecture, and on those of `architectures` that have the same rule.
-Resolved resolve(const std::vector<Record>& records, const std::vector<const banks::Architecture*>& architectures);
+Resolved resolve(const std::vector<ProcessRecord>& records,
+                 const std::vector<const banks::Architecture*>& architectures);
 
 /// The architecture of a GPU; null if the bank model does not know it.
 const banks::Architecture* architecture_of(const Device& device);

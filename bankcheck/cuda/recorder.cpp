@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -23,13 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace driver;
 
-std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>& errors) {
+std::vector<ProcessRecord> records_in(const fs::path& folder, std::vector<std::string>& errors) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".record") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<Record> records;
+  std::vector<ProcessRecord> records;
   for (const fs::path& path : paths) {
     try {
       records.push_back(read_record(path));
@@ -41,9 +40,9 @@ std::vector<Record> records_in(const fs::path& folder, std::vector<std::string>&
 }
 
 /// The GPUs' own. Error: std::runtime_error for one that the bank model lacks.
-std::vector<const banks::Architecture*> architectures_of(const std::vector<Record>& records) {
+std::vector<const banks::Architecture*> architectures_of(const std::vector<ProcessRecord>& records) {
   std::vector<const banks::Architecture*> architectures;
-  for (const Record& record : records) {
+  for (const ProcessRecord& record : records) {
     for (const auto& [id, device] : record.devices) {
       const banks::Architecture* architecture = architecture_of(device);
       if (architecture == nullptr) {
@@ -60,7 +59,7 @@ std::vector<const banks::Architecture*> architectures_of(const std::vector<Recor
 }
 
 /// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const Ended& ended, const std::vector<Record>& records,
+std::optional<std::string> failure_of(const Ended& ended, const std::vector<ProcessRecord>& records,
                                       const trace::Trace& trace) {
   if (auto failure = driver::failure_of(ended)) {
     if (WIFEXITED(ended.status) && !ended.out_of_time && !trace.errors.empty()) {
@@ -110,7 +109,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
                                      {.own_stdout = !reporting.quiet(), .time_limit = options.time_limit});
 
   std::vector<std::string> errors;
-  const std::vector<Record> records = records_in(folder.path(), errors);
+  const std::vector<ProcessRecord> records = records_in(folder.path(), errors);
   if (reporting.architectures().empty()) reporting.report_on(architectures_of(records));
   Resolved resolved = resolve(records, reporting.architectures());
   Outcome outcome{.trace = std::move(resolved.trace), .incomplete = std::move(resolved.left_out)};

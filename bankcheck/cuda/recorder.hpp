@@ -10,9 +10,9 @@
 namespace bankwise::cuda {
 
 /// `bankcheck cuda`: runs any CUDA program on an NVIDIA GPU, with a library in it that records.
-class Recorder : public driver::Recorder {
+class Recorder : public driver::ProgramRecorder {
  public:
-  Recorder() : driver::Recorder("blocks") { options.report.architectures.clear(); }  // by default the GPU's
+  Recorder() : driver::ProgramRecorder("blocks") { options.report.architectures.clear(); }  // by default the GPU's
   void declare(CLI::App& command) override;
   std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
 

@@ -14,11 +14,10 @@
 #include <system_error>
 #include <vector>
 
+#include <bankwise/support/append.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/library.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/files.hpp"
-#include "bankcheck/driver/recorder.hpp"
 
 namespace bankwise::cuda {
 namespace {
@@ -87,18 +86,6 @@ std::string ask_driver() {
   return {present};
 }
 
-/// Everything that arrives until the other end is closed.
-std::string read_all(int file) {
-  std::string text;
-  char buffer[512];
-  for (;;) {
-    const ssize_t bytes = read(file, buffer, sizeof buffer);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes <= 0) return text;
-    text.append(buffer, std::size_t(bytes));
-  }
-}
-
 }  // namespace
 
 fs::path find_sanitizer(const std::string& folder) {
@@ -127,23 +114,15 @@ fs::path find_injection() {
 }
 
 void check_gpu_present() {
-  const auto fail = [](const char* call) {
-    throw std::runtime_error(std::string("cannot ask for a GPU: ") + call + ": " + std::strerror(errno));
-  };
-  int ends[2];
-  if (pipe(ends) != 0) fail("pipe");
+  Pipe pipe;
   const pid_t child = fork();
-  if (child < 0) fail("fork");
+  if (child < 0) throw std::runtime_error(std::string("cannot ask for a GPU: fork: ") + std::strerror(errno));
   if (child == 0) {
     unsetenv("CUDA_INJECTION64_PATH");  // another tool around bankcheck may have set it: there is nothing to watch here
-    close(ends[0]);
-    const std::string answer = ask_driver();
-    const ssize_t wrote = write(ends[1], answer.data(), answer.size());
-    _exit(wrote == ssize_t(answer.size()) ? 0 : 1);
+    _exit(support::write_all(pipe.in, ask_driver()) ? 0 : 1);
   }
-  close(ends[1]);
-  const std::string answer = read_all(ends[0]);
-  close(ends[0]);
+  pipe.close_in();
+  const std::string answer = pipe.read_to_end();
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (answer.empty()) throw std::runtime_error("the CUDA driver cannot be used: it crashed when it was initialized");

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
+#include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -18,19 +16,12 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
-#include "bankcheck/cuda/cubin/demangled.hpp"
 #include "bankcheck/cuda/record.hpp"
 
 namespace bankwise::cuda {
 namespace {
 
 using banks::Operation;
-
-std::vector<char> read_bytes(const std::filesystem::path& path) {
-  const auto bytes = read_file(path);
-  if (!bytes) throw std::runtime_error("it cannot be opened");
-  return {bytes->begin(), bytes->end()};
-}
 
 /// What an instruction does in the bank model's terms.
 struct Meaning {
@@ -57,13 +48,12 @@ std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
   }
 }
 
-/// `flags` as in RecordedPattern.
-std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags,
-                                  const std::optional<Cubin::Instruction>& instruction) {
+/// `flags` as in RecordedPattern; `opcode` in the machine code, if it is known.
+std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags, const std::optional<std::string>& opcode) {
   switch (kind) {
     case Kind::load: return Meaning{Operation::load};
     case Kind::store: return Meaning{Operation::store};
-    case Kind::atomic: return instruction ? meaning_of_atomic(instruction->opcode) : std::nullopt;
+    case Kind::atomic: return opcode ? meaning_of_atomic(*opcode) : std::nullopt;
     case Kind::ldmatrix:
     case Kind::stmatrix: {
       const auto operation = matrix_operation(kind, flags >> 8);
@@ -82,8 +72,8 @@ struct Code {
   std::vector<Cubin::SharedArray> arrays;
   const banks::Architecture* architecture = nullptr;  ///< that of the GPU that ran it, if the bank model knows it
 
-  std::optional<Cubin::Instruction> instruction_at(std::uint64_t pc) const {
-    return cubin == nullptr ? std::nullopt : cubin->instruction_at(function, pc);
+  std::optional<std::string> opcode_at(std::uint64_t pc) const {
+    return cubin == nullptr ? std::nullopt : cubin->opcode_at(function, pc);
   }
 };
 
@@ -95,7 +85,7 @@ bool is_toolkit_header(const std::string& file) {
 /// The innermost line that is not the toolkit's.
 trace::Site site_of(const Code& code, std::uint64_t pc) {
   if (code.cubin != nullptr) {
-    for (const Cubin::Frame& frame : code.cubin->source_of(code.function, pc)) {
+    for (const SourceFrame& frame : code.cubin->source_of(code.function, pc)) {
       if (frame.line > 0 && !is_toolkit_header(frame.file)) return {frame.file, frame.line, 0, "", std::nullopt};
     }
   }
@@ -193,7 +183,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
     trace.blocks += launch.watched_blocks;
   }
   for (const RecordedPattern& recorded : kernel.patterns) {
-    const auto meaning = meaning_of(recorded.kind, recorded.flags, code.instruction_at(recorded.pc));
+    const auto meaning = meaning_of(recorded.kind, recorded.flags, code.opcode_at(recorded.pc));
     if (!meaning || recorded.mask == 0) {
       trace.left_out += recorded.count;
       left_out[kind_name(recorded.kind)] += recorded.count;
@@ -212,7 +202,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
     builder.add(pattern);
   }
   for (const RecordedCost& cost : kernel.costs) {
-    const auto meaning = meaning_of(cost.kind, cost.flags, code.instruction_at(cost.pc));
+    const auto meaning = meaning_of(cost.kind, cost.flags, code.opcode_at(cost.pc));
     if (!meaning) {
       trace.left_out += cost.count;
       left_out[kind_name(cost.kind)] += cost.count;
@@ -236,35 +226,34 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
   return builder.take();
 }
 
-/// The cubins of all processes, each read once.
-class Cubins {
- public:
-  explicit Cubins(std::vector<std::string>& errors) : errors_(errors) {}
+/// The cubins of all processes, by path, each read once; nothing for those that cannot be read.
+using Cubins = std::map<std::filesystem::path, std::optional<Cubin>>;
 
-  Code code_of(const Record& record, const RecordedKernel& kernel) {
-    const auto module = record.modules.find(kernel.module);
-    if (module == record.modules.end()) return {};
-    const auto [at, is_new] = read_.try_emplace(module->second.cubin.string());
-    if (is_new) at->second = read(module->second.cubin);
-    if (!at->second) return {};
-    Code code{at->second.get(), kernel.name, {}, nullptr};
-    code.arrays = code.cubin->shared_arrays(kernel.name);
-    return code;
+std::optional<Cubin> read_cubin(const std::filesystem::path& path, std::vector<std::string>& errors) {
+  try {
+    auto bytes = read_file(path);
+    if (!bytes) throw std::runtime_error("it cannot be opened");
+    return Cubin(*std::move(bytes));
+  } catch (const std::exception& error) {
+    errors.push_back(fmt::format("cannot read the machine code in {}: {}", path.filename().string(), error.what()));
+    return std::nullopt;
   }
+}
 
- private:
-  std::unique_ptr<Cubin> read(const std::filesystem::path& path) {
-    try {
-      return std::make_unique<Cubin>(read_bytes(path));
-    } catch (const std::exception& error) {
-      errors_.push_back(fmt::format("cannot read the machine code in {}: {}", path.filename().string(), error.what()));
-      return nullptr;
-    }
-  }
-
-  std::vector<std::string>& errors_;
-  std::map<std::string, std::unique_ptr<Cubin>> read_;
-};
+Code code_of(const ProcessRecord& record, const RecordedKernel& kernel, Cubins& cubins,
+             std::vector<std::string>& errors) {
+  Code code{.function = kernel.name};
+  const auto module = record.modules.find(kernel.module);
+  if (module == record.modules.end()) return code;
+  const auto device = record.devices.find(module->second.device);
+  if (device != record.devices.end()) code.architecture = architecture_of(device->second);
+  const auto [cubin, is_new] = cubins.try_emplace(module->second.cubin);
+  if (is_new) cubin->second = read_cubin(cubin->first, errors);
+  if (!cubin->second) return code;
+  code.cubin = &*cubin->second;
+  code.arrays = code.cubin->shared_arrays(kernel.name);
+  return code;
+}
 
 }  // namespace
 
@@ -272,29 +261,20 @@ const banks::Architecture* architecture_of(const Device& device) {
   return banks::find_architecture(fmt::format("sm_{}{}", device.major, device.minor));
 }
 
-Resolved resolve(const std::vector<Record>& records, const std::vector<const banks::Architecture*>& architectures) {
+Resolved resolve(const std::vector<ProcessRecord>& records,
+                 const std::vector<const banks::Architecture*>& architectures) {
   Resolved resolved{.trace = {.maker = trace::Maker::cuda, .revision = std::string(revision())}};
   trace::Trace& trace = resolved.trace;
-  Cubins cubins(trace.errors);
+  Cubins cubins;
   std::vector<trace::Builder> builders;
   std::map<std::string, std::size_t> places;  // by mangled name
   std::map<std::string, LeftOut> left_out;    // by mangled name
-  for (const Record& record : records) {
+  for (const ProcessRecord& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
-      Code code = cubins.code_of(record, kernel);
-      const auto module = record.modules.find(kernel.module);
-      if (module != record.modules.end()) {
-        const auto device = record.devices.find(module->second.device);
-        if (device != record.devices.end()) code.architecture = architecture_of(device->second);
-      }
+      const Code code = code_of(record, kernel, cubins, trace.errors);
       trace::KernelTrace part = trace_of(kernel, code, architectures, left_out[kernel.name]);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
-      if (is_new) {
-        trace::KernelTrace head;
-        head.kernel = part.kernel;
-        head.knows_code = part.knows_code;
-        builders.emplace_back(std::move(head));
-      }
+      if (is_new) builders.emplace_back(trace::KernelTrace{.kernel = part.kernel, .knows_code = part.knows_code});
       builders[at->second].add(part);
     }
     trace.errors.insert(trace.errors.end(), record.errors.begin(), record.errors.end());

@@ -14,15 +14,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
-#include <system_error>
 
+#include <bankwise/support/append.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/files.hpp"
-#include "bankcheck/driver/guard.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -159,13 +157,11 @@ std::vector<long> left_running() {
 bool copy_stderr(int pipe, const std::function<void(std::string_view)>& watch) {
   char buffer[4096];
   const ssize_t bytes = read(pipe, buffer, sizeof buffer);
-  for (ssize_t done = 0; done < bytes;) {
-    const ssize_t wrote = write(STDERR_FILENO, buffer + done, std::size_t(bytes - done));
-    if (wrote <= 0) break;
-    done += wrote;
-  }
-  if (bytes > 0 && watch) watch({buffer, std::size_t(bytes)});
-  return bytes > 0;
+  if (bytes <= 0) return false;
+  const std::string_view text(buffer, std::size_t(bytes));
+  (void)support::write_all(STDERR_FILENO, text);
+  if (watch) watch(text);
+  return true;
 }
 
 /// Ends a child that has run longer than its time: politely, and after five more seconds for certain.
@@ -216,27 +212,6 @@ Ended wait_for(pid_t child, int pipe, const Wait& wait, SignalsToChild& signals)
   ended.left_running = left_running();
   return ended;
 }
-
-/// A pipe whose ends no program inherits.
-struct Pipe {
-  Pipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
-    out = ends[0];
-    in = ends[1];
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    close_in();
-    close(out);
-  }
-  void close_in() {
-    if (in >= 0) close(in);
-    in = -1;
-  }
-  int out = -1, in = -1;
-};
 
 /// A file of ours that becomes one of the program's.
 struct Redirection {
@@ -299,6 +274,32 @@ pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
 
 }  // namespace
 
+Pipe::Pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe: " + last_error());
+  out = ends[0];
+  in = ends[1];
+}
+
+Pipe::~Pipe() {
+  close_in();
+  close(out);
+}
+
+void Pipe::close_in() {
+  if (in >= 0) close(in);
+  in = -1;
+}
+
+std::string Pipe::read_to_end() const {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t bytes = 0; (bytes = read(out, buffer, sizeof buffer)) > 0 || (bytes < 0 && errno == EINTR);) {
+    if (bytes > 0) text.append(buffer, std::size_t(bytes));
+  }
+  return text;
+}
+
 Ended start_and_wait(const fs::path& program, const std::vector<std::string>& command, const Wait& wait) {
   Pipe pipe;
   std::vector<Redirection> redirections{{pipe.in, STDERR_FILENO}};
@@ -320,11 +321,7 @@ Ran run_quietly(const std::vector<std::string>& command) {
       spawn(find_program(command.front()), command, {{pipe.in, STDOUT_FILENO}, {pipe.in, STDERR_FILENO}}, true);
   const Guarded guarded(std::to_string(child));
   pipe.close_in();
-  Ran ran;
-  char buffer[4096];
-  for (ssize_t bytes = 0; (bytes = read(pipe.out, buffer, sizeof buffer)) > 0 || (bytes < 0 && errno == EINTR);) {
-    if (bytes > 0) ran.output.append(buffer, std::size_t(bytes));
-  }
+  Ran ran{.output = pipe.read_to_end()};
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   ran.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

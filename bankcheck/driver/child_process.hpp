@@ -3,6 +3,7 @@
 // Runs the program that a checker watches.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -10,9 +11,51 @@
 #include <string_view>
 #include <vector>
 
-#include "bankcheck/driver/progress.hpp"
+#include <bankwise/support/progress.hpp>
 
 namespace bankwise::driver {
+
+// How far a watched program is, for the last line of a terminal.
+
+/// bankcheck's side of the file that a watched program writes.
+class ProgressFile {
+ public:
+  /// Creates the file, and names it to programs that start, if stderr is a terminal. Without it nothing is shown.
+  /// `blocks`: the word for them.
+  ProgressFile(const std::filesystem::path& path, std::string blocks);
+  ProgressFile(const ProgressFile&) = delete;
+  ProgressFile& operator=(const ProgressFile&) = delete;
+  ~ProgressFile();
+
+  /// One line; empty between launches.
+  std::string text() const;
+
+ private:
+  RunProgress* progress_ = nullptr;
+  std::string blocks_;
+};
+
+/// Shows on the last line of a terminal how far a program is. Nothing is shown if stderr is no terminal.
+class ProgressLine {
+ public:
+  /// `text` is the line without a newline; empty if there is nothing to show.
+  explicit ProgressLine(std::function<std::string()> text);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() { hide(); }
+
+  /// Updates the line, if it is half a second old. The cursor is at its beginning, so that output replaces it.
+  void show();
+  /// Removes the line.
+  void hide();
+
+ private:
+  std::function<std::string()> text_;
+  std::string shown_;
+  std::chrono::steady_clock::time_point next_;
+};
+
+// Programs and how they end.
 
 /// How a program ended.
 struct Ended {
@@ -36,6 +79,18 @@ struct Wait {
 /// Runs a command to its end; `program` is the file of its first word, from find_program(). Signals that would end
 /// bankcheck go to the command. Error: std::runtime_error if it cannot be started.
 Ended start_and_wait(const std::filesystem::path& program, const std::vector<std::string>& command, const Wait& wait);
+
+/// A pipe whose ends no program inherits.
+struct Pipe {
+  Pipe();
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe();
+  void close_in();
+  /// Everything that arrives until all copies of the other end are closed.
+  std::string read_to_end() const;
+  int out = -1, in = -1;
+};
 
 struct Ran {
   int status = 0;      ///< exit code; 128 and the signal's number if a signal ended it

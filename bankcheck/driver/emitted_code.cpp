@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/emitted_code.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
 
 #include <fmt/format.h>
 
@@ -14,21 +14,21 @@ using banks::Operation;
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// What the widths say. A line without instructions was dropped or merged into another line.
-Column column_of(const trace::LineReport& line, const Evidence& evidence) {
-  if (line.costs == line.merged) return Column::both;
+AgreeingCount column_of(const trace::LineReport& line, const EmittedEvidence& evidence) {
+  if (line.costs == line.merged) return AgreeingCount::both;
   const bool is_gone = line.merged.accesses == 0;
-  if (evidence.opcodes.empty()) return is_gone ? Column::merged : Column::neither;
-  if (is_gone) return Column::source;
+  if (evidence.opcodes.empty()) return is_gone ? AgreeingCount::merged : AgreeingCount::neither;
+  if (is_gone) return AgreeingCount::source;
   unsigned widest = 0;
   for (const auto& [opcode, count] : evidence.opcodes) widest = std::max(widest, width_of_opcode(opcode));
   const unsigned widest_merged = std::max(line.width, line.widest);
-  if (widest == line.width) return widest_merged == line.width ? Column::both : Column::source;
-  return widest == widest_merged ? Column::merged : Column::neither;
+  if (widest == line.width) return widest_merged == line.width ? AgreeingCount::both : AgreeingCount::source;
+  return widest == widest_merged ? AgreeingCount::merged : AgreeingCount::neither;
 }
 
 }  // namespace
 
-std::string_view to_string(Column column) {
+std::string_view to_string(AgreeingCount column) {
   constexpr std::string_view names[]{"source", "merged", "both", "neither"};
   return names[int(column)];
 }
@@ -41,11 +41,11 @@ unsigned width_of_opcode(std::string_view opcode) {
   return 4;
 }
 
-std::optional<Evidence> evidence_for(const trace::LineReport& line, const std::vector<EmittedLine>& emitted) {
+std::optional<EmittedEvidence> evidence_for(const trace::LineReport& line, const std::vector<EmittedLine>& emitted) {
   if (line.operation != Operation::load && line.operation != Operation::store) return std::nullopt;
   const std::string_view kind = line.operation == Operation::load ? "LDS" : "STS";
   const std::string name = name_of(line.site.file);
-  Evidence evidence;
+  EmittedEvidence evidence;
   bool has_file = false;
   for (const EmittedLine& emitted_line : emitted) {
     if (name_of(emitted_line.file) != name) continue;
@@ -60,7 +60,7 @@ std::optional<Evidence> evidence_for(const trace::LineReport& line, const std::v
   return evidence;
 }
 
-std::string to_text(const Evidence& evidence) {
+std::string to_text(const EmittedEvidence& evidence) {
   std::string text;
   for (const auto& [opcode, count] : evidence.opcodes) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, opcode);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -81,6 +80,27 @@ void set_edits(const trace::KernelTrace& kernel, const fit::ArrayFit& array, Arr
   }
 }
 
+using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path
+
+bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
+
+/// The edits of all changed arrays of a kernel, or why there are none.
+std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
+                                                 std::map<std::string, std::string>& texts) {
+  Edits edits;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen == 0) continue;
+    const auto& source = report.sources[i];
+    if (!source) return fmt::format("the declaration of {} was not found", array.name);
+    if (source->path.empty()) return fmt::format("{} is not declared in a file", array.name);
+    if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
+    texts[source->path] = source->text;
+    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[source->path].push_back(edit);
+  }
+  return edits;
+}
+
 }  // namespace
 
 std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
@@ -121,31 +141,6 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   }
   return reports;
 }
-
-namespace {
-
-using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path
-
-bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
-
-/// The edits of all changed arrays of a kernel, or why there are none.
-std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
-                                                 std::map<std::string, std::string>& texts) {
-  Edits edits;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    const auto& source = report.sources[i];
-    if (!source) return fmt::format("the declaration of {} was not found", array.name);
-    if (source->path.empty()) return fmt::format("{} is not declared in a file", array.name);
-    if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
-    texts[source->path] = source->text;
-    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[source->path].push_back(edit);
-  }
-  return edits;
-}
-
-}  // namespace
 
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits) {
   FixedSources fixed;

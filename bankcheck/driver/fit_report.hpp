@@ -3,7 +3,6 @@
 // What bankcheck fit finds for the kernels of a trace, with the sources of their arrays.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_report.hpp"
@@ -21,28 +19,26 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{} %", whole == 0 ? 0 : unsigned(100 * double(part) / double(whole)));
 }
 
+/// The name in code: the source's, if the array has one.
+std::string index_name(const ArrayFit& array, const std::optional<ArraySource>& source) {
+  if (source) return source->declaration.name;
+  return array.name.find(' ') == std::string::npos ? array.name : "array";
+}
+
 /// The declaration as it would stand in the source.
 std::string declaration_text(const ArrayFit& array, const std::optional<ArraySource>& source,
                              const PricedOption& option, IndexForm form, bool is_opencl) {
   std::vector<std::string> dimensions;
   for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
-  std::string head = fmt::format("{} T ", is_opencl ? "local" : "__shared__"), name = array.name;
+  std::string head = fmt::format("{} T ", is_opencl ? "local" : "__shared__"), name = index_name(array, source);
   if (source) {
     const fit::Declaration& declared = source->declaration;
     head = fmt::format("{} {} ", declared.qualifier, declared.type);
-    name = declared.name;
     if (declared.lengths.size() == declared.dimensions.size()) dimensions = declared.dimensions;
-  } else if (name.find(' ') != std::string::npos) {
-    name = "array";
   }
   for (const std::string& dimension : dimension_texts(option.option.change, array.shape, form, dimensions))
     name += "[" + dimension + "]";
   return head + name + ";";
-}
-
-std::string index_name(const ArrayFit& array, const std::optional<ArraySource>& source) {
-  if (source) return source->declaration.name;
-  return array.name.find(' ') == std::string::npos ? array.name : "array";
 }
 
 /// Lines to paste.
@@ -100,25 +96,25 @@ std::string verdict_text(const ArrayFit& array) {
   const std::uint64_t queued = array.bound - array.ideal;
   std::string text;
   switch (array.verdict) {
-    case fit::Verdict::no_conflicts: return "  no conflicts: nothing to change\n";
-    case fit::Verdict::fixed: return fmt::format("  not changed: {}\n", array.facts.why_fixed);
-    case fit::Verdict::none:
+    case fit::FitVerdict::no_conflicts: return "  no conflicts: nothing to change\n";
+    case fit::FitVerdict::fixed: return fmt::format("  not changed: {}\n", array.facts.why_fixed);
+    case fit::FitVerdict::none:
       text = fmt::format("  {} passes, ideal {}: no change of the family saves any\n", before, array.ideal);
       break;
-    case fit::Verdict::chance:
+    case fit::FitVerdict::chance:
       text = fmt::format(
           "  {} passes, ideal {}: no change of the family removes these conflicts. The best saves {} on exactly these "
           "accesses,\n  no more than chance: their addresses seem to depend on data. No change is proposed\n",
           before, array.ideal, percent(before - array.options[array.best].option.passes, before - array.bound));
       break;
-    case fit::Verdict::removed:
+    case fit::FitVerdict::removed:
       text = fmt::format("  {} -> {} passes, ideal {}: {}\n", before, after, array.ideal,
                          after > array.bound ? fmt::format("{} of the conflicts are removed",
                                                            percent(before - after, before - array.ideal))
                          : queued == 0       ? "no conflict remains"
                                              : "no conflict remains that a layout could remove");
       break;
-    case fit::Verdict::reduced:
+    case fit::FitVerdict::reduced:
       text = fmt::format("  {} -> {} passes, ideal {}: {} of the conflicts are removed\n", before, after, array.ideal,
                          percent(before - after, before - array.ideal));
       break;
@@ -127,7 +123,7 @@ std::string verdict_text(const ArrayFit& array) {
     text +=
         fmt::format("  {} conflicts are lanes that need one word or one bank in turn whatever the layout\n", queued);
   }
-  if (array.doubts.empty() && array.verdict == fit::Verdict::chance) {
+  if (array.doubts.empty() && array.verdict == fit::FitVerdict::chance) {
     text += fmt::format("  {} changes tried\n", array.tried);
   } else if (array.doubts.empty()) {
     const std::uint64_t fewest = array.options[array.best].option.passes;
@@ -223,8 +219,8 @@ std::string array_text(const KernelReport& kernel, const KernelFitReport& report
   std::string text = fmt::format("\n  {}{}, {} bytes{}\n", array.arrays.size() > 1 ? "together: " : "", array.name,
                                  array.facts.extent, array.facts.extent_known ? "" : " used");
   text += verdict_text(array);
-  if (array.verdict == fit::Verdict::no_conflicts || array.verdict == fit::Verdict::fixed) return text;
-  if (array.verdict == fit::Verdict::chance || array.verdict == fit::Verdict::none) return text;
+  if (array.verdict == fit::FitVerdict::no_conflicts || array.verdict == fit::FitVerdict::fixed) return text;
+  if (array.verdict == fit::FitVerdict::chance || array.verdict == fit::FitVerdict::none) return text;
   text += options_table(kernel, array);
   const PricedOption& best = array.after();
   if (array.shape_inferred) {

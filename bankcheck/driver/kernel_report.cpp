@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <stdexcept>
-#include <tuple>
-#include <vector>
 
 #include <bankwise/support/exit_code.hpp>
 
@@ -54,6 +51,90 @@ void name_apart(std::vector<KernelReport>& kernels) {
     if (number > 1) kernel.name += fmt::format("#{}", number);
   }
 }
+
+constexpr unsigned around = 12;            // lines shown before and after a line with an access
+constexpr std::size_t longest_text = 300;  // bytes of a line: generated code may be one line
+
+using NumberedLines = std::map<unsigned, std::string>;
+
+/// Without what follows the last complete character before the limit, and without the carriage return of Windows.
+std::string shortened(std::string text) {
+  if (text.ends_with('\r')) text.pop_back();
+  if (text.size() <= longest_text) return text;
+  std::size_t end = longest_text;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + " \xE2\x80\xA6";
+}
+
+/// All lines of the file that a kernel's line is in; empty if they are not known.
+NumberedLines read_lines(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
+  NumberedLines lines;
+  const std::string& file = line.place.file;
+  if (!line.is_file) {
+    const std::string_view name = file == nameless_place ? nameless_source : std::string_view(file);
+    for (const SourceText::Line& line_of_program : program.lines()) {
+      if (ends_with_path(name, line_of_program.file))
+        lines.emplace(line_of_program.number, std::string(line_of_program.text));
+    }
+    if (!lines.empty()) return lines;
+  }
+  unsigned number = 0;
+  for (std::string& text : finder.lines_of_file(file, line.is_file)) lines.emplace(++number, std::move(text));
+  return lines;
+}
+
+/// Adds the line, with the lines around it.
+void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
+  const unsigned number = line.place.line;
+  const auto first = file_lines.lower_bound(number > around ? number - around : 1),
+             last = file_lines.upper_bound(number + around);
+  if (number > 0) {
+    for (auto shown_line = first; shown_line != last; ++shown_line)
+      shown.emplace(shown_line->first, shortened(shown_line->second));
+  }
+  shown.emplace(number, shortened(line.text));  // if the file lacks it
+}
+
+constexpr std::string_view blanks = " \t\r\n";
+
+/// Takes the next word off the front of `rest`, with its quotes, in which blanks are part of the word.
+std::string_view take_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+  std::size_t end = 0;
+  for (char quote = '\0'; end < rest.size(); ++end) {
+    const char c = rest[end];
+    if (c == '\\' && end + 1 < rest.size()) {
+      ++end;
+    } else if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (blanks.find(c) != std::string_view::npos) {
+      break;
+    }
+  }
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(end);
+  return word;
+}
+
+/// Whether a path that is not below the current folder, or is marked as one, begins anywhere in the option.
+bool names_folder(std::string_view option) {
+  for (auto at = option.find('/'); at != std::string_view::npos; at = option.find('/', at + 1)) {
+    std::string_view before = option.substr(0, at);
+    for (const std::string_view mark : {"..", ".", "~"}) {
+      if (!before.ends_with(mark)) continue;
+      before.remove_suffix(mark.size());
+      break;
+    }
+    constexpr std::string_view begins = "=\"'\\:,;( ";
+    if (before.empty() || begins.find(before.back()) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// Options whose value may be a separate word.
+constexpr std::array paths{"-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot"};
 
 }  // namespace
 
@@ -103,53 +184,6 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
   return kernels;
 }
 
-namespace {
-
-constexpr unsigned around = 12;            // lines shown before and after a line with an access
-constexpr std::size_t longest_text = 300;  // bytes of a line: generated code may be one line
-
-using NumberedLines = std::map<unsigned, std::string>;
-
-/// Without what follows the last complete character before the limit, and without the carriage return of Windows.
-std::string shortened(std::string text) {
-  if (text.ends_with('\r')) text.pop_back();
-  if (text.size() <= longest_text) return text;
-  std::size_t end = longest_text;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + " \xE2\x80\xA6";
-}
-
-/// All lines of the file that a kernel's line is in; empty if they are not known.
-NumberedLines read_lines(const PlacedLine& line, const SourceText& program, const SourceFinder& finder) {
-  NumberedLines lines;
-  const std::string& file = line.place.file;
-  if (!line.is_file) {
-    const std::string_view name = file == nameless_place ? nameless_source : std::string_view(file);
-    for (const SourceText::Line& line_of_program : program.lines()) {
-      if (ends_with_path(name, line_of_program.file))
-        lines.emplace(line_of_program.number, std::string(line_of_program.text));
-    }
-    if (!lines.empty()) return lines;
-  }
-  unsigned number = 0;
-  for (std::string& text : finder.lines_of_file(file, line.is_file)) lines.emplace(++number, std::move(text));
-  return lines;
-}
-
-/// Adds the line, with the lines around it.
-void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
-  const unsigned number = line.place.line;
-  const auto first = file_lines.lower_bound(number > around ? number - around : 1),
-             last = file_lines.upper_bound(number + around);
-  if (number > 0) {
-    for (auto shown_line = first; shown_line != last; ++shown_line)
-      shown.emplace(shown_line->first, shortened(shown_line->second));
-  }
-  shown.emplace(number, shortened(line.text));  // if the file lacks it
-}
-
-}  // namespace
-
 std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const trace::Trace& trace,
                                            const SourceFinder& finder) {
   const std::uint32_t source = kernel.trace.source;
@@ -168,51 +202,6 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   for (auto& [file, lines] : files) excerpts.push_back({file, {lines.second.begin(), lines.second.end()}});
   return excerpts;
 }
-
-namespace {
-
-constexpr std::string_view blanks = " \t\r\n";
-
-/// Takes the next word off the front of `rest`, with its quotes, in which blanks are part of the word.
-std::string_view take_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
-  std::size_t end = 0;
-  for (char quote = '\0'; end < rest.size(); ++end) {
-    const char c = rest[end];
-    if (c == '\\' && end + 1 < rest.size()) {
-      ++end;
-    } else if (quote != '\0') {
-      if (c == quote) quote = '\0';
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (blanks.find(c) != std::string_view::npos) {
-      break;
-    }
-  }
-  const std::string_view word = rest.substr(0, end);
-  rest.remove_prefix(end);
-  return word;
-}
-
-/// Whether a path that is not below the current folder, or is marked as one, begins anywhere in the option.
-bool names_folder(std::string_view option) {
-  for (auto at = option.find('/'); at != std::string_view::npos; at = option.find('/', at + 1)) {
-    std::string_view before = option.substr(0, at);
-    for (const std::string_view mark : {"..", ".", "~"}) {
-      if (!before.ends_with(mark)) continue;
-      before.remove_suffix(mark.size());
-      break;
-    }
-    constexpr std::string_view begins = "=\"'\\:,;( ";
-    if (before.empty() || begins.find(before.back()) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-/// Options whose value may be a separate word.
-constexpr std::array paths{"-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot"};
-
-}  // namespace
 
 std::string without_folders(std::string_view options) {
   std::string kept;

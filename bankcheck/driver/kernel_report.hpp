@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +12,38 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/driver/emitted_code.hpp"
+#include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/driver/source_finder.hpp"
 
 namespace bankwise::driver {
+
+// Evidence for one of a report's two counts: the instructions that a device compiler emitted for a line.
+
+/// The help of --cubin.
+inline constexpr const char* cubin_help =
+    "Cubin of the kernels (nvcc -cubin -lineinfo): for each line whose accesses a compiler may merge, report whether "
+    "the instructions match the merged accesses or those of the source";
+
+using cuda::EmittedLine;
+
+/// Which of the two counts the instructions agree with.
+enum class AgreeingCount { source, merged, both, neither };
+std::string_view to_string(AgreeingCount column);
+
+struct EmittedEvidence {
+  std::map<std::string, std::uint64_t> opcodes;  ///< those of the same kind of access
+  AgreeingCount column = AgreeingCount::both;
+};
+
+/// Bytes per lane of "LDS.U16", "STS.128", "LDS".
+unsigned width_of_opcode(std::string_view opcode);
+
+/// The evidence for a line of a report: the widths of its instructions. Nothing for atomics, and if the code has no
+/// line of the file. Files are compared by their names without directories.
+std::optional<EmittedEvidence> evidence_for(const trace::LineReport& line, const std::vector<EmittedLine>& emitted);
+
+/// "2 LDS, 8 LDS.128: merged".
+std::string to_text(const EmittedEvidence& evidence);
 
 /// A source line of a kernel, at the place where the user finds it.
 struct PlacedLine {
@@ -87,6 +115,8 @@ void sort_by_place(trace::Report& report);
 /// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
 /// have the same rows, because the accesses are the same.
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted);
+/// The same row, or one without accesses.
+const trace::LineReport& line_on(const trace::Report& report, const trace::LineReport& wanted);
 
 /// Whether the second count, of accesses as a device compiler may merge them, has columns.
 bool has_merged(const std::vector<trace::Report>& reports);

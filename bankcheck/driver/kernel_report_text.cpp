@@ -67,9 +67,7 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
     auto& row = table.emplace_back(
         std::vector<std::string>{where(kernel.lines.front()[i], line.site), access_text(line), line.array});
     for (const trace::Report& report : reports) {
-      const trace::LineReport* same = same_line(report, line);
-      const trace::LineReport empty;
-      const trace::LineReport& numbers = same == nullptr ? empty : *same;
+      const trace::LineReport& numbers = line_on(report, line);
       append(row, numbers_of(numbers.costs, merged ? &numbers.merged : nullptr, alone));
     }
     row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/driver/progress.hpp"
+#include "bankcheck/driver/child_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,18 +30,12 @@ void put(const std::string& text) {
 
 ProgressFile::ProgressFile(const std::filesystem::path& path, std::string blocks) : blocks_(std::move(blocks)) {
   std::ofstream(path, std::ios::binary) << std::string(sizeof(RunProgress), '\0');
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  void* memory = mmap(nullptr, sizeof(RunProgress), PROT_READ, MAP_SHARED, file, 0);
-  close(file);
-  if (memory == MAP_FAILED) return;
-  progress_ = static_cast<const RunProgress*>(memory);
-  if (isatty(STDERR_FILENO) != 0) setenv(support::progress_variable, path.c_str(), 1);
+  progress_ = map_progress(path.c_str());
+  if (progress_ != nullptr && isatty(STDERR_FILENO) != 0) setenv(support::progress_variable, path.c_str(), 1);
 }
 
 ProgressFile::~ProgressFile() {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): it is unmapped, not written
-  if (progress_ != nullptr) munmap(const_cast<RunProgress*>(progress_), sizeof(RunProgress));
+  if (progress_ != nullptr) munmap(progress_, sizeof(RunProgress));
 }
 
 std::string ProgressFile::text() const {

@@ -9,14 +9,12 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <utility>
 
 #include <bankwise/support/append.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
-#include "bankcheck/driver/guard.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -30,7 +28,7 @@ std::string not_recorded(const TemporaryFolder& folder, int error) {
 
 }  // namespace
 
-void declare_check(CLI::App& command, Recorder& recorder) {
+void declare_check(CLI::App& command, ProgramRecorder& recorder) {
   CheckOptions& options = recorder.options;
   declare_report_options(command, options.report);
   command
@@ -54,7 +52,7 @@ void declare_check(CLI::App& command, Recorder& recorder) {
   recorder.declare(command);
 }
 
-int check(Recorder& recorder) {
+int check(ProgramRecorder& recorder) {
   start_guard();
   const CheckOptions& options = recorder.options;
   if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");

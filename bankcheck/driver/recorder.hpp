@@ -48,12 +48,12 @@ struct CommandFailed : std::runtime_error {
   std::string details;
 };
 
-class Recorder {
+class ProgramRecorder {
  public:
-  explicit Recorder(const char* blocks) : blocks_(blocks) {}
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
-  virtual ~Recorder() = default;
+  explicit ProgramRecorder(const char* blocks) : blocks_(blocks) {}
+  ProgramRecorder(const ProgramRecorder&) = delete;
+  ProgramRecorder& operator=(const ProgramRecorder&) = delete;
+  virtual ~ProgramRecorder() = default;
 
   /// Adds the recorder's own options to a command that has the common ones.
   virtual void declare(CLI::App& command) = 0;
@@ -69,11 +69,11 @@ class Recorder {
 };
 
 /// Adds all options of a recorder to its command.
-void declare_check(CLI::App& command, Recorder& recorder);
+void declare_check(CLI::App& command, ProgramRecorder& recorder);
 
 /// Runs the command. Returns exit_ok, exit_wrong if a limit is exceeded or the program has a fault, or exit_device if
-/// it failed. Errors: as Reporting and Recorder::run().
-int check(Recorder& recorder);
+/// it failed. Errors: as Reporting and ProgramRecorder::run().
+int check(ProgramRecorder& recorder);
 
 /// Begins a record in a folder, to which the parts append that bankcheck loads into the program (support/append.hpp).
 /// Returns its file. Error: std::runtime_error.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <tuple>
 #include <variant>
 
 #include <bankwise/report/metrics.hpp>
@@ -75,6 +74,12 @@ std::string access_text(const trace::LineReport& line) {
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
   const auto same = std::ranges::lower_bound(report.lines, line_key(wanted), {}, line_key);
   return same == report.lines.end() || line_key(*same) != line_key(wanted) ? nullptr : &*same;
+}
+
+const trace::LineReport& line_on(const trace::Report& report, const trace::LineReport& wanted) {
+  static const trace::LineReport none;
+  const trace::LineReport* same = same_line(report, wanted);
+  return same == nullptr ? none : *same;
 }
 
 bool has_merged(const std::vector<trace::Report>& reports) {

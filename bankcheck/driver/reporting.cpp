@@ -6,13 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <set>
-#include <system_error>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
@@ -109,17 +106,6 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
     sentences.push_back(fmt::format("{} has {}{}", kernel.name, plural(std::uint64_t(faults), "diagnosis", "diagnoses"),
                                     ended ? ", and a launch of it ended early" : ""));
   }
-}
-
-trace::TraceFile read_trace(const std::string& path) {
-  if (path == "-") return trace::read_json_lines(std::cin, "stdin");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || (file.peek(), errno == EISDIR)) {
-    throw UsageError(fmt::format("cannot read {}: {}", path, std::generic_category().message(errno)));
-  }
-  file.clear();
-  return trace::read_json_lines(file, path);
 }
 
 }  // namespace
@@ -289,7 +275,9 @@ int report_file(ReportCommand& options) {
   options.report.emitted = emitted_lines(options.cubin);
   options.report.own_run = false;
   Reporting reporting(options.report);
-  const trace::TraceFile file = read_trace(options.trace);
+  std::ifstream opened;
+  std::istream& lines = open_input(options.trace, opened);
+  const trace::TraceFile file = trace::read_json_lines(lines, options.trace == "-" ? "stdin" : options.trace);
   std::vector<std::string> incomplete = file.trace.errors;
   if (!file.closed) {
     incomplete.push_back(

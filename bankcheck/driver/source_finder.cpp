@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
-#include <optional>
 #include <tuple>
 
 #include <bankwise/support/files.hpp>
@@ -96,6 +95,21 @@ unsigned column_in(const FileLine& file, const SourceText::Line& program, unsign
 
 std::string file_name(std::string_view path) { return fs::path(path).filename().string(); }
 
+/// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
+std::optional<SourceText::Line> directive_in(std::string_view line, std::string_view file) {
+  line = trimmed(line);
+  if (!line.starts_with('#')) return std::nullopt;
+  line = trimmed(line.substr(1));
+  if (line.starts_with("line")) line = trimmed(line.substr(4));
+  std::size_t digits = 0;
+  while (digits < line.size() && std::isdigit(static_cast<unsigned char>(line[digits])) != 0) ++digits;
+  if (digits == 0 || digits > 9) return std::nullopt;
+  SourceText::Line next{file, unsigned(std::stoul(std::string(line.substr(0, digits)))), ""};
+  const auto open = line.find('"'), close = line.rfind('"');
+  if (open < close) next.file = line.substr(open + 1, close - open - 1);
+  return next;
+}
+
 }  // namespace
 
 std::string source_file_text(const fs::path& path) {
@@ -185,25 +199,6 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePla
   if (best.files.size() > 1) return {std::nullopt, best.files};
   return {best.place, {}};
 }
-
-namespace {
-
-/// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
-std::optional<SourceText::Line> directive_in(std::string_view line, std::string_view file) {
-  line = trimmed(line);
-  if (!line.starts_with('#')) return std::nullopt;
-  line = trimmed(line.substr(1));
-  if (line.starts_with("line")) line = trimmed(line.substr(4));
-  std::size_t digits = 0;
-  while (digits < line.size() && std::isdigit(static_cast<unsigned char>(line[digits])) != 0) ++digits;
-  if (digits == 0 || digits > 9) return std::nullopt;
-  SourceText::Line next{file, unsigned(std::stoul(std::string(line.substr(0, digits)))), ""};
-  const auto open = line.find('"'), close = line.rfind('"');
-  if (open < close) next.file = line.substr(open + 1, close - open - 1);
-  return next;
-}
-
-}  // namespace
 
 bool ends_with_path(std::string_view path, std::string_view tail) {
   return path.ends_with(tail) && (path.size() == tail.size() || path[path.size() - tail.size() - 1] == '/');

@@ -14,7 +14,6 @@
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
-#include "bankcheck/driver/guard.hpp"
 #include "bankcheck/emulate/cache.hpp"
 #include "bankcheck/emulate/rewrite.hpp"
 

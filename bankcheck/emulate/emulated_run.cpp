@@ -18,7 +18,6 @@
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/fit_report.hpp"
-#include "bankcheck/driver/progress.hpp"
 
 namespace bankwise::emulate {
 namespace {

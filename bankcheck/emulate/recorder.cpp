@@ -81,7 +81,7 @@ std::vector<driver::EmittedLine> emitted_lines(const std::vector<std::string>& c
 }
 
 /// Kernels as the program names them: the report may add a number to make names distinct.
-std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+std::vector<std::string> names_without_numbers(const std::vector<std::string>& kernels) {
   std::vector<std::string> names;
   names.reserve(kernels.size());
   for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.rfind('#')));
@@ -177,7 +177,7 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   run.request.warp = architecture.warp;
   run.request.max_launches = options.max_launches;
   run.request.max_blocks = options.max_groups;
-  run.request.kernels = plain_names(options.report.kernels);
+  run.request.kernels = names_without_numbers(options.report.kernels);
   options.report.fit.fit |= verifies();
   options.report.emitted = emitted_lines(cubins_, program_, cache_);
   driver::Outcome outcome = run_emulated(run);

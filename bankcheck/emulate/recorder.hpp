@@ -12,9 +12,9 @@
 namespace bankwise::emulate {
 
 /// `bankcheck emulate`: builds any CUDA source with g++, and runs it on the CPU.
-class Recorder : public driver::Recorder {
+class Recorder : public driver::ProgramRecorder {
  public:
-  Recorder() : driver::Recorder("blocks") {}
+  Recorder() : driver::ProgramRecorder("blocks") {}
   void declare(CLI::App& command) override;
   std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
 

@@ -10,7 +10,6 @@
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
-#include "bankcheck/driver/guard.hpp"
 #include "bankcheck/emulate/build.hpp"
 #include "bankcheck/emulate/cache.hpp"
 

@@ -8,14 +8,13 @@
 //   answer    what `bankcheck predict --json` prints, with "addresses" and "pictures"; or {"error": one sentence}
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/predict/bank_picture.hpp"
-#include "bankcheck/predict/predict_index.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::explorer {
 namespace {

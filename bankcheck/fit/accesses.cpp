@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>

@@ -71,74 +71,6 @@ std::uint64_t product(const std::vector<std::uint64_t>& lengths, std::size_t cou
                          std::multiplies<>());
 }
 
-}  // namespace
-
-std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) {
-  if (change.kind() == ChangeKind::identity) return IndexForm::none;
-  const std::uint64_t element = shape.element;
-  if (element == 0) return std::nullopt;
-  if (change.kind() == ChangeKind::pad && change.pads[0].every == element) return IndexForm::elements;
-  const RowXor& swizzle = change.swizzle;
-  if (swizzle.bits > 0 && ((std::uint64_t{1} << swizzle.base) % element != 0 || swizzle.row % element != 0))
-    return std::nullopt;
-  for (const Pad& pad : change.pads) {
-    if (pad.every % element != 0 || pad.bytes % element != 0) return std::nullopt;
-  }
-  const std::uint64_t row = shape.lengths.size() < 2 ? 0 : shape.row_bytes();
-  const bool rows = row > 0 && change.pads[1].every == 0 && (change.pads[0].every == 0 || change.pads[0].every == row);
-  const bool columns =
-      swizzle.bits == 0 || (row > 0 && swizzle.row % row == 0 && row % (1U << (swizzle.base + swizzle.bits)) == 0);
-  if (!rows || !columns) return IndexForm::flat;
-  return swizzle.bits > 0 ? IndexForm::columns : IndexForm::rows;
-}
-
-std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
-                       const std::vector<std::string>& subscripts) {
-  std::vector<std::string> texts = subscripts;
-  if (form == IndexForm::flat) return "[" + flat_index(change, shape, flattened(shape.lengths, subscripts)) + "]";
-  if (form == IndexForm::columns) {
-    const RowXor& swizzle = change.swizzle;
-    const std::vector<std::string> upper(subscripts.begin(), subscripts.end() - 1);
-    const std::uint64_t rows = product(shape.lengths, shape.lengths.size() - 1);
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): form_of() answers columns only if there are rows
-    const std::string bits =
-        row_bits(flattened(shape.lengths, upper), swizzle.row / shape.row_bytes(), swizzle.bits, rows);
-    texts.back() =
-        fmt::format("{} ^ {}", operand(texts.back()), times(bits, (std::uint64_t{1} << swizzle.base) / shape.element));
-  }
-  std::string text;
-  for (const std::string& index : texts) text += "[" + index + "]";
-  return text;
-}
-
-std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
-                                         const std::vector<std::string>& dimensions) {
-  std::vector<std::string> texts = dimensions;
-  const std::uint64_t element = shape.element;
-  if ((form == IndexForm::rows || form == IndexForm::columns) && change.pads[0].every > 0) {
-    texts.back() = fmt::format("{} + {}", operand(texts.back()), change.pads[0].bytes / element);
-  }
-  if (form != IndexForm::flat) return texts;
-  const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
-  const std::uint64_t after = change.bytes_of(bytes) / element;
-  if (after == elements && dimensions.size() == 1) return texts;
-  const Pad& pad = change.pads[0];
-  const bool plain =
-      change.kind() == ChangeKind::pad && dimensions.size() == 1 && pad.every > 0 && bytes % pad.every == 0;
-  if (!plain || dimensions[0].empty()) return {std::to_string(after)};
-  return {fmt::format("{} + {}", dimensions[0],
-                      times(fmt::format("{} / {}", operand(dimensions[0]), pad.every / element), pad.bytes / element))};
-}
-
-std::vector<std::string> subscript_names(std::size_t dimensions) {
-  if (dimensions == 1) return {"i"};
-  std::vector<std::string> names{"y", "x"};
-  for (std::size_t d = 2; d < dimensions; ++d) names.insert(names.begin(), d == 2 ? "z" : fmt::format("w{}", d));
-  return names;
-}
-
-namespace {
-
 class Editor : source::SourceTokens {
  public:
   Editor(std::string_view code, const Declaration& declaration, const Change& change, const ArrayShape& shape,
@@ -255,6 +187,70 @@ class Editor : source::SourceTokens {
 };
 
 }  // namespace
+
+std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) {
+  if (change.kind() == ChangeKind::identity) return IndexForm::none;
+  const std::uint64_t element = shape.element;
+  if (element == 0) return std::nullopt;
+  if (change.kind() == ChangeKind::pad && change.pads[0].every == element) return IndexForm::elements;
+  const RowXor& swizzle = change.swizzle;
+  if (swizzle.bits > 0 && ((std::uint64_t{1} << swizzle.base) % element != 0 || swizzle.row % element != 0))
+    return std::nullopt;
+  for (const Pad& pad : change.pads) {
+    if (pad.every % element != 0 || pad.bytes % element != 0) return std::nullopt;
+  }
+  const std::uint64_t row = shape.lengths.size() < 2 ? 0 : shape.row_bytes();
+  const bool rows = row > 0 && change.pads[1].every == 0 && (change.pads[0].every == 0 || change.pads[0].every == row);
+  const bool columns =
+      swizzle.bits == 0 || (row > 0 && swizzle.row % row == 0 && row % (1U << (swizzle.base + swizzle.bits)) == 0);
+  if (!rows || !columns) return IndexForm::flat;
+  return swizzle.bits > 0 ? IndexForm::columns : IndexForm::rows;
+}
+
+std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
+                       const std::vector<std::string>& subscripts) {
+  std::vector<std::string> texts = subscripts;
+  if (form == IndexForm::flat) return "[" + flat_index(change, shape, flattened(shape.lengths, subscripts)) + "]";
+  if (form == IndexForm::columns) {
+    const RowXor& swizzle = change.swizzle;
+    const std::vector<std::string> upper(subscripts.begin(), subscripts.end() - 1);
+    const std::uint64_t rows = product(shape.lengths, shape.lengths.size() - 1);
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): form_of() answers columns only if there are rows
+    const std::string bits =
+        row_bits(flattened(shape.lengths, upper), swizzle.row / shape.row_bytes(), swizzle.bits, rows);
+    texts.back() =
+        fmt::format("{} ^ {}", operand(texts.back()), times(bits, (std::uint64_t{1} << swizzle.base) / shape.element));
+  }
+  std::string text;
+  for (const std::string& index : texts) text += "[" + index + "]";
+  return text;
+}
+
+std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
+                                         const std::vector<std::string>& dimensions) {
+  std::vector<std::string> texts = dimensions;
+  const std::uint64_t element = shape.element;
+  if ((form == IndexForm::rows || form == IndexForm::columns) && change.pads[0].every > 0) {
+    texts.back() = fmt::format("{} + {}", operand(texts.back()), change.pads[0].bytes / element);
+  }
+  if (form != IndexForm::flat) return texts;
+  const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
+  const std::uint64_t after = change.bytes_of(bytes) / element;
+  if (after == elements && dimensions.size() == 1) return texts;
+  const Pad& pad = change.pads[0];
+  const bool plain =
+      change.kind() == ChangeKind::pad && dimensions.size() == 1 && pad.every > 0 && bytes % pad.every == 0;
+  if (!plain || dimensions[0].empty()) return {std::to_string(after)};
+  return {fmt::format("{} + {}", dimensions[0],
+                      times(fmt::format("{} / {}", operand(dimensions[0]), pad.every / element), pad.bytes / element))};
+}
+
+std::vector<std::string> subscript_names(std::size_t dimensions) {
+  if (dimensions == 1) return {"i"};
+  std::vector<std::string> names{"y", "x"};
+  for (std::size_t d = 2; d < dimensions; ++d) names.insert(names.begin(), d == 2 ? "z" : fmt::format("w{}", d));
+  return names;
+}
 
 std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
                                                       const Change& change, const ArrayShape& shape) {

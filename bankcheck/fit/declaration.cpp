@@ -45,9 +45,9 @@ std::uint64_t bytes_of_type(const std::string& type) {
 }
 
 /// The values of a source's named constants, as texts: the last definition before a place counts.
-class Constants {
+class SourceConstants {
  public:
-  Constants(std::string_view source, std::size_t before, std::string_view options) {
+  SourceConstants(std::string_view source, std::size_t before, std::string_view options) {
     note_options(options);
     while (before > 0 && before <= source.size()) {
       const std::string_view rest = source.substr(0, before);
@@ -175,7 +175,7 @@ std::optional<Declaration> declaration_at(const source::SourceTokens& code, std:
 }
 
 void find_lengths(Declaration& declaration, std::string_view source, std::uint64_t bytes, std::string_view options) {
-  const Constants constants(source, declaration.at, options);
+  const SourceConstants constants(source, declaration.at, options);
   std::uint64_t product = 1;
   for (const std::string& dimension : declaration.dimensions) {
     const auto length = constants.value_of(dimension);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -172,14 +171,14 @@ bool is_systematic(const trace::KernelTrace& trace, const Accesses& accesses, co
   return 2 * saved_by(difference) >= removable || exceeds_chance(difference, deviations);
 }
 
-Verdict verdict_of(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
-                   const Architectures& architectures) {
+FitVerdict verdict_of(const trace::KernelTrace& trace, const Accesses& accesses, const ArrayFit& fit,
+                      const Architectures& architectures) {
   const std::uint64_t before = fit.before().option.passes, best = fit.options[fit.best].option.passes;
-  if (before == fit.ideal) return Verdict::no_conflicts;
-  if (fit.facts.bounds.fixed) return Verdict::fixed;
-  if (best == before) return Verdict::none;
-  if (best == fit.bound) return Verdict::removed;
-  return is_systematic(trace, accesses, fit, architectures) ? Verdict::reduced : Verdict::chance;
+  if (before == fit.ideal) return FitVerdict::no_conflicts;
+  if (fit.facts.bounds.fixed) return FitVerdict::fixed;
+  if (best == before) return FitVerdict::none;
+  if (best == fit.bound) return FitVerdict::removed;
+  return is_systematic(trace, accesses, fit, architectures) ? FitVerdict::reduced : FitVerdict::chance;
 }
 
 /// Elements as narrow as the accesses, in rows as long as the stride that has most conflicts.
@@ -203,7 +202,7 @@ std::size_t proposal(const ArrayFit& fit) {
     const ChangeKind kind = fit.options[i].option.change.kind();
     return (form(i) == IndexForm::rows || form(i) == IndexForm::columns) && kind != ChangeKind::pad_and_xor;
   };
-  if (fit.shape_inferred || is_simple(fit.best) || fit.verdict == Verdict::removed) return fit.best;
+  if (fit.shape_inferred || is_simple(fit.best) || fit.verdict == FitVerdict::removed) return fit.best;
   const auto passes = [&](std::size_t i) { return double(fit.options[i].option.passes); };
   std::size_t chosen = fit.best;
   for (std::size_t i = 1; i < fit.options.size(); ++i) {
@@ -254,14 +253,14 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   for (const Option& option : result.front)
     fit.front.push_back({option, accesses.passes_by_architecture(option.change)});
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
-  if (fit.verdict == Verdict::removed || fit.verdict == Verdict::reduced) fit.chosen = proposal(fit);
+  if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) fit.chosen = proposal(fit);
   fit.doubts = doubts_about(trace, fit);
   return fit;
 }
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
+std::string_view to_string(FitVerdict verdict) {
   constexpr std::string_view names[]{"no conflicts", "removed", "reduced", "chance", "none", "fixed"};
   return names[int(verdict)];
 }

@@ -44,7 +44,7 @@ struct SearchBudget {
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,
                     const SearchBudget& limits);
 
-enum class Verdict {
+enum class FitVerdict {
   no_conflicts,  ///< there is nothing to remove
   removed,       ///< no conflict remains that any layout could remove
   reduced,       ///< fewer conflicts
@@ -52,7 +52,7 @@ enum class Verdict {
   none,          ///< no change of the family saves anything
   fixed,         ///< no change can be made: AccessFacts::why_fixed
 };
-std::string_view to_string(Verdict verdict);
+std::string_view to_string(FitVerdict verdict);
 
 /// An option of the search with its passes on each architecture.
 struct PricedOption {
@@ -67,7 +67,7 @@ struct ArrayFit {
   ArrayShape shape;
   bool shape_inferred = false;  ///< from the accesses, for want of a declaration
   AccessFacts facts;
-  Verdict verdict = Verdict::none;
+  FitVerdict verdict = FitVerdict::none;
   std::vector<PricedOption> options;  ///< the identity, the best of each kind, and the best that are simple to write
   std::vector<PricedOption> front;    ///< passes against bytes
   /// Index into options, 0 unless the verdict is removed or reduced: the best, or one that saves nearly as much and is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/opencl/oclgrind_failures.hpp"
+#include "bankcheck/opencl/recorder.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -25,6 +25,30 @@ bool begins_fatal_error(std::string_view line) {
   line.remove_suffix(1);
   const auto digits = line.substr(line.rfind(':') + 1);
   return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::string first_line(const std::string& text) {
+  const auto begin = text.find_first_not_of("\n ");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// The exit code of a program, also of one that crashed after it had called exit() and all launches had ended. Nothing
+/// if a signal ended it before.
+std::optional<int> exit_code_of(const Ended& ended, const LaunchLog& log) {
+  if (WIFEXITED(ended.status)) return WEXITSTATUS(ended.status);
+  const auto exit = log.exits.find(ended.process);
+  if (!crashed(ended) || exit == log.exits.end() || !log.unfinished.empty()) return std::nullopt;
+  return exit->second & 0xff;
+}
+
+/// The reason why Oclgrind cannot run a kernel; nothing if it can run all.
+std::optional<std::string> fatal_error(const OclgrindMessages& messages, const trace::TraceFile& file,
+                                       const LaunchLog& log) {
+  if (messages.fatal_error()) return messages.fatal_error();
+  for (const std::string& error : file.trace.errors) {
+    if (auto reason = logged_fatal_error(error)) return reason;
+  }
+  return log.unable;
 }
 
 }  // namespace
@@ -82,34 +106,6 @@ LaunchLog read_launch_log(const std::filesystem::path& path) {
   }
   return log;
 }
-
-namespace {
-
-std::string first_line(const std::string& text) {
-  const auto begin = text.find_first_not_of("\n ");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
-}
-
-/// The exit code of a program, also of one that crashed after it had called exit() and all launches had ended. Nothing
-/// if a signal ended it before.
-std::optional<int> exit_code_of(const Ended& ended, const LaunchLog& log) {
-  if (WIFEXITED(ended.status)) return WEXITSTATUS(ended.status);
-  const auto exit = log.exits.find(ended.process);
-  if (!crashed(ended) || exit == log.exits.end() || !log.unfinished.empty()) return std::nullopt;
-  return exit->second & 0xff;
-}
-
-/// The reason why Oclgrind cannot run a kernel; nothing if it can run all.
-std::optional<std::string> fatal_error(const OclgrindMessages& messages, const trace::TraceFile& file,
-                                       const LaunchLog& log) {
-  if (messages.fatal_error()) return messages.fatal_error();
-  for (const std::string& error : file.trace.errors) {
-    if (auto reason = logged_fatal_error(error)) return reason;
-  }
-  return log.unable;
-}
-
-}  // namespace
 
 std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages& messages,
                                       const trace::TraceFile& file, const LaunchLog& log) {

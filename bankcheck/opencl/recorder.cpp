@@ -17,10 +17,9 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/files.hpp"
-#include "bankcheck/driver/progress.hpp"
 #include "bankcheck/opencl/device_properties.hpp"
-#include "bankcheck/opencl/oclgrind_failures.hpp"
 
 namespace bankwise::opencl {
 namespace {
@@ -36,38 +35,8 @@ std::string keys() {
   return list;
 }
 
-}  // namespace
-
-std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first) {
-  support::Lines lines;
-  for (const std::string& given : device_info) {
-    const auto end = given.find('=');
-    const std::string key = given.substr(0, end);
-    const auto same = [&](const DeviceProperty& property) { return property.key == key; };
-    const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
-    if (end == std::string::npos || property == std::end(device_properties)) {
-      throw UsageError(
-          fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}", in_quotes(given), keys()));
-    }
-    const std::string value = given.substr(end + 1);
-    std::uint64_t number = 0;
-    const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos
-                                           : parse_number(value, number) && number > 0 && number <= UINT32_MAX;
-    if (!fits) {
-      throw UsageError(
-          fmt::format("--device-info {}: {}", in_quotes(given),
-                      property->bytes == 0 ? "it needs a text of one line" : "it needs a number from 1 to 2^32-1"));
-    }
-    lines.push_back(given);
-  }
-  lines.push_back(fmt::format("preferred-multiple={}", first.warp));  // unless it is given: the first line counts
-  return lines;
-}
-
-namespace {
-
 /// Kernels as OpenCL names them: the report may add build options, or a number, to make names distinct.
-std::vector<std::string> plain_names(const std::vector<std::string>& kernels) {
+std::vector<std::string> names_without_suffixes(const std::vector<std::string>& kernels) {
   std::vector<std::string> names;
   names.reserve(kernels.size());
   for (const std::string& kernel : kernels) names.push_back(kernel.substr(0, kernel.find_first_of(" #")));
@@ -140,6 +109,32 @@ fs::path find_plugin() {
 
 }  // namespace
 
+std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first) {
+  support::Lines lines;
+  for (const std::string& given : device_info) {
+    const auto end = given.find('=');
+    const std::string key = given.substr(0, end);
+    const auto same = [&](const DeviceProperty& property) { return property.key == key; };
+    const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
+    if (end == std::string::npos || property == std::end(device_properties)) {
+      throw UsageError(
+          fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}", in_quotes(given), keys()));
+    }
+    const std::string value = given.substr(end + 1);
+    std::uint64_t number = 0;
+    const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos
+                                           : parse_number(value, number) && number > 0 && number <= UINT32_MAX;
+    if (!fits) {
+      throw UsageError(
+          fmt::format("--device-info {}: {}", in_quotes(given),
+                      property->bytes == 0 ? "it needs a text of one line" : "it needs a number from 1 to 2^32-1"));
+    }
+    lines.push_back(given);
+  }
+  lines.push_back(fmt::format("preferred-multiple={}", first.warp));  // unless it is given: the first line counts
+  return lines;
+}
+
 void Recorder::declare(CLI::App& command) {
   command.footer(
       "The program and its arguments follow --.\n"
@@ -155,7 +150,7 @@ void Recorder::declare(CLI::App& command) {
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
   if (options.program.empty()) throw UsageError("no program to check: give it after --; see bankcheck opencl --help");
   const std::string& program = options.program.front();
-  support::OpenclRequest request{.kernels = plain_names(options.report.kernels),
+  support::OpenclRequest request{.kernels = names_without_suffixes(options.report.kernels),
                                  .max_launches = options.max_launches,
                                  .max_groups = options.max_groups,
                                  .device = device_values(device_info_, *reporting.architectures().front())};

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/recorder.hpp"
 
 namespace bankwise::opencl {
@@ -14,9 +20,9 @@ namespace bankwise::opencl {
 std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first);
 
 /// `bankcheck opencl`: runs any OpenCL program under Oclgrind, with a plugin that records.
-class Recorder : public driver::Recorder {
+class Recorder : public driver::ProgramRecorder {
  public:
-  Recorder() : driver::Recorder("work-groups") {}
+  Recorder() : driver::ProgramRecorder("work-groups") {}
   void declare(CLI::App& command) override;
   std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
 
@@ -24,5 +30,44 @@ class Recorder : public driver::Recorder {
   std::vector<std::string> device_info_;  ///< KEY=VALUE
   std::uint64_t local_memory_ = 65536;    ///< bytes that the simulated device reports
 };
+
+// How a run under Oclgrind ended.
+
+/// Recognises Oclgrind's messages in the stderr of a program that Oclgrind runs, while it is written, and keeps the
+/// first of each kind. Text of the program is taken for a message only if it has all lines of that message.
+class OclgrindMessages {
+ public:
+  /// The next bytes of stderr. Every message ends with a newline.
+  void read(std::string_view bytes);
+
+  const std::optional<std::string>& fatal_error() const { return fatal_error_; }     ///< the reason
+  const std::optional<std::string>& lost_plugin() const { return lost_plugin_; }     ///< why it cannot be loaded
+  const std::optional<std::string>& failed_assertion() const { return assertion_; }  ///< in Oclgrind's sources
+
+ private:
+  void take(std::string line);
+
+  std::string line_;                   ///< the beginning of the next line
+  std::array<std::string, 2> before_;  ///< the two lines before it
+  std::optional<std::string> fatal_error_, lost_plugin_, assertion_;
+};
+
+/// The reason in an error that Oclgrind has logged, if it means that Oclgrind cannot run the kernel.
+std::optional<std::string> logged_fatal_error(std::string_view error);
+
+/// What the launch log (launch_log.hpp) says.
+struct LaunchLog {
+  std::map<long, std::string> unfinished;     ///< by process: the kernel of the launch that has not ended
+  std::map<long, int> exits;                  ///< by process: the exit code
+  std::optional<std::string> not_all_groups;  ///< the first launch that ended without some work-groups
+  std::optional<std::string> unable;          ///< why Oclgrind cannot create or run a kernel: the first reason
+};
+
+/// An empty log if there is no such file. Lines that are none of the above are skipped.
+LaunchLog read_launch_log(const std::filesystem::path& path);
+
+/// The first failure that applies, in the order of causes.
+std::optional<std::string> failure_of(const driver::Ended& ended, const OclgrindMessages& messages,
+                                      const trace::TraceFile& file, const LaunchLog& log);
 
 }  // namespace bankwise::opencl

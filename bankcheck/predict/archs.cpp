@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/predict/command.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 #include <fmt/ranges.h>
 

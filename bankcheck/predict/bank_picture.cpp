@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <bankwise/banks/layout.hpp>
+#include <bankwise/banks/cost.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::predict {
@@ -130,13 +130,12 @@ constexpr int side = 26, left = 64, head = 40, group_head = 40, gap = 12;  // pi
 
 int column(std::size_t bank) { return left + side * int(bank); }
 
-std::string text_at(int x, int y, const std::string& text, const char* fill) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", x, y, fill, xml_text(text));
+std::string text_at(int x, int y, const std::string& text, const char* fill, const char* anchor = "") {
+  return fmt::format("<text x=\"{}\" y=\"{}\"{} fill=\"{}\">{}</text>\n", x, y, anchor, fill, xml_text(text));
 }
 
 std::string in_cell(std::size_t bank, int y, const std::string& text, const char* fill) {
-  return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"{}\">{}</text>\n", column(bank) + side / 2,
-                     y, fill, text);
+  return text_at(column(bank) + side / 2, y, text, fill, " text-anchor=\"middle\"");
 }
 
 /// A row of cells.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/predict/command.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include <bankwise/support/exit_code.hpp>
@@ -18,7 +17,6 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/predict/bank_picture.hpp"
-#include "bankcheck/predict/predict_index.hpp"
 
 namespace bankwise::predict {
 namespace {
@@ -26,21 +24,12 @@ namespace {
 int predict_file(const banks::Architecture& architecture, const PredictOptions& options) {
   std::ios::sync_with_stdio(false);
   std::ifstream file;
-  const bool from_stdin = options.accesses == "-";
-  if (!from_stdin) {
-    errno = 0;
-    file.open(options.accesses, std::ios::binary);
-    if (!file || (file.peek(), errno == EISDIR)) {
-      throw UsageError(fmt::format("cannot read {}: {}", options.accesses, std::generic_category().message(errno)));
-    }
-    file.clear();
-  }
-  const auto bad = predict_csv(architecture, from_stdin ? std::cin : file, std::cout,
+  const auto bad = predict_csv(architecture, open_input(options.accesses, file), std::cout,
                                options.json ? CostFormat::json : CostFormat::csv);
   if (!std::cout) throw std::runtime_error("cannot write stdout");
-  if (bad)
-    throw UsageError(fmt::format("{}:{}: {}", from_stdin ? "stdin" : options.accesses, bad->line, bad->sentence));
-  return exit_ok;
+  if (!bad) return exit_ok;
+  const std::string name = options.accesses == "-" ? "stdin" : options.accesses;
+  throw UsageError(fmt::format("{}:{}: {}", name, bad->line, bad->sentence));
 }
 
 /// The lanes of --mask or --lanes; a whole warp by default.

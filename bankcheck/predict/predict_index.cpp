@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/predict/predict_index.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 #include <fmt/format.h>
 

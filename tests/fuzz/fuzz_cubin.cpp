@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "bankcheck/cuda/cubin/cubin.hpp"
-#include "bankcheck/cuda/cubin/demangled.hpp"
 #include "fuzz.hpp"
 
 using bankwise::cuda::Cubin;
@@ -21,10 +20,10 @@ constexpr std::uint64_t max_bytes = 4096;  // of a function
 void check_instruction(const Cubin& cubin, const std::string& function, std::uint64_t pc) {
   const auto frames = cubin.source_of(function, pc);
   fuzz::require(frames.size() <= 200, "a chain of calls has an end");
-  const auto instruction = cubin.instruction_at(function, pc);
-  fuzz::require(!instruction || pc % 16 == 0, "instructions have 16 bytes");
-  fuzz::require(!instruction || fuzz::is_sentence(instruction->opcode), "an opcode is a word");
-  fuzz::require(!instruction || instruction->opcode.find('?') == std::string::npos, "an opcode is no guess");
+  const auto opcode = cubin.opcode_at(function, pc);
+  fuzz::require(!opcode || pc % 16 == 0, "instructions have 16 bytes");
+  fuzz::require(!opcode || fuzz::is_sentence(*opcode), "an opcode is a word");
+  fuzz::require(!opcode || opcode->find('?') == std::string::npos, "an opcode is no guess");
 }
 
 void check_function(const Cubin& cubin, const Cubin::Function& function) {
@@ -49,7 +48,7 @@ void check_function(const Cubin& cubin, const Cubin::Function& function) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto* bytes = reinterpret_cast<const char*>(data);
   try {
-    const Cubin cubin(std::vector<char>(bytes, bytes + size));
+    const Cubin cubin(std::string(bytes, bytes + size));
     const std::string& error = cubin.line_error();
     fuzz::require(error.empty() || fuzz::is_sentence(error), "one sentence", error);
     const auto functions = cubin.functions();

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/predict/predict_index.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "fuzz.hpp"
 
 using namespace bankwise;

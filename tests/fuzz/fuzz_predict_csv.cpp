@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <bankwise/support/csv.hpp>
-#include "bankcheck/predict/predict_index.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "fuzz.hpp"
 
 using namespace bankwise;

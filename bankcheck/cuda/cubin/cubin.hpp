@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
+
+#include "bankcheck/cuda/cubin/elf.hpp"
 
 namespace bankwise::cuda {
 
@@ -17,10 +20,12 @@ class Cubin {
  public:
   /// Throws std::runtime_error with one sentence if the bytes are no cubin, or contradict themselves. A damaged table
   /// of lines is no reason to throw: line_error() has the sentence then.
-  explicit Cubin(std::vector<char> bytes);
+  explicit Cubin(std::string bytes);
+  Cubin(Cubin&&) = default;
+  Cubin& operator=(Cubin&&) = default;
 
   /// Compute capability without its dot: 90 for 9.0.
-  unsigned sm() const;
+  unsigned sm() const { return elf_.sm; }
 
   struct Function {
     std::string name;  // mangled
@@ -29,24 +34,16 @@ class Cubin {
   /// Kernels and device functions that were not inlined, in the order of the table of symbols.
   std::vector<Function> functions() const;
 
-  struct Frame {
-    std::string file;      // with its directory, as the compiler was given it
-    unsigned line = 0;     // from 1; 0 for code that is from no line
-    std::string function;  // mangled
-  };
   /// Where the instruction at `pc_offset` bytes from the function's first one comes from, innermost first: a line, and
   /// the line of each call around it that was inlined. Empty if the function or the lines are missing.
-  std::vector<Frame> source_of(const std::string& function, std::uint64_t pc_offset) const;
+  std::vector<SourceFrame> source_of(const std::string& function, std::uint64_t pc_offset) const;
 
   /// Why the cubin has no lines though it has a table of them; empty if that is not so.
-  const std::string& line_error() const;
+  const std::string& line_error() const { return line_error_; }
 
-  struct Instruction {
-    std::string opcode;  // as shared_opcode() gives it
-  };
-  /// The instruction at `pc_offset` bytes from the function's first one; nothing if it is past the end, or unknown to
-  /// shared_opcode().
-  std::optional<Instruction> instruction_at(const std::string& function, std::uint64_t pc_offset) const;
+  /// The instruction at `pc_offset` bytes from the function's first one, as shared_opcode() gives it; nothing if it is
+  /// past the end, or unknown to shared_opcode().
+  std::optional<std::string> opcode_at(const std::string& function, std::uint64_t pc_offset) const;
 
   struct SharedArray {
     std::string name;          // mangled
@@ -58,8 +55,15 @@ class Cubin {
   std::vector<SharedArray> shared_arrays(const std::string& function) const;
 
  private:
-  struct Content;
-  std::shared_ptr<const Content> content_;  // shared by copies: views into the bytes stay valid
+  /// nullptr if the cubin has no such function.
+  const Symbol* symbol_of(const std::string& function) const;
+
+  std::string bytes_;  // too long to be in the object itself, so views into them stay valid when it moves
+  Elf elf_;
+  LineTable lines_;
+  std::string line_error_;
+  std::vector<const Symbol*> functions_;
+  std::unordered_map<std::string_view, const Symbol*> by_name_;
 };
 
 // What a compiler made of a source line: its instructions on shared memory.
@@ -74,5 +78,33 @@ struct EmittedLine {
 /// The lines with an LDS, STS or ATOMS in any function, sorted. Code of inlined functions counts for their own
 /// lines. Instructions without a line are left out.
 std::vector<EmittedLine> emitted_in(const Cubin& cubin);
+
+// Which instruction stands in machine code, as nvdisasm writes it: only those that can access shared memory.
+
+/// The 128 bits of an instruction.
+struct InstructionBits {
+  std::uint64_t low = 0, high = 0;
+};
+
+/// "LDS.128" or "ATOMS.POPC.INC.32": the operation with all its modifiers in nvdisasm's order, without operands and
+/// predicate. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
+/// architectures, and for modifiers that are not known.
+std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
+
+// Names of functions for people to read.
+
+/// The name as it is written in C++, without return type, parameters and anonymous namespaces, and at most `max_width`
+/// bytes long (at least 8). As far as it takes to fit, template arguments become "...", the deepest first; then all
+/// namespaces but the first do; then the end is cut off, which "..." shows:
+///   cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<...>  ->  cub::...::DeviceReduceKernel<...>
+/// A long name has "..." for all its template arguments from the start. What no C++ compiler mangled is only cut.
+std::string demangled(std::string_view mangled, std::size_t max_width = 80);
+
+// The namespaces and the name of a mangled function, without decoding its template arguments and parameters.
+
+/// "cub::detail::Kernel<...>" for a name mangled by the Itanium C++ ABI, in time proportional to its length. A complete
+/// demangler cannot promise that: each reference to an earlier part of the name may double what it writes. Nothing for
+/// operators, constructors, names inside of functions, and what is no such name.
+std::optional<std::string> mangled_path(std::string_view mangled);
 
 }  // namespace bankwise::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/cubin/demangled.hpp"
+#include "bankcheck/cuda/cubin/cubin.hpp"
 
 #include <cxxabi.h>
 
@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace bankwise::cuda {
@@ -117,9 +116,9 @@ std::string whole_name(std::string_view mangled) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-class Reader {
+class MangledReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit MangledReader(std::string_view text) : text_(text) {}
 
   bool at_end() const { return text_.empty(); }
   char peek() const { return text_.empty() ? '\0' : text_.front(); }
@@ -242,7 +241,7 @@ std::string demangled(std::string_view mangled, std::size_t max_width) {
 }
 
 std::optional<std::string> mangled_path(std::string_view mangled) {
-  Reader reader(mangled);
+  MangledReader reader(mangled);
   if (!reader.accept("_Z")) return {};
   const bool is_nested = reader.accept("N");
   std::string path;

@@ -2,7 +2,7 @@
 //
 // DWARF 5, section 6.2.5. The two opcodes of NVIDIA are those of elfutils' dwarf.h, DW_LNE_NVIDIA_inlined_call and
 // DW_LNE_NVIDIA_set_function_name; what their operands count was found by comparing with nvdisasm -gi.
-#include "bankcheck/cuda/cubin/line_table.hpp"
+#include "bankcheck/cuda/cubin/elf.hpp"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,66 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "bankcheck/cuda/cubin/byte_reader.hpp"
-
 namespace bankwise::cuda {
 namespace {
+
+/// A position in little-endian bytes that may be hostile; it only moves forward. Every read throws std::runtime_error
+/// with one sentence if the bytes end before what is read.
+class ByteReader {
+ public:
+  /// `name` stands for the bytes in the sentences of errors and outlives the reader.
+  ByteReader(std::string_view bytes, const char* name) : bytes_(bytes), name_(name) {}
+
+  /// A number of `bytes` bytes, at most 8.
+  std::uint64_t number(unsigned bytes) {
+    std::uint64_t number = 0;
+    unsigned shift = 0;
+    for (const char byte : take(bytes)) number |= std::uint64_t{static_cast<unsigned char>(byte)} << 8 * shift++;
+    return number;
+  }
+  std::uint8_t u8() { return std::uint8_t(number(1)); }
+  std::uint16_t u16() { return std::uint16_t(number(2)); }
+  std::uint32_t u32() { return std::uint32_t(number(4)); }
+  std::uint64_t u64() { return number(8); }
+
+  /// A number in LEB128, unsigned or signed (DWARF 5, section 7.6). Bits past the 64th are dropped.
+  std::uint64_t uleb() { return leb(false); }
+  std::int64_t sleb() { return std::int64_t(leb(true)); }
+
+  /// Up to the next zero byte, which is skipped.
+  std::string_view string() {
+    const std::size_t zero = bytes_.find('\0', position_);
+    if (zero == std::string_view::npos) throw std::runtime_error(fmt::format("{} ends in the middle of a name", name_));
+    const std::size_t size = zero - position_;
+    return take(size + 1).substr(0, size);
+  }
+  std::string_view take(std::uint64_t size) {
+    if (size > left()) throw std::runtime_error(fmt::format("{} ends too early", name_));
+    const std::string_view taken = bytes_.substr(position_, std::size_t(size));
+    position_ += taken.size();
+    return taken;
+  }
+
+  std::size_t position() const { return position_; }
+  std::size_t left() const { return bytes_.size() - position_; }
+  bool at_end() const { return left() == 0; }
+
+ private:
+  std::uint64_t leb(bool is_signed) {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const std::uint8_t byte = u8();
+      if (shift < 64) number |= std::uint64_t{byte & 0x7FU} << shift;
+      if ((byte & 0x80U) != 0) continue;
+      if (is_signed && (byte & 0x40U) != 0 && shift + 7 < 64) number |= ~std::uint64_t{0} << (shift + 7);
+      return number;
+    }
+  }
+
+  std::string_view bytes_;
+  const char* name_;
+  std::size_t position_ = 0;
+};
 
 constexpr unsigned max_inlined_calls = 200;  // around each other; a chain that is longer is cut
 
@@ -81,9 +137,9 @@ class Addresses {
 };
 
 /// One unit: a header and its program.
-class Program {
+class LineProgram {
  public:
-  Program(const LineHeader& header, const Addresses& addresses, LineTable::Content& out)
+  LineProgram(const LineHeader& header, const Addresses& addresses, LineTable::Content& out)
       : header_(header), addresses_(addresses), out_(out), first_file_(out.files.size()) {
     out_.files.insert(out_.files.end(), header.files.begin(), header.files.end());
     begin_sequence();
@@ -294,7 +350,7 @@ LineTable::Content run_line_programs(const Elf& elf, const NameSections& names) 
     const std::uint64_t at = reader.position();
     ByteReader unit(reader.take(size), section_name);
     const LineHeader header = read_line_header(unit, is_64_bit, names);
-    Program(header, addresses, content).run(unit, at);
+    LineProgram(header, addresses, content).run(unit, at);
   }
   return content;
 }
@@ -327,24 +383,29 @@ std::optional<std::size_t> LineTable::row_at(const Sequence& sequence, std::uint
   return *(next - 1);
 }
 
-std::vector<SourceLine> LineTable::lines(std::uint32_t section, std::uint64_t offset) const {
-  std::vector<SourceLine> lines;
+std::string LineTable::File::path() const {
+  const bool is_whole = directory.empty() || name.starts_with('/');
+  return is_whole ? std::string(name) : fmt::format("{}/{}", directory, name);
+}
+
+std::vector<SourceFrame> LineTable::frames(std::uint32_t section, std::uint64_t offset) const {
+  std::vector<SourceFrame> frames;
   for (const Sequence& sequence : content_.sequences) {
     auto row = sequence.section == section ? row_at(sequence, offset) : std::nullopt;
     if (!row) continue;
-    while (row && lines.size() < max_inlined_calls) {
+    while (row && frames.size() < max_inlined_calls) {
       const Row& here = content_.rows[*row];
       const File file = here.file < content_.files.size() ? content_.files[here.file] : File{};
       const bool is_inlined = here.caller != 0;
-      lines.push_back(
-          {file.directory, file.name, here.line, is_inlined ? string_at(names_, here.function, max_symbol_bytes) : ""});
+      const std::string_view function = is_inlined ? string_at(names_, here.function, max_symbol_bytes) : "";
+      frames.push_back({file.path(), here.line, std::string(function)});
       // A caller is a row that came before, so the chain has an end.
       const bool is_earlier = is_inlined && here.caller <= *row - sequence.first;
       row = is_earlier ? std::optional(std::size_t(sequence.first + here.caller - 1)) : std::nullopt;
     }
     break;
   }
-  return lines;
+  return frames;
 }
 
 }  // namespace bankwise::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/cuda/cubin/opcode.hpp"
+#include "bankcheck/cuda/cubin/cubin.hpp"
 
 #include <algorithm>
 #include <array>

@@ -37,7 +37,7 @@ constexpr uint32_t FILL_REPORT_STEP = 64;
 constexpr uint32_t SPARE_ENTRIES = 192 * 64;
 
 /// What reported the access; with its flags, it decides the `kind` of a pattern or the `what` of a bulk record.
-enum class Source : uint32_t {
+enum class AccessSource : uint32_t {
   shared = 0,
   async_copy,
   matrix,
@@ -57,8 +57,8 @@ enum class Source : uint32_t {
   end
 };
 
-/// Source, bytes per lane (1 to 255), and the low 16 bits of the callback's flags, in one word.
-constexpr uint32_t pack_what(Source source, uint32_t width, uint32_t flags) {
+/// The source, bytes per lane (1 to 255), and the low 16 bits of the callback's flags, in one word.
+constexpr uint32_t pack_what(AccessSource source, uint32_t width, uint32_t flags) {
   return uint32_t(source) << 24 | (width & 0xff) << 16 | (flags & 0xffff);
 }
 

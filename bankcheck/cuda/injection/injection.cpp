@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 
 #include "bankcheck/cuda/injection/watcher.hpp"
 

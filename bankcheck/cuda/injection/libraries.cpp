@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include <bankwise/support/library.hpp>
+
 namespace bankwise::cuda {
 namespace {
 
@@ -19,17 +21,14 @@ Function* driver_function(const char* name) {
 }  // namespace
 
 SanitizerApi load_sanitizer(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw std::runtime_error(std::string("cannot load NVIDIA's Sanitizer library: ") + dlerror());
+  const LoadedLibrary library{path.c_str()};
+  if (!library) throw std::runtime_error("cannot load NVIDIA's Sanitizer library: " + library.why_missing());
   SanitizerApi api;
-  const auto find = [&](const char* symbol) {
-    void* address = dlsym(library, symbol);
-    if (address == nullptr) {
-      throw std::runtime_error(path + " has no " + symbol + ": it is no Sanitizer library, or too old");
-    }
-    return address;
+  const auto find = [&](auto& function, const char* symbol) {
+    if (library.find(function, {symbol})) return;
+    throw std::runtime_error(path + " has no " + symbol + ": it is no Sanitizer library, or too old");
   };
-#define BANKWISE_FIND(member, symbol) api.member = reinterpret_cast<decltype(api.member)>(find(#symbol));
+#define BANKWISE_FIND(member, symbol) find(api.member, #symbol);
   BANKWISE_SANITIZER_FUNCTIONS(BANKWISE_FIND)
 #undef BANKWISE_FIND
   return api;

@@ -197,13 +197,13 @@ __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint
                                            uint32_t mask, uint32_t lane) {
   const uint32_t source = what >> 24, width = what >> 16 & 0xff;
   WarpCost cost;
-  if (source == uint32_t(Source::matrix)) {
+  if (source == uint32_t(AccessSource::matrix)) {
     // For each of 1, 2 or 4 matrices, 8 lanes have the addresses of rows of 16 bytes.
     const uint32_t matrices = what >> 8 & 0xff;
     const uint32_t rows = matrices >= 4 ? mask : mask & ((1u << 8 * matrices) - 1);
     if ((rows >> lane & 1) == 0) return;
     cost = warp_cost(address, 16, false, rows, lane);
-  } else if (source == uint32_t(Source::shared)) {
+  } else if (source == uint32_t(AccessSource::shared)) {
     const bool is_load = direction(what & 0xffff) == reads;
     cost = warp_cost(address, width, is_load, mask, lane);
   }
@@ -247,7 +247,7 @@ __device__ __forceinline__ int count_lanes(void* userdata, uint64_t pc, uint32_t
 }
 
 /// Counts an instruction of a whole warp that has no addresses of lanes.
-__device__ __forceinline__ int count_bulk(void* userdata, uint64_t pc, Source source) {
+__device__ __forceinline__ int count_bulk(void* userdata, uint64_t pc, AccessSource source) {
   auto* launch = static_cast<LaunchSlot*>(userdata);
   if (!is_watched(launch)) return 0;
   if (lane_number() != __ffs(__activemask()) - 1) return 0;
@@ -265,29 +265,31 @@ __device__ __forceinline__ int count_bulk(void* userdata, uint64_t pc, Source so
 #define BANKWISE_PATCH extern "C" __device__ __noinline__ int
 
 BANKWISE_PATCH bankwise_shared_access(void* userdata, uint64_t pc, void* offset, uint32_t width, uint32_t flags) {
-  return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(Source::shared, width, flags));
+  return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(AccessSource::shared, width, flags));
 }
 BANKWISE_PATCH bankwise_remote_access(void* userdata, uint64_t pc, void* offset, uint32_t width, uint32_t flags) {
-  return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(Source::remote, width, flags));
+  return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(AccessSource::remote, width, flags));
 }
 BANKWISE_PATCH bankwise_async_copy(void* userdata, uint64_t pc, void* from, uint32_t offset, uint32_t width) {
-  return count_lanes(userdata, pc, pack_copy(offset, uint64_t(from)), pack_what(Source::async_copy, width, 0));
+  return count_lanes(userdata, pc, pack_copy(offset, uint64_t(from)), pack_what(AccessSource::async_copy, width, 0));
 }
 BANKWISE_PATCH bankwise_matrix_access(void* userdata, uint64_t pc, uint32_t offset, uint32_t width, uint32_t flags,
                                       uint32_t matrices) {
-  return count_lanes(userdata, pc, offset, pack_what(Source::matrix, width, (flags & 0xff) | matrices << 8));
+  return count_lanes(userdata, pc, offset, pack_what(AccessSource::matrix, width, (flags & 0xff) | matrices << 8));
 }
 BANKWISE_PATCH bankwise_async_store(void* userdata, uint64_t pc, uint32_t offset, uint32_t /*barrier*/, void* /*value*/,
                                     uint32_t width) {
-  return count_lanes(userdata, pc, offset, pack_what(Source::async_store, width, 0));
+  return count_lanes(userdata, pc, offset, pack_what(AccessSource::async_store, width, 0));
 }
 BANKWISE_PATCH bankwise_async_reduction(void* userdata, uint64_t pc, uint32_t offset, uint32_t /*barrier*/,
                                         uint32_t width) {
-  return count_lanes(userdata, pc, offset, pack_what(Source::async_reduction, width, 0));
+  return count_lanes(userdata, pc, offset, pack_what(AccessSource::async_reduction, width, 0));
 }
 
-#define BANKWISE_BULK_PATCH(source) \
-  BANKWISE_PATCH bankwise_##source(void* userdata, uint64_t pc) { return count_bulk(userdata, pc, Source::source); }
+#define BANKWISE_BULK_PATCH(source)                               \
+  BANKWISE_PATCH bankwise_##source(void* userdata, uint64_t pc) { \
+    return count_bulk(userdata, pc, AccessSource::source);        \
+  }
 BANKWISE_BULK_PATCH(bulk_global_to_shared)
 BANKWISE_BULK_PATCH(bulk_shared_to_global)
 BANKWISE_BULK_PATCH(bulk_shared_to_shared)

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "bankcheck/cuda/injection/device_table.hpp"

@@ -12,8 +12,12 @@
 #include <cstring>
 #include <stdexcept>
 
+#include <bankwise/support/append.hpp>
+
 namespace bankwise::cuda {
 namespace {
+
+using support::write_all;
 
 constexpr std::size_t BYTES_TO_KEEP = 1 << 18;  // a drain may write hundreds of thousands of lines
 
@@ -39,16 +43,6 @@ class Line {
  private:
   std::string text_;
 };
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    bytes.remove_prefix(std::size_t(wrote));
-  }
-  return true;
-}
 
 std::string unique_stem() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -76,7 +70,7 @@ constexpr PatchPoint POINTS[] = {
     {44, "bankwise_tma_store", "TMA stores", false},
 };
 
-constexpr std::array<std::string_view, std::size_t(Source::end) - std::size_t(Source::first_bulk)> BULK = {
+constexpr std::array<std::string_view, std::size_t(AccessSource::end) - std::size_t(AccessSource::first_bulk)> BULK = {
     "bulk_global_to_shared",
     "bulk_shared_to_global",
     "bulk_shared_to_shared",
@@ -89,14 +83,14 @@ constexpr std::array<std::string_view, std::size_t(Source::end) - std::size_t(So
 };
 
 constexpr std::string_view KINDS[][3] = {
-    {"load", "store", "atomic"},                          // Source::shared
+    {"load", "store", "atomic"},                          // AccessSource::shared
     {"async", "async", "async"},                          // async_copy
     {"ldmatrix", "stmatrix", "stmatrix"},                 // matrix
     {"remote_load", "remote_store", "remote_atomic"},     // remote
     {"remote_store", "remote_store", "remote_store"},     // async_store
     {"remote_atomic", "remote_atomic", "remote_atomic"},  // async_reduction
 };
-static_assert(std::size(KINDS) == std::size_t(Source::first_bulk));
+static_assert(std::size(KINDS) == std::size_t(AccessSource::first_bulk));
 
 }  // namespace
 
@@ -148,7 +142,7 @@ void RecordWriter::kernel(std::uint32_t id, std::uint32_t module, std::uint64_t 
   write(Line("kernel").number(id).number(module).hex(pc).hex(bytes).text(name).finished());
 }
 
-void RecordWriter::launch(std::uint32_t kernel, const LaunchShape& shape, std::uint64_t launches,
+void RecordWriter::launch(std::uint32_t kernel, const LaunchDimensions& shape, std::uint64_t launches,
                           std::uint64_t blocks) {
   Line line("launch");
   line.number(kernel);
@@ -217,14 +211,14 @@ std::span<const PatchPoint> patch_points() { return POINTS; }
 std::string_view kind_of_access(std::uint32_t what) {
   const std::uint32_t source = (what & ~COSTED) >> 24;
   // The count of matrices is in the flags from bit 8 on.
-  const std::uint32_t flags = source == std::uint32_t(Source::matrix) ? what & 0xff : what & 0xffff;
+  const std::uint32_t flags = source == std::uint32_t(AccessSource::matrix) ? what & 0xff : what & 0xffff;
   return source < std::size(KINDS) ? KINDS[source][direction(flags)] : "unknown";
 }
 
 std::string_view name_of_bulk(std::uint32_t what) {
   const std::uint32_t source = what >> 24;
-  if (source < std::uint32_t(Source::first_bulk) || source >= std::uint32_t(Source::end)) return {};
-  return BULK[source - std::uint32_t(Source::first_bulk)];
+  if (source < std::uint32_t(AccessSource::first_bulk) || source >= std::uint32_t(AccessSource::end)) return {};
+  return BULK[source - std::uint32_t(AccessSource::first_bulk)];
 }
 
 }  // namespace bankwise::cuda

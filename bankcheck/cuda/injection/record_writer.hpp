@@ -20,10 +20,10 @@
 
 namespace bankwise::cuda {
 
-struct LaunchShape {
+struct LaunchDimensions {
   std::uint32_t grid[3], block[3];  ///< in blocks, in threads
   std::uint32_t dynamic_bytes = 0;  ///< dynamic shared memory
-  auto operator<=>(const LaunchShape&) const = default;
+  auto operator<=>(const LaunchDimensions&) const = default;
 };
 
 class RecordWriter {
@@ -40,7 +40,7 @@ class RecordWriter {
   void device(int id, int major, int minor, std::string_view name);
   void module(std::uint32_t id, int device, std::uint64_t bytes);
   void kernel(std::uint32_t id, std::uint32_t module, std::uint64_t pc, std::uint64_t bytes, std::string_view name);
-  void launch(std::uint32_t kernel, const LaunchShape& shape, std::uint64_t launches, std::uint64_t blocks);
+  void launch(std::uint32_t kernel, const LaunchDimensions& shape, std::uint64_t launches, std::uint64_t blocks);
   /// `addresses` has an address for each lane of `mask`, lowest lane first; of copies as pack_copy() makes them.
   void pattern(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
                std::uint32_t flags, std::uint32_t mask, std::uint64_t count, std::span<const std::uint32_t> addresses);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <utility>
 
 #include "bankcheck/cuda/injection/device_table.hpp"
 
@@ -19,31 +18,6 @@ std::string demangled(const std::string& mangled) {
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 && text ? text.get() : mangled;
-}
-
-/// Where the parameters begin. "(anonymous namespace)::" also has parentheses: parameters start at the last "(" outside
-/// template arguments that does not open a name.
-std::size_t begin_of_parameters(const std::string& demangled) {
-  int depth = 0;
-  for (std::size_t i = 0; i < demangled.size(); ++i) {
-    const char c = demangled[i];
-    if (c == '<') ++depth;
-    if (c == '>') --depth;
-    if (c == '(' && depth == 0 && demangled.compare(i, 11, "(anonymous ") != 0) return i;
-  }
-  return demangled.size();
-}
-
-/// Removes the template arguments that the name ends with.
-void remove_arguments(std::string& name) {
-  int depth = 0;
-  for (std::size_t i = name.size(); i-- > 0;) {
-    depth += name[i] == '>' ? 1 : name[i] == '<' ? -1 : 0;
-    if (depth == 0) {
-      name.erase(i);
-      return;
-    }
-  }
 }
 
 __extension__ using Wide = unsigned __int128;
@@ -70,14 +44,19 @@ Wide sum_of_floors(Wide terms, Wide divisor, Wide factor, Wide offset) {
 }  // namespace
 
 std::string bare_name(const std::string& demangled) {
-  std::string name = demangled.substr(0, begin_of_parameters(demangled));
-  if (name.ends_with('>')) remove_arguments(name);  // the function's own
+  constexpr std::string_view nameless = "(anonymous namespace)";  // no parameters
+  std::size_t begin = 0, end = demangled.size(), arguments = 0;
   int depth = 0;
-  for (std::size_t i = name.size(); i-- > 0;) {
-    depth += name[i] == '>' || name[i] == ')' ? 1 : name[i] == '<' || name[i] == '(' ? -1 : 0;
-    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+  for (std::size_t i = 0; i < end; ++i) {
+    if (demangled.compare(i, nameless.size(), nameless) == 0) i += nameless.size();
+    const char c = demangled[i];
+    if (depth == 0 && c == ' ') begin = i + 1;
+    if (depth == 0 && c == '<') arguments = i;
+    if (depth == 0 && c == '(') end = i;
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
   }
-  return name;
+  if (end > 0 && demangled[end - 1] == '>') end = arguments;  // the function's own
+  return demangled.substr(begin, end - begin);
 }
 
 bool KernelFilter::accepts(const std::string& mangled) const {

@@ -2,13 +2,9 @@
 #include "bankcheck/cuda/injection/watcher.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include "bankcheck/cuda/injection/libraries.hpp"
-#include "bankcheck/cuda/injection/record_writer.hpp"
 
 namespace bankwise::cuda {
 namespace {
@@ -23,7 +19,7 @@ constexpr auto LAUNCHES_TIME = std::chrono::seconds(1);
 
 constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape and LaunchSlot::kernel of what is not to be watched
 
-std::uint64_t blocks_of(const LaunchShape& launch) {
+std::uint64_t blocks_of(const LaunchDimensions& launch) {
   return std::uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 }
 
@@ -141,7 +137,7 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   return ready;
 }
 
-Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchShape& launch) {
+Watcher::Shape& Watcher::shape_of(const Kernel& kernel, const LaunchDimensions& launch) {
   const auto [place, added] = shapes_.try_emplace({kernel.id, launch});
   Shape& shape = place->second;
   if (added) {
@@ -188,9 +184,9 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
     if (module != modules_.end() && !module->second.patched) return;
   }
   const Kernel kernel = kernel_of(data);
-  const LaunchShape launch_shape{.grid = {data.gridDim_x, data.gridDim_y, data.gridDim_z},
-                                 .block = {data.blockDim_x, data.blockDim_y, data.blockDim_z},
-                                 .dynamic_bytes = launch.dynamic_bytes};
+  const LaunchDimensions launch_shape{.grid = {data.gridDim_x, data.gridDim_y, data.gridDim_z},
+                                      .block = {data.blockDim_x, data.blockDim_y, data.blockDim_z},
+                                      .dynamic_bytes = launch.dynamic_bytes};
   const ContextPointer context = context_of(data.context);
   const bool ready = prepare_tables(*context, launch.stream);
   std::uint64_t address = 0;

@@ -17,17 +17,62 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/injection/idle_watch.hpp"
 #include "bankcheck/cuda/injection/libraries.hpp"
-#include "bankcheck/cuda/injection/module_patcher.hpp"
 #include "bankcheck/cuda/injection/pattern_table.hpp"
 #include "bankcheck/cuda/injection/record_writer.hpp"
 #include "bankcheck/cuda/injection/selection.hpp"
 
+/// The compiled patch.cu for all architectures, as sanitizerAddPatches() takes it: patch_image.cpp.in.
+extern "C" const char bankwise_patch_image[];
+
 namespace bankwise::cuda {
+
+static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTRUCTION_MEMCPY_ASYNC == 14 &&
+              SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS == 17 &&
+              SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS == 19);  // as patch_points() has them
+
+/// Inserts the device patch into the program's modules. It stays there: to take it out, the library waits for the GPU,
+/// and a program whose stream waits for the launching thread would hang. All functions may be called from any thread. Failures of the library go to the record.
+class ModulePatcher {
+ public:
+  ModulePatcher(const SanitizerApi& api, RecordWriter& record) : api_(api), record_(record) {}
+
+  /// Patches a module that has just been loaded.
+  void insert(CUcontext context, CUmodule module) {
+    const std::lock_guard library(library_mutex_);
+    if (!contexts_.contains(context)) {
+      if (const auto result = api_.add_patches(bankwise_patch_image, context); result != SANITIZER_SUCCESS) {
+        return fail("sanitizerAddPatches", result);
+      }
+      contexts_.insert(context);
+    }
+    for (const PatchPoint& point : patch_points()) {
+      const auto result = api_.patch_instructions(Sanitizer_InstructionId(point.instruction), module, point.function);
+      if (result != SANITIZER_SUCCESS && point.required) {
+        fail("sanitizerPatchInstructions for " + std::string(point.what), result);
+      }
+    }
+    if (const auto result = api_.patch_module(module); result != SANITIZER_SUCCESS) {
+      fail("sanitizerPatchModule", result);
+    }
+  }
+
+  void context_ends(CUcontext context) {
+    const std::lock_guard library(library_mutex_);
+    contexts_.erase(context);
+  }
+
+ private:
+  void fail(const std::string& call, SanitizerResult result) { record_.error(failure(api_, call, result)); }
+
+  const SanitizerApi& api_;
+  RecordWriter& record_;
+  std::mutex library_mutex_;      // the library wants calls that patch one at a time
+  std::set<CUcontext> contexts_;  // that have the patches
+};
 
 struct ObservedLaunch {
   const Sanitizer_LaunchData& data;
@@ -70,7 +115,7 @@ class Watcher {
   };
   struct Shape {
     std::uint32_t number = 0, kernel = 0;
-    LaunchShape shape;
+    LaunchDimensions shape;
     BlockSample sample;
     std::uint64_t watched_launches = 0, launches_to_record = 0, blocks_to_record = 0;
     bool recorded = false;
@@ -96,7 +141,7 @@ class Watcher {
   Kernel kernel_of(const Sanitizer_LaunchData& data);
   Kernel add_kernel(const Sanitizer_LaunchData& data, std::uint64_t pc, std::uint64_t bytes);
   bool prepare_tables(Context& context, Sanitizer_StreamHandle stream);
-  Shape& shape_of(const Kernel& kernel, const LaunchShape& launch);
+  Shape& shape_of(const Kernel& kernel, const LaunchDimensions& launch);
   void count_launch(Shape& shape, std::uint64_t blocks);
   void retire_if_due(Context& context, Clock::duration after);
   Half& half_for_launch(Context& context);
@@ -119,7 +164,7 @@ class Watcher {
   std::map<CUmodule, Module> modules_;
   std::map<std::pair<CUmodule, CUfunction>, Kernel> kernels_;
   std::map<std::uint32_t, Kernel> watched_kernels_;  // by id; those of modules that are gone, too
-  std::map<std::pair<std::uint32_t, LaunchShape>, Shape> shapes_;
+  std::map<std::pair<std::uint32_t, LaunchDimensions>, Shape> shapes_;
   std::set<int> devices_;
   std::uint32_t next_module_ = 0, next_kernel_ = 0;
   Clock::time_point launches_recorded_;

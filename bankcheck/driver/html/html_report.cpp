@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include <bankwise/report/metrics.hpp>
@@ -21,11 +18,6 @@ namespace {
 /// Lines of the first report, with what other architectures have for the same line.
 const std::vector<trace::LineReport>& lines_of(const KernelPart& part) { return part.reports().front().lines; }
 
-const trace::LineReport& line_on(const trace::Report& report, const trace::LineReport& line) {
-  static const trace::LineReport none;
-  const trace::LineReport* same = same_line(report, line);
-  return same == nullptr ? none : *same;
-}
 const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line) {
   return line_on(report, line).costs;
 }
@@ -148,64 +140,6 @@ void append_excerpt(std::string& html, const KernelPart& part, const SourceExcer
   }
 }
 
-}  // namespace
-
-void append_accesses(std::string& html, const KernelPart& part) {
-  const auto& reports = part.reports();
-  const bool merged = has_merged(reports);
-  html += "<h3>Accesses, those with the most conflicts first</h3>";
-  if (merged) {
-    html +=
-        "<p class=hint>Merged: the same accesses as a compiler for the device may merge them to wider ones and drop "
-        "repeated loads.</p>";
-  }
-  html +=
-      "<div class=scroll role=region tabindex=0 aria-label=\"accesses\"><table class=numbers><thead>"
-      "<tr><td colspan=4>";
-  append_architecture_heads(html, part, merged ? 5 : 3);
-  html +=
-      "<tr><th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>array<th scope=col "
-      "class=t>source";
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    html += "<th scope=col>passes<th scope=col>ideal<th scope=col>conflicts";
-    if (merged) html += "<th scope=col>merged<th scope=col>conflicts";
-  }
-  html += "<tbody>";
-  for (const std::size_t i : shown_lines(part)) {
-    const trace::LineReport& line = lines_of(part)[i];
-    const PlacedLine& source = part.kernel.lines.front()[i];
-    html += fmt::format(
-        R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}<td class=t>{}<td class="t excerpt"><code>{}</code>)",
-        id_of(part, i), xml_text(where(source, line.site)), access_text(line), xml_text(line.array),
-        xml_text(source.text.substr(0, 120)));
-    for (const trace::Report& report : reports) append_numbers(html, part, report, line, merged);
-  }
-  html += "</table></div>";
-  if (const std::size_t lines = lines_of(part).size(); lines > max_lines) {
-    html += fmt::format("<p class=more>and {} more lines: --json lists all of them</p>", lines - max_lines);
-  }
-}
-
-void append_source(std::string& html, const KernelPart& part, const std::vector<SourceExcerpt>& excerpts) {
-  Listing listing = listing_of(part);
-  const auto worst = part.kernel.worst_line(0).value_or(shown_lines(part).front());
-  html +=
-      "<h3>Source, with the conflicts of each line</h3><div class=scroll role=region tabindex=0 aria-label=\"source\">"
-      "<table class=source><thead><tr><th scope=col>line";
-  for (const trace::Report& report : part.reports()) {
-    html += fmt::format("<th scope=col>{}", xml_text(report.architecture->name));
-  }
-  html += "<th scope=col>source";
-  for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, part, excerpt, listing, worst);
-  if (!listing.empty()) html += "<tbody>";
-  for (const auto& [key, listed] : listing) {  // in no excerpt
-    append_line(html, part, listed, part.kernel.lines.front()[listed.accesses.front()].text, worst);
-  }
-  html += "</table></div>";
-}
-
-namespace {
-
 constexpr std::size_t max_turns = 32;  // rows of a picture
 
 std::string numbers_list(const std::vector<unsigned>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
@@ -280,18 +214,6 @@ void append_worst(std::string& html, const KernelPart& part, const trace::Report
                       lane_addresses(*line.worst));
   html += "</figure>";
 }
-
-}  // namespace
-
-void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line) {
-  html += part.reports().size() == 1 ? "<div class=\"side one\">" : "<div class=side>";
-  for (const trace::Report& report : part.reports()) {
-    if (const trace::LineReport* same = same_line(report, line)) append_worst(html, part, report, *same);
-  }
-  html += "</div>";
-}
-
-namespace {
 
 constexpr std::uint32_t max_levels = 64;
 
@@ -370,6 +292,68 @@ void append_table(std::string& html, const KernelPart& part, const trace::Report
 }
 
 }  // namespace
+
+void append_accesses(std::string& html, const KernelPart& part) {
+  const auto& reports = part.reports();
+  const bool merged = has_merged(reports);
+  html += "<h3>Accesses, those with the most conflicts first</h3>";
+  if (merged) {
+    html +=
+        "<p class=hint>Merged: the same accesses as a compiler for the device may merge them to wider ones and drop "
+        "repeated loads.</p>";
+  }
+  html +=
+      "<div class=scroll role=region tabindex=0 aria-label=\"accesses\"><table class=numbers><thead>"
+      "<tr><td colspan=4>";
+  append_architecture_heads(html, part, merged ? 5 : 3);
+  html +=
+      "<tr><th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>array<th scope=col "
+      "class=t>source";
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    html += "<th scope=col>passes<th scope=col>ideal<th scope=col>conflicts";
+    if (merged) html += "<th scope=col>merged<th scope=col>conflicts";
+  }
+  html += "<tbody>";
+  for (const std::size_t i : shown_lines(part)) {
+    const trace::LineReport& line = lines_of(part)[i];
+    const PlacedLine& source = part.kernel.lines.front()[i];
+    html += fmt::format(
+        R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}<td class=t>{}<td class="t excerpt"><code>{}</code>)",
+        id_of(part, i), xml_text(where(source, line.site)), access_text(line), xml_text(line.array),
+        xml_text(source.text.substr(0, 120)));
+    for (const trace::Report& report : reports) append_numbers(html, part, report, line, merged);
+  }
+  html += "</table></div>";
+  if (const std::size_t lines = lines_of(part).size(); lines > max_lines) {
+    html += fmt::format("<p class=more>and {} more lines: --json lists all of them</p>", lines - max_lines);
+  }
+}
+
+void append_source(std::string& html, const KernelPart& part, const std::vector<SourceExcerpt>& excerpts) {
+  Listing listing = listing_of(part);
+  const auto worst = part.kernel.worst_line(0).value_or(shown_lines(part).front());
+  html +=
+      "<h3>Source, with the conflicts of each line</h3><div class=scroll role=region tabindex=0 aria-label=\"source\">"
+      "<table class=source><thead><tr><th scope=col>line";
+  for (const trace::Report& report : part.reports()) {
+    html += fmt::format("<th scope=col>{}", xml_text(report.architecture->name));
+  }
+  html += "<th scope=col>source";
+  for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, part, excerpt, listing, worst);
+  if (!listing.empty()) html += "<tbody>";
+  for (const auto& [key, listed] : listing) {  // in no excerpt
+    append_line(html, part, listed, part.kernel.lines.front()[listed.accesses.front()].text, worst);
+  }
+  html += "</table></div>";
+}
+
+void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line) {
+  html += part.reports().size() == 1 ? "<div class=\"side one\">" : "<div class=side>";
+  for (const trace::Report& report : part.reports()) {
+    if (const trace::LineReport* same = same_line(report, line)) append_worst(html, part, report, *same);
+  }
+  html += "</div>";
+}
 
 void append_levels(std::string& html, const KernelPart& part) {
   html += fmt::format(

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/banks/tally.hpp>
+#include <bankwise/banks/cost.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
 
 namespace bankwise::driver::html {

@@ -17,7 +17,6 @@
 
 #include <bankwise/support/watched_exec.hpp>
 #include "bankcheck/opencl/driver/functions.hpp"
-#include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"
 
 extern "C" [[gnu::visibility("default")]] pthread_mutex_t bankwise_compiler_lock;

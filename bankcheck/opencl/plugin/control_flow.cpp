@@ -2,7 +2,6 @@
 #include "bankcheck/opencl/plugin/control_flow.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace bankwise::opencl {
 namespace {
@@ -43,10 +42,9 @@ std::vector<unsigned> reverse_postorder(const Graph& successors) {
 
 /// The immediate dominators, computed as in Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), as
 /// positions in the reverse postorder. A dominator precedes the blocks that it dominates.
-std::vector<unsigned> dominators(const Graph& predecessors, const std::vector<unsigned>& order) {
-  const auto unknown = unsigned(order.size());
-  std::map<unsigned, unsigned> position;
-  for (unsigned i = 0; i < order.size(); ++i) position[order[i]] = i;
+std::vector<unsigned> dominators(const Graph& predecessors, const std::vector<unsigned>& order,
+                                 const std::vector<unsigned>& position) {
+  const auto unknown = unsigned(order.size());  // also the position of blocks that cannot be reached
   std::vector<unsigned> parent(order.size(), unknown);
   parent[0] = 0;
   for (bool changed = true; changed;) {
@@ -54,9 +52,8 @@ std::vector<unsigned> dominators(const Graph& predecessors, const std::vector<un
     for (unsigned i = 1; i < order.size(); ++i) {
       unsigned dominator = unknown;
       for (const unsigned predecessor : predecessors[order[i]]) {
-        const auto at = position.find(predecessor);
-        if (at == position.end() || parent[at->second] == unknown) continue;
-        unsigned left = at->second, right = dominator == unknown ? left : dominator;
+        unsigned left = position[predecessor], right = dominator == unknown ? left : dominator;
+        if (left == unknown || parent[left] == unknown) continue;
         while (left != right) (left > right ? left : right) = parent[std::max(left, right)];
         dominator = left;
       }
@@ -74,13 +71,13 @@ std::vector<std::vector<unsigned>> natural_loops(const Graph& successors) {
   if (successors.empty()) return loops;
   const Graph predecessors = reversed(successors);
   const auto order = reverse_postorder(successors);
-  const auto parent = dominators(predecessors, order);
+  std::vector<unsigned> position(successors.size(), unsigned(order.size()));
+  for (unsigned i = 0; i < order.size(); ++i) position[order[i]] = i;
+  const auto parent = dominators(predecessors, order, position);
   const auto dominates = [&](unsigned above, unsigned block) {
     while (block > above) block = parent[block];
     return block == above;
   };
-  std::vector<unsigned> position(successors.size(), unsigned(order.size()));
-  for (unsigned i = 0; i < order.size(); ++i) position[order[i]] = i;
   // A header precedes all headers inside its loop, so the outermost loop comes first.
   for (unsigned header = 0; header < order.size(); ++header) {
     std::vector<unsigned> inside;

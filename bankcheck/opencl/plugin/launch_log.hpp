@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The launch log: a file next to the trace in which the plugin and the preloaded library note what happens during a
-// run, and which bankcheck reads after it. Each line is "<event> <process> <text>".
+// What the plugin and the library that is preloaded into the program share.
 #pragma once
+
+#include <dlfcn.h>
+#include <pthread.h>
 
 #include <bankwise/support/append.hpp>
 
 namespace bankwise::opencl {
+
+// The launch log: a file next to the trace in which both note what happens during a run, and which bankcheck reads after
+// it. Each line is "<event> <process> <text>".
 
 namespace event {
 inline constexpr const char* begin = "begin";    ///< a launch of the kernel <text> begins
@@ -17,5 +22,28 @@ inline constexpr const char* unable = "unable";  ///< why Oclgrind cannot create
 }  // namespace event
 
 using support::append_to;
+
+// LLVM's data of a context may be changed by one thread at a time: by a build, by the creation of a kernel, or by the
+// plugin when it changes a kernel's code. The preloaded library has the lock, and every other library finds it there.
+
+#define BANKWISE_COMPILER_LOCK "bankwise_compiler_lock"
+
+/// Null if the preloaded library is missing. Recursive: a program may launch kernels in the callback of a build.
+inline pthread_mutex_t* compiler_lock() {
+  static auto* const lock = static_cast<pthread_mutex_t*>(dlsym(RTLD_DEFAULT, BANKWISE_COMPILER_LOCK));
+  return lock;
+}
+
+class CompilerGuard {
+ public:
+  CompilerGuard() {
+    if (compiler_lock() != nullptr) pthread_mutex_lock(compiler_lock());
+  }
+  ~CompilerGuard() {
+    if (compiler_lock() != nullptr) pthread_mutex_unlock(compiler_lock());
+  }
+  CompilerGuard(const CompilerGuard&) = delete;
+  CompilerGuard& operator=(const CompilerGuard&) = delete;
+};
 
 }  // namespace bankwise::opencl

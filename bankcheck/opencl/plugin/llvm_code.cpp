@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string_view>
@@ -18,20 +17,19 @@ namespace {
 
 using namespace llvm_c;
 
-std::string_view directory_of(const void* instruction) {
-  unsigned length = 0;
-  const char* text = LLVMGetDebugLocDirectory(instruction, &length);
+/// A text of LLVM's, from a function that tells its length; empty if there is none.
+template <class Length>
+std::string_view text_from(const char* (*function)(const void*, Length*), const void* value) {
+  Length length = 0;
+  const char* text = function(value, &length);
   return text == nullptr ? "" : std::string_view(text, length);
 }
 
 trace::Site site_of(const void* instruction) {
-  unsigned length = 0;
-  const char* text = LLVMGetDebugLocFilename(instruction, &length);
-  if (text == nullptr) return {.file = "?"};
-  std::string file(text, length);
-  if (!file.starts_with('/') && !directory_of(instruction).empty()) {
-    file = std::string(directory_of(instruction)) + '/' + file;
-  }
+  std::string file(text_from(LLVMGetDebugLocFilename, instruction));
+  if (file.empty()) return {.file = "?"};
+  const std::string_view directory = text_from(LLVMGetDebugLocDirectory, instruction);
+  if (!file.starts_with('/') && !directory.empty()) file = std::string(directory) + '/' + file;
   return {file, LLVMGetDebugLocLine(instruction), LLVMGetDebugLocColumn(instruction)};
 }
 
@@ -47,17 +45,12 @@ unsigned scalar_bytes(const void* type) {
   }
 }
 
-std::string_view name_of(const void* value) {
-  std::size_t length = 0;
-  const char* text = LLVMGetValueName2(value, &length);
-  return {text, length};
-}
-
 /// memcpy(to, from) has the alignment of both operands; vloadn and vstoren have the alignment of an element, whatever
 /// their width.
 unsigned call_alignment(const void* call, banks::Operation operation) {
   const bool is_store = operation == banks::Operation::store;
-  const std::string_view callee = name_of(LLVMGetOperand(call, unsigned(LLVMGetNumOperands(call)) - 1));
+  const std::string_view callee =
+      text_from(LLVMGetValueName2, LLVMGetOperand(call, unsigned(LLVMGetNumOperands(call)) - 1));
   if (callee.starts_with("llvm.mem")) {
     const unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     const void* align = LLVMGetCallSiteEnumAttribute(call, is_store ? 1 : 2, kind);
@@ -93,8 +86,6 @@ std::vector<const void*> blocks_of(const void* function) {
     blocks.push_back(b);
   return blocks;
 }
-
-using namespace llvm_c;
 
 // Marks in the code itself: the address of a program that is released may become that of another one.
 constexpr std::string_view promoted = "bankwise-promoted", refreshed = "bankwise-refreshed";

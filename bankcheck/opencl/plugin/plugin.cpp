@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -17,7 +16,6 @@
 
 #include <bankwise/support/progress.hpp>
 #include <bankwise/trace/codec.hpp>
-#include "bankcheck/opencl/plugin/compiler_lock.hpp"
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
@@ -121,6 +119,16 @@ class BankPlugin : public ::oclgrind::Plugin {
               std::size_t address, std::size_t size);
   void copied(const ::oclgrind::Memory* memory, std::size_t size);
   void save_if_due(Worker& worker);
+  /// The current launch; `part(worker)` is what a worker recorded of it.
+  template <class Part>
+  trace::KernelTrace launch_of(Part part) const {
+    trace::KernelTrace head = head_;
+    const auto shapes = std::exchange(head.shapes, {});  // added at the end, because the launch is not complete before
+    trace::Builder launch(std::move(head), bound_);
+    for (const auto& worker : workers_) launch.add(part(*worker));
+    for (const trace::LaunchShape& shape : shapes) launch.add(shape);
+    return launch.take();
+  }
 
   trace::Bound bound_;
   std::uint64_t max_groups_;
@@ -193,13 +201,10 @@ void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
 }
 
 void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
-  const auto shapes = std::exchange(head_.shapes, {});  // added at the end, because the launch is not complete before
-  trace::Builder launch(head_, bound_);
-  for (const auto& worker : workers_) launch.add(worker->recorder.take());
+  const trace::KernelTrace launch = launch_of([](Worker& worker) { return worker.recorder.take(); });
   workers_.clear();
   ++launch_number;
-  for (const trace::LaunchShape& shape : shapes) launch.add(shape);
-  append_to_record(writer().lines_of(launch.take(), kernel_->getProgram()->getSource()));
+  append_to_record(writer().lines_of(launch, kernel_->getProgram()->getSource()));
   if (done_ < groups_) {
     note(event::cut,
          std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
@@ -215,12 +220,7 @@ void BankPlugin::save_if_due(Worker& worker) {
   if (begin < worker.next_save) return;
   const std::lock_guard lock(mutex_);
   worker.saved = worker.recorder.so_far();
-  auto head = head_;
-  const auto shapes = std::exchange(head.shapes, {});
-  trace::Builder launch(head, bound_);
-  for (const auto& worker_of_launch : workers_) launch.add(worker_of_launch->saved);
-  for (const trace::LaunchShape& shape : shapes) launch.add(shape);
-  save_unfinished(launch.take(), kernel_->getProgram()->getSource());
+  save_unfinished(launch_of([](Worker& of_launch) { return of_launch.saved; }), kernel_->getProgram()->getSource());
   const auto end = Clock::now();
   worker.next_save = end + std::max<Clock::duration>(first_save, 20 * (end - begin));
 }
@@ -293,6 +293,7 @@ void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llv
 
 void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
                         std::size_t address, std::size_t size) {
+  if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
   Worker& worker = *worker_of_thread;
   if (!worker.watches) return;
   const unsigned number = worker.lane_of(item);
@@ -315,22 +316,17 @@ void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::Work
 
 void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
                             std::size_t size) {
-  if (memory->getAddressSpace() == ::oclgrind::AddrSpaceLocal) {
-    access(memory, item, banks::Operation::load, address, size);
-  }
+  access(memory, item, banks::Operation::load, address, size);
 }
 
 void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
                              std::size_t size, const std::uint8_t*) {
-  if (memory->getAddressSpace() == ::oclgrind::AddrSpaceLocal) {
-    access(memory, item, banks::Operation::store, address, size);
-  }
+  access(memory, item, banks::Operation::store, address, size);
 }
 
 /// Counts each atomic once, by its load: the store of a compare-and-swap may not happen.
 void BankPlugin::memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
                                   ::oclgrind::AtomicOp op, std::size_t address, std::size_t size) {
-  if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
   const bool swaps = op == ::oclgrind::AtomicCmpXchg, adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
   const auto operation = swaps  ? banks::Operation::atomic_cas
                          : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1

@@ -3,9 +3,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string_view>
 
 #include <bankwise/banks/operation.hpp>
 

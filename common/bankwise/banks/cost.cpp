@@ -2,10 +2,8 @@
 #include <bankwise/banks/cost.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
-#include <bankwise/banks/layout.hpp>
 #include <bankwise/banks/units.hpp>
 
 namespace bankwise::banks {

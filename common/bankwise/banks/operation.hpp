@@ -3,7 +3,6 @@
 // Also compiles as C++17: kernels that the emulator runs see it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 

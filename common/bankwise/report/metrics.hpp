@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include <bankwise/banks/tally.hpp>
+#include <bankwise/banks/cost.hpp>
 
 namespace bankwise::report {
 

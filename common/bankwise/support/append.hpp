@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How the parts that bankcheck loads into a program write their records. Needs only the C library.
+// Writes to open files, and how the parts that bankcheck loads into a program write their records. Needs only the C
+// library.
 #pragma once
 
 #include <fcntl.h>
@@ -17,17 +18,23 @@ namespace bankwise::support {
 /// It exists before the program runs, so that it needs no space then.
 inline constexpr const char* lost_name = "lost";
 
-/// Writes all of the text, or notes the error in the file above.
-inline void write_or_note(int file, const char* path, std::string_view text) {
+/// Whether all of the text could be written; errno says why not.
+inline bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t wrote = write(file, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) break;
+    if (wrote <= 0) return false;
     text.remove_prefix(std::size_t(wrote));
   }
+  return true;
+}
+
+/// Writes all of the text, or notes the error in the file above.
+inline void write_or_note(int file, const char* path, std::string_view text) {
+  if (write_all(file, text)) return;
   const char error = char(errno), *const slash = std::strrchr(path, '/');
   char lost[PATH_MAX];
-  if (text.empty() || slash == nullptr || std::size_t(slash - path) + 8 > sizeof lost) return;
+  if (slash == nullptr || std::size_t(slash - path) + 8 > sizeof lost) return;
   std::memcpy(lost, path, std::size_t(slash + 1 - path));
   std::strcpy(lost + (slash + 1 - path), lost_name);
   const int note = open(lost, O_WRONLY | O_CLOEXEC);

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -97,6 +98,17 @@ std::string read_input(const fs::path& path, std::uintmax_t largest) {
   }
   if (file.bad()) throw fail(last_error());
   return text;
+}
+
+std::istream& open_input(const std::string& path, std::ifstream& file) {
+  if (path == "-") return std::cin;
+  errno = 0;
+  file.open(path, std::ios::binary);
+  if (!file || (file.peek(), errno == EISDIR)) {
+    throw UsageError(fmt::format("cannot read {}: {}", path, last_error()));
+  }
+  file.clear();
+  return file;
 }
 
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {

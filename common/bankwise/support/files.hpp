@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::uin
 
 /// The same for a file that the user names. Error: UsageError, "cannot read FILE: " and the reason.
 std::string read_input(const std::filesystem::path& path, std::uintmax_t largest = largest_input);
+
+/// A file that the user names, or "-" for stdin, to be read piece by piece: `file` is opened unless it is stdin. Error: as
+/// read_input().
+std::istream& open_input(const std::string& path, std::ifstream& file);
 
 /// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A
 /// symbolic link stays a link; devices and pipes are written directly.

@@ -14,13 +14,6 @@
 namespace bankwise {
 namespace {
 
-constexpr std::uint64_t overflow = ~std::uint64_t{0};
-
-std::uint64_t times(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? overflow : product;
-}
-
 /// The value of a suffix; the caller handles "^20", a power. Empty if there is no such suffix.
 std::optional<std::uint64_t> factor(std::string_view suffix) {
   constexpr std::string_view prefixes = "KMGT";
@@ -32,44 +25,14 @@ std::optional<std::uint64_t> factor(std::string_view suffix) {
   return value;
 }
 
-/// Reads digits from the front of `text`; empty if it does not begin with a digit; sets `overflow` if they do not fit.
+/// Reads digits from the front of `text`; empty if it does not begin with a digit; `saturated` if they do not fit.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::invalid_argument) return {};
   text.remove_prefix(std::size_t(end - text.data()));
-  return error == std::errc::result_out_of_range ? overflow : value;
+  return error == std::errc::result_out_of_range ? saturated : value;
 }
-
-}  // namespace
-
-std::uint64_t parse_count(std::string_view name, std::string_view text, std::uint64_t largest) {
-  const auto not_a_count = [&] {
-    return UsageError(fmt::format("{} {} is not a count; write one like 1000, 16Mi, 2G or 2^20", name, text));
-  };
-  std::string_view rest = text;
-  auto value = take_number(rest);
-  if (!value) throw not_a_count();
-  if (rest.starts_with('^')) {
-    rest.remove_prefix(1);
-    const auto exponent = take_number(rest);
-    if (!exponent || !rest.empty()) throw not_a_count();
-    const std::uint64_t base = *value;
-    value = 1;
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(*exponent, 64); ++i) value = times(*value, base);
-    if (base == overflow) value = overflow;
-  } else {
-    const auto scale = factor(rest);
-    if (!scale) throw not_a_count();
-    value = times(*value, *scale);
-  }
-  if (*value > largest) {
-    throw UsageError(fmt::format("{} {} is too large; at most {} is possible", name, text, format_count(largest)));
-  }
-  return *value;
-}
-
-namespace {
 
 struct Unit {
   double size;
@@ -87,6 +50,32 @@ std::string with_unit(double value, const auto& units) {
 }
 
 }  // namespace
+
+std::uint64_t parse_count(std::string_view name, std::string_view text, std::uint64_t largest) {
+  const auto not_a_count = [&] {
+    return UsageError(fmt::format("{} {} is not a count; write one like 1000, 16Mi, 2G or 2^20", name, text));
+  };
+  std::string_view rest = text;
+  auto value = take_number(rest);
+  if (!value) throw not_a_count();
+  if (rest.starts_with('^')) {
+    rest.remove_prefix(1);
+    const auto exponent = take_number(rest);
+    if (!exponent || !rest.empty()) throw not_a_count();
+    const std::uint64_t base = *value;
+    value = 1;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(*exponent, 64); ++i) value = saturating_product(*value, base);
+    if (base == saturated) value = saturated;
+  } else {
+    const auto scale = factor(rest);
+    if (!scale) throw not_a_count();
+    value = saturating_product(*value, *scale);
+  }
+  if (*value > largest) {
+    throw UsageError(fmt::format("{} {} is too large; at most {} is possible", name, text, format_count(largest)));
+  }
+  return *value;
+}
 
 std::string format_bytes(double bytes) {
   constexpr std::array units{Unit{1e12, "TB"}, Unit{1e9, "GB"}, Unit{1e6, "MB"}, Unit{1e3, "kB"}, Unit{1, "B"}};

@@ -18,6 +18,13 @@ bool parse_number(std::string_view text, Number& number, int base = 10) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// The largest number, for what is larger.
+inline constexpr std::uint64_t saturated = ~std::uint64_t{0};
+inline std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? saturated : product;
+}
+
 /// A count as people type it: "1000", "16Mi" (16 * 2^20), "2G" (2 * 10^9), "2^20". Suffixes K M G T, Ki Mi Gi Ti.
 /// `name` is the name in the error message: "--n". Error: UsageError if the text is not a count, or above `largest`.
 std::uint64_t parse_count(std::string_view name, std::string_view text, std::uint64_t largest);

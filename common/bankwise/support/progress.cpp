@@ -5,22 +5,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include <bankwise/support/watch_request.hpp>
 
 namespace bankwise {
 
+RunProgress* map_progress(const char* path) {
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* memory = mmap(nullptr, sizeof(RunProgress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return memory == MAP_FAILED ? nullptr : static_cast<RunProgress*>(memory);
+}
+
 RunProgress* progress_of_environment() {
-  static RunProgress* const mapped = []() -> RunProgress* {
-    const char* path = std::getenv(support::progress_variable);
-    const int file = path == nullptr ? -1 : open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return nullptr;
-    void* memory = mmap(nullptr, sizeof(RunProgress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    return memory == MAP_FAILED ? nullptr : static_cast<RunProgress*>(memory);
-  }();
+  const char* path = std::getenv(support::progress_variable);
+  static RunProgress* const mapped = path == nullptr ? nullptr : map_progress(path);
   return mapped;
 }
 

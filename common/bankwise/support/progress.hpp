@@ -17,6 +17,9 @@ struct RunProgress {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RunProgress) == 128);
 
+/// The file, mapped; null if that fails.
+RunProgress* map_progress(const char* path);
+
 /// The file that the environment variable BANKWISE_PROGRESS names, mapped; null if there is none.
 RunProgress* progress_of_environment();
 

@@ -11,25 +11,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace bankwise::support {
 
 using Lines = std::vector<std::string>;
-
-/// A variable, and the member of a request that it holds.
-template <class Request, class Value>
-struct Variable {
-  const char* name;
-  Value Request::*member;
-  bool is_required = false;
-};
-template <class Request, class Value>
-Variable(const char*, Value Request::*) -> Variable<Request, Value>;
-template <class Request, class Value>
-Variable(const char*, Value Request::*, bool) -> Variable<Request, Value>;
 
 /// The file of support/progress.hpp; not set without a terminal.
 inline constexpr const char* progress_variable = "BANKWISE_PROGRESS";
@@ -53,17 +40,18 @@ struct OpenclRequest {
   Lines device;                    ///< properties of the simulated device: KEY=VALUE; the first line of a key counts
   std::string oclgrind_driver;     ///< path of Oclgrind's driver, for the one that passes all requests on to it
 
-  static constexpr auto variables() {
-    return std::tuple{Variable{"BANKWISE_RECORD", &OpenclRequest::record},
-                      Variable{"BANKWISE_UNFINISHED", &OpenclRequest::unfinished},
-                      Variable{launches_variable, &OpenclRequest::launches},
-                      Variable{unwatched_variable, &OpenclRequest::unwatched},
-                      Variable{"BANKWISE_KERNELS", &OpenclRequest::kernels},
-                      Variable{"BANKWISE_MAX_LAUNCHES", &OpenclRequest::max_launches},
-                      Variable{"BANKWISE_MAX_GROUPS", &OpenclRequest::max_groups},
-                      Variable{"BANKWISE_ARCHITECTURES", &OpenclRequest::architectures},
-                      Variable{"BANKWISE_OPENCL_DEVICE", &OpenclRequest::device},
-                      Variable{"BANKWISE_OCLGRIND_DRIVER", &OpenclRequest::oclgrind_driver}};
+  template <class Request, class Visit>
+  static void for_each_variable(Request& request, Visit visit) {
+    visit("BANKWISE_RECORD", request.record);
+    visit("BANKWISE_UNFINISHED", request.unfinished);
+    visit(launches_variable, request.launches);
+    visit(unwatched_variable, request.unwatched);
+    visit("BANKWISE_KERNELS", request.kernels);
+    visit("BANKWISE_MAX_LAUNCHES", request.max_launches);
+    visit("BANKWISE_MAX_GROUPS", request.max_groups);
+    visit("BANKWISE_ARCHITECTURES", request.architectures);
+    visit("BANKWISE_OPENCL_DEVICE", request.device);
+    visit("BANKWISE_OCLGRIND_DRIVER", request.oclgrind_driver);
   }
 };
 
@@ -80,20 +68,21 @@ struct EmulateRequest {
   Lines kernels;                                                                ///< globs: none: all are recorded
   Lines allow;                                                                  ///< ids of trace::faults()
 
-  static constexpr auto variables() {
-    return std::tuple{Variable{"BANKWISE_RECORD", &EmulateRequest::record},
-                      Variable{unwatched_variable, &EmulateRequest::unwatched},
-                      Variable{"BANKWISE_EMULATE_ARCH", &EmulateRequest::architecture},
-                      Variable{"BANKWISE_EMULATE_WARP", &EmulateRequest::warp},
-                      Variable{"BANKWISE_EMULATE_MAX_LAUNCHES", &EmulateRequest::max_launches},
-                      Variable{"BANKWISE_EMULATE_MAX_BLOCKS", &EmulateRequest::max_blocks},
-                      Variable{"BANKWISE_EMULATE_STEP_LIMIT", &EmulateRequest::step_limit},
-                      Variable{"BANKWISE_EMULATE_FATAL", &EmulateRequest::fatal},
-                      Variable{"BANKWISE_EMULATE_WARP_SYNCHRONOUS", &EmulateRequest::warp_synchronous},
-                      Variable{"BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", &EmulateRequest::returned_lanes_arrive},
-                      Variable{"BANKWISE_EMULATE_RUN_REPEATED", &EmulateRequest::run_repeated},
-                      Variable{"BANKWISE_EMULATE_KERNELS", &EmulateRequest::kernels},
-                      Variable{"BANKWISE_EMULATE_ALLOW", &EmulateRequest::allow}};
+  template <class Request, class Visit>
+  static void for_each_variable(Request& request, Visit visit) {
+    visit("BANKWISE_RECORD", request.record);
+    visit(unwatched_variable, request.unwatched);
+    visit("BANKWISE_EMULATE_ARCH", request.architecture);
+    visit("BANKWISE_EMULATE_WARP", request.warp);
+    visit("BANKWISE_EMULATE_MAX_LAUNCHES", request.max_launches);
+    visit("BANKWISE_EMULATE_MAX_BLOCKS", request.max_blocks);
+    visit("BANKWISE_EMULATE_STEP_LIMIT", request.step_limit);
+    visit("BANKWISE_EMULATE_FATAL", request.fatal);
+    visit("BANKWISE_EMULATE_WARP_SYNCHRONOUS", request.warp_synchronous);
+    visit("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", request.returned_lanes_arrive);
+    visit("BANKWISE_EMULATE_RUN_REPEATED", request.run_repeated);
+    visit("BANKWISE_EMULATE_KERNELS", request.kernels);
+    visit("BANKWISE_EMULATE_ALLOW", request.allow);
   }
 };
 
@@ -106,13 +95,14 @@ struct CudaRequest {
   std::uint64_t max_blocks = 0;                          ///< to watch in each launch; 0: all
   std::uint64_t table_bytes = std::uint64_t(256) << 20;  ///< device memory for each context
 
-  static constexpr auto variables() {
-    return std::tuple{Variable{"BANKWISE_CUDA_RECORDS", &CudaRequest::folder, true},
-                      Variable{"BANKWISE_SANITIZER_LIBRARY", &CudaRequest::sanitizer, true},
-                      Variable{"BANKWISE_CUDA_KERNELS", &CudaRequest::kernels},
-                      Variable{"BANKWISE_CUDA_MAX_LAUNCHES", &CudaRequest::max_launches},
-                      Variable{"BANKWISE_CUDA_MAX_GROUPS", &CudaRequest::max_blocks},
-                      Variable{"BANKWISE_CUDA_TABLE_BYTES", &CudaRequest::table_bytes}};
+  template <class Request, class Visit>
+  static void for_each_variable(Request& request, Visit visit) {
+    visit("BANKWISE_CUDA_RECORDS", request.folder, true);
+    visit("BANKWISE_SANITIZER_LIBRARY", request.sanitizer, true);
+    visit("BANKWISE_CUDA_KERNELS", request.kernels);
+    visit("BANKWISE_CUDA_MAX_LAUNCHES", request.max_launches);
+    visit("BANKWISE_CUDA_MAX_GROUPS", request.max_blocks);
+    visit("BANKWISE_CUDA_TABLE_BYTES", request.table_bytes);
   }
 };
 
@@ -125,17 +115,14 @@ inline std::string to_variable(const Lines& lines) {
 }
 
 inline void from_variable(const char* /*name*/, std::string_view text, std::string& value) { value = text; }
-inline void from_variable(const char* name, std::string_view text, std::uint64_t& number) {
+template <class Number>
+requires std::is_integral_v<Number>
+void from_variable(const char* name, std::string_view text, Number& value) {
+  std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   if (const auto [stop, error] = std::from_chars(text.data(), end, number); stop != end || error != std::errc()) {
     throw std::runtime_error(std::string(name) + " is not a number: " + std::string(text));
   }
-}
-template <class Number>
-requires(std::is_same_v<Number, bool> ||
-         std::is_same_v<Number, unsigned>) void from_variable(const char* name, std::string_view text, Number& value) {
-  std::uint64_t number = 0;
-  from_variable(name, text, number);
   value = Number(number);
 }
 inline void from_variable(const char* /*name*/, std::string_view text, Lines& lines) {
@@ -149,9 +136,9 @@ inline void from_variable(const char* /*name*/, std::string_view text, Lines& li
 /// Sets the variables of the programs that start from now on.
 template <class Request>
 void write_request(const Request& request) {
-  std::apply(
-      [&](const auto&... variable) { (setenv(variable.name, to_variable(request.*variable.member).c_str(), 1), ...); },
-      Request::variables());
+  Request::for_each_variable(request, [](const char* name, const auto& value, bool /*is_required*/ = false) {
+    setenv(name, to_variable(value).c_str(), 1);
+  });
 }
 
 /// A variable that is not set leaves its member as it is by default. Error: std::runtime_error for a number that is
@@ -159,15 +146,14 @@ void write_request(const Request& request) {
 template <class Request>
 Request read_request() {
   Request request;
-  const auto read = [&](const auto& variable) {
-    const char* const text = std::getenv(variable.name);
+  Request::for_each_variable(request, [](const char* name, auto& value, bool is_required = false) {
+    const char* const text = std::getenv(name);
     if (text != nullptr && *text != '\0') {
-      from_variable(variable.name, text, request.*variable.member);
-    } else if (variable.is_required) {
-      throw std::runtime_error(std::string(variable.name) + " is not set");
+      from_variable(name, text, value);
+    } else if (is_required) {
+      throw std::runtime_error(std::string(name) + " is not set");
     }
-  };
-  std::apply([&](const auto&... variable) { (read(variable), ...); }, Request::variables());
+  });
   return request;
 }
 

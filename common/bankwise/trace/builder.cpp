@@ -58,6 +58,20 @@ Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<
   return list[entry->second];
 }
 
+/// Renumbers all sites and arrays of a kernel. Error: std::out_of_range.
+void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {
+  for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
+  if (kernel.merged) {
+    for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
+  }
+  for (BasicBlock& block : kernel.basic_blocks) block.site = sites.at(block.site);
+  for (Excess& excess : kernel.excess) excess.site = sites.at(excess.site), excess.array = arrays.at(excess.array);
+  for (DiagnosisRecord& diagnosis : kernel.diagnoses) {
+    diagnosis.site = sites.at(diagnosis.site);
+    if (diagnosis.other) diagnosis.other = sites.at(*diagnosis.other);
+  }
+}
+
 }  // namespace
 
 void normalize(Pattern& pattern) {
@@ -74,24 +88,6 @@ void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const s
   banks::for_each_lane(pattern.mask,
                        [&](unsigned lane) { pattern.lane_arrays[lane] = arrays.at(pattern.lane_arrays[lane]); });
 }
-
-namespace {
-
-/// Renumbers all sites and arrays of a kernel. Error: std::out_of_range.
-void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {
-  for (Pattern& pattern : kernel.patterns) renumber(pattern, sites, arrays);
-  if (kernel.merged) {
-    for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
-  }
-  for (BasicBlock& block : kernel.basic_blocks) block.site = sites.at(block.site);
-  for (Excess& excess : kernel.excess) excess.site = sites.at(excess.site), excess.array = arrays.at(excess.array);
-  for (DiagnosisRecord& diagnosis : kernel.diagnoses) {
-    diagnosis.site = sites.at(diagnosis.site);
-    if (diagnosis.other) diagnosis.other = sites.at(*diagnosis.other);
-  }
-}
-
-}  // namespace
 
 Builder::Builder(KernelTrace head, Bound bound) : bound_(std::move(bound)) {
   trace_.kernel = head.kernel;

@@ -6,11 +6,9 @@
 #include <cstdint>
 #include <istream>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/builder.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Input is untrusted: a trace may come from anywhere, and may be truncated.
-#include <algorithm>
 #include <limits>
 
 #include <bankwise/support/csv.hpp>

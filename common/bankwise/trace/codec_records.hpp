@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

@@ -48,9 +48,9 @@ struct NumberedLineKey {
 /// number.
 using WorstKey = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
 
-class LineTable {
+class LineSums {
  public:
-  LineTable(const KernelTrace& trace, std::vector<LineReport>& lines) : trace_(trace), lines_(lines) {}
+  LineSums(const KernelTrace& trace, std::vector<LineReport>& lines) : trace_(trace), lines_(lines) {}
 
   /// The compiler may emit several instructions for a line; the report merges them.
   std::size_t number_of(const NumberedLineKey& key) {
@@ -184,7 +184,7 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
                 .blocks = trace.blocks,
                 .level_count = trace.levels,
                 .incomplete = incompleteness(trace, architecture)};
-  LineTable lines(trace, report.lines);
+  LineSums lines(trace, report.lines);
   Levels levels;
   std::set<std::string> reasons;
   const auto add_reason = [&](const std::string& sentence) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/banks/tally.hpp>
+#include <bankwise/banks/cost.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::trace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <bankwise/banks/access.hpp>
-#include <bankwise/banks/tally.hpp>
+#include <bankwise/banks/cost.hpp>
 #include <bankwise/trace/fault.hpp>
 
 namespace bankwise::trace {

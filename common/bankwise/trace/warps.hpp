@@ -9,7 +9,6 @@
 #include <variant>
 
 #include <bankwise/banks/cost.hpp>
-#include <bankwise/banks/tally.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::trace {

@@ -27,7 +27,7 @@ const std::string whole =
     "error the table was full\n"
     "end\n";
 
-Record read(const std::string& text) {
+ProcessRecord read(const std::string& text) {
   const ScratchDirectory scratch;
   std::ofstream(scratch.path() / "1.2.record", std::ios::binary) << text;
   return read_record(scratch.path() / "1.2.record");
@@ -41,7 +41,7 @@ std::string changed(const std::string& from, const std::string& to) {
 }  // namespace
 
 TEST_CASE("cuda/record/every_field") {
-  const Record record = read(whole);
+  const ProcessRecord record = read(whole);
   CHECK(record.process == 12);
   CHECK(record.ended);
   CHECK(record.errors == std::vector<std::string>{"the table was full"});
@@ -98,7 +98,7 @@ TEST_CASE("cuda/record/damaged") {
       {changed("_Z4copyPKfPf", std::string(70000, 'x')), "it is too long"},
   };
   for (const auto& [text, sentence] : damages) {
-    const Record record = read(text);
+    const ProcessRecord record = read(text);
     INFO(sentence);
     CHECK_FALSE(record.ended);
     REQUIRE(record.errors.size() >= 1);

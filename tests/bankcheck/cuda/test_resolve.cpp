@@ -27,10 +27,10 @@ cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride,
 
 const std::vector<const banks::Architecture*> hopper{banks::find_architecture("sm_90")};
 
-cuda::Resolved resolved_from(const std::vector<cuda::Record>& records) { return cuda::resolve(records, hopper); }
+cuda::Resolved resolved_from(const std::vector<cuda::ProcessRecord>& records) { return cuda::resolve(records, hopper); }
 
-cuda::Record record_of(std::vector<cuda::RecordedPattern> patterns) {
-  cuda::Record record{.process = 7, .ended = true};
+cuda::ProcessRecord record_of(std::vector<cuda::RecordedPattern> patterns) {
+  cuda::ProcessRecord record{.process = 7, .ended = true};
   record.devices[0] = {9, 0, "H200"};
   record.modules[0] = {0, std::filesystem::path(CUBIN_DATA) / "hopper.cubin"};
   cuda::RecordedKernel& kernel = record.kernels[0];
@@ -89,7 +89,7 @@ TEST_CASE("cuda/resolve/access_without_rule") {
 }
 
 TEST_CASE("cuda/resolve/copies_without_lanes") {
-  cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
+  cuda::ProcessRecord record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].bulk = {
       {0x10, 3, "tma_load"}, {0x20, 4, "tma_store"}, {0x30, 5, "wgmma"}, {0x40, 6, "bulk_global_to_shared"}};
   const auto resolved = resolved_from({record});
@@ -101,13 +101,13 @@ TEST_CASE("cuda/resolve/copies_without_lanes") {
 }
 
 TEST_CASE("cuda/resolve/excess_is_incomplete") {
-  cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
+  cuda::ProcessRecord record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].lost = 11;
   const auto report = report_of(resolved_from({record}));
   REQUIRE(report.incomplete.size() == 1);
   CHECK(report.incomplete[0].starts_with("11 accesses of more_histogram did not fit"));
   // Costs on a GPU that the bank model does not know.
-  cuda::Record future = record_of({});
+  cuda::ProcessRecord future = record_of({});
   future.devices[0] = {99, 0, "future"};
   future.kernels[0].costs = {
       {.pc = store_pc, .kind = Kind::store, .ideal = 1, .passes = 1, .lane_passes = 1, .count = 6}};
@@ -117,7 +117,7 @@ TEST_CASE("cuda/resolve/excess_is_incomplete") {
 }
 
 TEST_CASE("cuda/resolve/excess_costed_on_gpu") {
-  cuda::Record record = record_of({pattern(store_pc, Kind::store, 4, 1)});
+  cuda::ProcessRecord record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].costs = {
       {.pc = store_pc,
        .kind = Kind::store,
@@ -150,7 +150,7 @@ TEST_CASE("cuda/resolve/excess_costed_on_gpu") {
 }
 
 TEST_CASE("cuda/resolve/excess_atomics_queue") {
-  cuda::Record record = record_of({});
+  cuda::ProcessRecord record = record_of({});
   record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "ampere.cubin";
   record.kernels[0].name = "_Z10more_queuePKjPj";
   constexpr std::uint64_t add_pc = 0x230;  // ATOMS.ADD, says nvdisasm
@@ -162,7 +162,8 @@ TEST_CASE("cuda/resolve/excess_atomics_queue") {
 }
 
 TEST_CASE("cuda/resolve/unfinished_record_or_bad_cubin") {
-  cuda::Record record = record_of({pattern(store_pc, Kind::store, 128, 3), pattern(increment_pc, Kind::atomic, 4, 5)});
+  cuda::ProcessRecord record =
+      record_of({pattern(store_pc, Kind::store, 128, 3), pattern(increment_pc, Kind::atomic, 4, 5)});
   record.ended = false;
   record.modules[0].cubin = std::filesystem::path(CUBIN_DATA) / "no_such.cubin";
   const auto resolved = resolved_from({record});

@@ -2,8 +2,8 @@
 #include <cstdlib>
 
 #include <bankwise/support/progress.hpp>
+#include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/progress.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/scratch_directory.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/trace/codec.hpp>
-#include "bankcheck/driver/emitted_code.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/driver/reporting.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/driver/made_report.hpp"
@@ -193,8 +193,8 @@ namespace {
 
 /// Evidence for words of one line, of which every four become an access of `width` bytes; 4: nothing changes; 0: they
 /// are dropped.
-std::optional<Evidence> evidence_of(unsigned width, const std::vector<EmittedLine>& emitted,
-                                    banks::Operation operation = banks::Operation::load) {
+std::optional<EmittedEvidence> evidence_of(unsigned width, const std::vector<EmittedLine>& emitted,
+                                           banks::Operation operation = banks::Operation::load) {
   trace::LineReport line{.site = {.file = "/a/k.cu", .line = 12}, .array = "tile", .operation = operation};
   line.costs = {8, 256, 8, 8, 0, 0};
   line.merged = width == 4 ? line.costs : width == 0 ? banks::Tally{} : banks::Tally{2, 64, 8, 8, 0, 0};

@@ -26,8 +26,8 @@ namespace {
 using namespace fit_traces;
 using fit::Change;
 using fit::ChangeKind;
+using fit::FitVerdict;
 using fit::Pad;
-using fit::Verdict;
 
 const std::vector<unsigned> words = [] {
   std::mt19937 random(1);
@@ -63,7 +63,7 @@ TEST_CASE("fit/rediscovery/tile32", "[fit]") {
   const auto trace = traced(transpose_tile32, {.grid = 4, .block = {32, 8}}, side, side);
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}}, {});
   const fit::ArrayFit& tile = fit.arrays.front();
-  CHECK(tile.verdict == Verdict::removed);
+  CHECK(tile.verdict == FitVerdict::removed);
   CHECK(tile.doubts.empty());
   CHECK(tile.after().option.change == Change{{128, 5, 2}, {}});
   REQUIRE(option(tile, ChangeKind::pad) != nullptr);
@@ -78,7 +78,7 @@ TEST_CASE("fit/rediscovery/tile16", "[fit]") {
   const auto padded = traced(transpose_padded, {.grid = 16, .block = {16, 16}}, side, side);
   CHECK(with(trace, pad(64, 4)) == passes_of(padded));  // the textbook's 17 columns
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {16, 16}}}}, {});
-  CHECK(fit.arrays.front().verdict == Verdict::removed);
+  CHECK(fit.arrays.front().verdict == FitVerdict::removed);
   CHECK(fit.after.front().all.passes < passes_of(padded));
   CHECK(form_of(fit.arrays.front().after().option.change, {4, {16, 16}}) == fit::IndexForm::columns);
 }
@@ -87,7 +87,7 @@ TEST_CASE("fit/rediscovery/blelloch_512", "[fit]") {
   const auto trace = traced(scan_naive, {.grid = 2, .block = 256}, std::size_t{1024});
   const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
   const fit::ArrayFit& tree = fit.arrays.front();
-  CHECK(tree.verdict == Verdict::removed);
+  CHECK(tree.verdict == FitVerdict::removed);
   CHECK(option(tree, ChangeKind::pad)->option.change == pad(128, 4));
   CHECK(option(tree, ChangeKind::pad)->option.passes ==
         passes_of(traced(scan_padded, {.grid = 2, .block = 256}, std::size_t{1024})));
@@ -117,7 +117,7 @@ TEST_CASE("fit/rediscovery/blelloch_2048", "[fit]") {
   const std::uint64_t once = with(trace, pad(128, 4)), twice = with(trace, pad(128, 4, 4096));
   CHECK(once > tree.bound);
   CHECK(twice == tree.bound);
-  CHECK(tree.verdict == Verdict::removed);
+  CHECK(tree.verdict == FitVerdict::removed);
   CHECK(tree.after().option.passes == twice);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("fit/rediscovery/records_of_four", "[fit]") {
                              out.data(), std::size_t{512});
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {16, {256}}}}, {});
   const fit::ArrayFit& records = fit.arrays.front();
-  CHECK(records.verdict == Verdict::removed);
+  CHECK(records.verdict == FitVerdict::removed);
   CHECK(records.after().option.change == pad(16, 4));
   CHECK(form_of(pad(16, 4), {16, {256}}) == fit::IndexForm::elements);
 }
@@ -138,7 +138,7 @@ TEST_CASE("fit/rediscovery/matrix_product", "[fit]") {
   REQUIRE(fit.arrays.size() == 2);
   std::uint64_t padded = 0;
   for (const fit::ArrayFit& array : fit.arrays) {
-    CHECK(array.verdict == Verdict::removed);
+    CHECK(array.verdict == FitVerdict::removed);
     padded += option(array, ChangeKind::pad)->option.passes;
   }
   CHECK(padded == passes_of(traced(more_matmul_padded, {.grid = 2, .block = {32, 8}})));
@@ -150,7 +150,7 @@ TEST_CASE("fit/rediscovery/histogram", "[fit]") {
     for (unsigned block = 1; block < blocks; ++block) launch.trace_blocks.push_back(block);
     const auto trace = traced(more_histogram, launch);
     const auto fit = fit::fit_kernel(trace, sm_90, {}, {});
-    CHECK(fit.arrays.front().verdict == Verdict::chance);
+    CHECK(fit.arrays.front().verdict == FitVerdict::chance);
     CHECK(fit.arrays.front().chosen == 0);
     CHECK(fit.after.front().all.passes == fit.before.front().all.passes);
   }

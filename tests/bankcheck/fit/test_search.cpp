@@ -12,7 +12,7 @@ namespace {
 using namespace fit_traces;
 using fit::Change;
 using fit::ChangeKind;
-using fit::Verdict;
+using fit::FitVerdict;
 
 /// The cost of all accesses by the second model of the banks, as a change moves them.
 std::uint64_t slow_passes(const trace::KernelTrace& trace, const banks::Architecture& architecture,
@@ -152,7 +152,7 @@ TEST_CASE("fit/search/queue_for_one_word", "[fit]") {
   const fit::ArrayFit& array = fit.arrays.front();
   CHECK(array.before().option.passes == 32);
   CHECK(array.bound == 8);
-  CHECK(array.verdict == Verdict::removed);
+  CHECK(array.verdict == FitVerdict::removed);
   CHECK(array.after().option.passes == 8);
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("fit/search/tma_swizzles", "[fit]") {
   const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {}, {});
   const fit::ArrayFit& array = fit.arrays.front();
   CHECK(array.family == 4);
-  CHECK(array.verdict == Verdict::removed);
+  CHECK(array.verdict == FitVerdict::removed);
   CHECK(tma_name(array.after().option.change) == "CU_TENSOR_MAP_SWIZZLE_128B");
   CHECK(cute_name(array.after().option.change, 2) == "Swizzle<3, 3, 3>");
 }
@@ -219,7 +219,7 @@ TEST_CASE("fit/search/unknown_makes_no_claim", "[fit]") {
   }
   SECTION("an access outside the array") {
     trace.patterns.push_back(access(banks::Operation::load, 4, [](auto lane) { return 4096 + 4 * lane; }));
-    CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().verdict == Verdict::fixed);
+    CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().verdict == FitVerdict::fixed);
     return;
   }
   CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().doubts.size() == 1);
@@ -254,7 +254,7 @@ TEST_CASE("fit/search/report_with_changes", "[fit]") {
   for (const fit::ArrayFit& array : fit.arrays) {
     before += array.before().option.passes;
     after += array.after().option.passes;
-    CHECK(array.verdict == Verdict::removed);
+    CHECK(array.verdict == FitVerdict::removed);
   }
   CHECK(fit.before.front().all.passes == before);
   CHECK(fit.after.front().all.passes == after);

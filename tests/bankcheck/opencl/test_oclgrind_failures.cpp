@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bankcheck/opencl/oclgrind_failures.hpp"
+#include "bankcheck/opencl/recorder.hpp"
 
 #include "tests/catch_any.hpp"
 

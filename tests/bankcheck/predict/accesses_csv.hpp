@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "bankcheck/predict/predict_index.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "tests/catch_any.hpp"
 
 inline std::string csv_header(unsigned lanes = 32) {

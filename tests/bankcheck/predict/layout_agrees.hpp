@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <bankwise/banks/layout.hpp>
+#include <bankwise/banks/cost.hpp>
 
 namespace bankwise::banks {
 

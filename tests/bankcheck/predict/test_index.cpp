@@ -9,7 +9,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/predict/bank_picture.hpp"
-#include "bankcheck/predict/predict_index.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/json_members.hpp"

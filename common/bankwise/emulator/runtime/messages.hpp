@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/banks/multiprocessor.hpp>
+#include <bankwise/banks/architecture.hpp>
 #include <bankwise/emulator/runtime/types.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/fault.hpp>

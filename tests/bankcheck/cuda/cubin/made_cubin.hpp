@@ -27,8 +27,8 @@ struct Section {
 };
 
 /// Sections 1 and 2 are the names of sections and of symbols, 3 the symbols, and from 4 on those given.
-inline std::vector<char> elf(std::vector<Section> given, const std::string& symbols, const std::string& symbol_names,
-                             std::uint32_t flags = 0x0A005A04) {
+inline std::string elf(std::vector<Section> given, const std::string& symbols, const std::string& symbol_names,
+                       std::uint32_t flags = 0x0A005A04) {
   std::vector<Section> sections{{}, {".shstrtab", "", 3}, {".strtab", symbol_names, 3}, {".symtab", symbols, 2, 2}};
   sections[0].type = 0;
   sections.insert(sections.end(), given.begin(), given.end());
@@ -54,8 +54,7 @@ inline std::vector<char> elf(std::vector<Section> given, const std::string& symb
     table += u32(names[i]) + u32(section.type) + u64(0) + u64(0) + u64(offsets[i]) + u64(section.bytes.size());
     table += u32(section.link) + u32(section.info) + u64(1) + u64(0);
   }
-  const std::string file = header + body + table;
-  return {file.begin(), file.end()};
+  return header + body + table;
 }
 
 inline std::string symbol(std::uint32_t name, unsigned type, std::uint16_t section, std::uint64_t value,
@@ -64,8 +63,8 @@ inline std::string symbol(std::uint32_t name, unsigned type, std::uint16_t secti
 }
 
 /// A cubin with a function "k" of 64 bytes and a line section whose first address, at `address_at`, is k's.
-inline std::vector<char> cubin(const std::string& lines, std::uint64_t address_at, const std::string& strings = "",
-                               const std::string& line_strings = "") {
+inline std::string cubin(const std::string& lines, std::uint64_t address_at, const std::string& strings = "",
+                         const std::string& line_strings = "") {
   const std::string code = u64(0x0000002804007984) + u64(0x001FE20008000C00) + std::string(48, '\0');
   return elf({{".text.k", code},
               {".debug_line", lines},

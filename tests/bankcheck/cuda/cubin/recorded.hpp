@@ -16,13 +16,13 @@ namespace recorded {
 
 inline std::filesystem::path folder() { return CUBIN_DATA; }
 
-inline std::vector<char> bytes_of(const std::filesystem::path& path) {
+inline std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline std::vector<char> cubin(const std::string& name) { return bytes_of(folder() / (name + ".cubin")); }
+inline std::string cubin(const std::string& name) { return bytes_of(folder() / (name + ".cubin")); }
 
 /// A line that nvdisasm wrote about an instruction.
 struct Expected {

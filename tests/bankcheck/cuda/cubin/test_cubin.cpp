@@ -20,7 +20,7 @@ const std::map<std::string, unsigned> architectures{{"turing", 75},     {"ampere
                                                     {"blackwell", 120}, {"named_arrays", 90}, {"no_lines", 100},
                                                     {"copies", 90}};
 
-std::vector<std::string> places_of(const std::vector<Cubin::Frame>& frames) {
+std::vector<std::string> places_of(const std::vector<bankwise::cuda::SourceFrame>& frames) {
   std::vector<std::string> places;
   for (const auto& frame : frames) places.push_back(fmt::format("{}:{}", frame.file, frame.line));
   return places;
@@ -29,8 +29,7 @@ std::vector<std::string> places_of(const std::vector<Cubin::Frame>& frames) {
 /// What the cubin says about the instruction, as the recorded text has it.
 recorded::Expected instruction_in(const Cubin& cubin, const recorded::Expected& expected) {
   recorded::Expected actual = expected;
-  const auto instruction = cubin.instruction_at(expected.function, expected.pc);
-  actual.opcode = instruction ? instruction->opcode : "none";
+  actual.opcode = cubin.opcode_at(expected.function, expected.pc).value_or("none");
   actual.places = places_of(cubin.source_of(expected.function, expected.pc));
   if (expected.is_cut && actual.places.size() > 1) actual.places.resize(1);
   return actual;
@@ -62,7 +61,7 @@ TEST_CASE("cuda/cubin/no_other_access_in_nvdisasm") {
     const Cubin cubin(recorded::cubin(name));
     for (const auto& function : cubin.functions()) {
       for (std::uint64_t pc = 0; pc < function.bytes; pc += 16) {
-        if (cubin.instruction_at(function.name, pc)) named.emplace(function.name, pc);
+        if (cubin.opcode_at(function.name, pc)) named.emplace(function.name, pc);
       }
     }
     CHECK(named == listed);
@@ -111,20 +110,20 @@ TEST_CASE("cuda/cubin/absent_is_empty") {
   const Cubin cubin(recorded::cubin("turing"));
   const std::string kernel = cubin.functions().front().name;
   CHECK(cubin.source_of("missing", 0).empty());
-  CHECK(!cubin.instruction_at("missing", 0));
+  CHECK(!cubin.opcode_at("missing", 0));
   for (const std::uint64_t pc : {std::uint64_t{1} << 20, ~std::uint64_t{0}, ~std::uint64_t{15}}) {
     CHECK(cubin.source_of(kernel, pc).empty());
-    CHECK(!cubin.instruction_at(kernel, pc));
+    CHECK(!cubin.opcode_at(kernel, pc));
   }
-  CHECK(!cubin.instruction_at(kernel, 8));  // in the middle of an instruction
+  CHECK(!cubin.opcode_at(kernel, 8));  // in the middle of an instruction
 }
 
-TEST_CASE("cuda/cubin/copy_outlives_cubin") {
+TEST_CASE("cuda/cubin/moved_outlives_cubin") {
   auto cubin = std::make_unique<Cubin>(recorded::cubin("turing"));
-  const Cubin copy = *cubin;
+  const Cubin moved = std::move(*cubin);
   cubin.reset();
   const auto expected = recorded::expected("turing").front();
-  CHECK(instruction_in(copy, expected).places == expected.places);
+  CHECK(instruction_in(moved, expected).places == expected.places);
 }
 
 TEST_CASE("cuda/cubin/emitted/equals_nvdisasm") {
@@ -174,9 +173,9 @@ std::map<unsigned, std::set<std::string>> opcodes_by_line(const Cubin& cubin) {
   std::map<unsigned, std::set<std::string>> opcodes;
   for (const auto& function : cubin.functions()) {
     for (std::uint64_t pc = 0; pc < function.bytes; pc += 16) {
-      const auto instruction = cubin.instruction_at(function.name, pc);
-      if (!instruction) continue;
-      std::string opcode = instruction->opcode;
+      const auto named = cubin.opcode_at(function.name, pc);
+      if (!named) continue;
+      std::string opcode = *named;
       if (opcode.starts_with("LDS.U") && cubin.sm() == 75) opcode.erase(3, 2);
       for (const auto& frame : cubin.source_of(function.name, pc)) {
         if (frame.file.ends_with("more_accesses.cu")) opcodes[frame.line].insert(opcode);

@@ -13,7 +13,7 @@ using namespace made;
 
 namespace {
 
-std::string error_of(const std::vector<char>& bytes) {
+std::string error_of(const std::string& bytes) {
   try {
     Cubin cubin(bytes);
     return "none";
@@ -22,12 +22,10 @@ std::string error_of(const std::vector<char>& bytes) {
   }
 }
 
-std::vector<char> with_byte(std::vector<char> bytes, std::size_t at, unsigned value) {
+std::string with_byte(std::string bytes, std::size_t at, unsigned value) {
   bytes.at(at) = char(value);
   return bytes;
 }
-
-std::vector<char> chars(const std::string& text) { return {text.begin(), text.end()}; }
 
 }  // namespace
 
@@ -40,13 +38,13 @@ TEST_CASE("cuda/cubin/elf/compute_capability") {
 }
 
 TEST_CASE("cuda/cubin/elf/refused") {
-  const std::vector<char> good = cubin("", 0);
+  const std::string good = cubin("", 0);
   REQUIRE(error_of(good) == "none");
   CHECK(error_of({}) == "the file is no cubin: it does not begin with \\x7fELF");
-  CHECK(error_of(chars("#!/bin/sh and some more text that is no header of an ELF file ......................")) ==
+  CHECK(error_of("#!/bin/sh and some more text that is no header of an ELF file ......................") ==
         "the file is no cubin: it does not begin with \\x7fELF");
-  CHECK(error_of(chars("\x7F"
-                       "ELF")) == "the ELF header reaches past the end of the cubin");
+  CHECK(error_of("\x7F"
+                 "ELF") == "the ELF header reaches past the end of the cubin");
   CHECK(error_of(with_byte(good, 4, 1)) == "the file is no 64-bit little-endian cubin");
   CHECK(error_of(with_byte(good, 18, 62)) == "the file is for ELF machine 62, no cubin");
   CHECK(error_of(with_byte(good, 58, 40)) == "the cubin's section headers have 40 bytes instead of 64");
@@ -65,7 +63,7 @@ TEST_CASE("cuda/cubin/elf/refused") {
 }
 
 TEST_CASE("cuda/cubin/elf/cut_off") {
-  const std::vector<char> whole = recorded::cubin("turing");
+  const std::string whole = recorded::cubin("turing");
   std::size_t refused = 0, tried = 0;
   for (std::size_t size = 0; size < whole.size() * 9 / 10; size += 97) {
     const std::string error = error_of({whole.begin(), whole.begin() + std::ptrdiff_t(size)});
@@ -98,7 +96,7 @@ TEST_CASE("cuda/cubin/elf/relocations") {
                           {".debug_line", std::string(8, '\0')},
                           {".rel.debug_line", u64(3) + u32(2) + u32(0) + u64(1) + u32(2) + u32(0), 9, 3, 5}},
                          symbol(0, 0, 0, 0, 0), std::string(1, '\0'));
-  const auto parsed = bankwise::cuda::parse_elf({bytes.data(), bytes.size()});
+  const auto parsed = bankwise::cuda::parse_elf(bytes);
   const auto relocations = bankwise::cuda::relocations_of(parsed, parsed.sections[5]);
   REQUIRE(relocations.size() == 2);
   CHECK(relocations[0].offset == 1);
@@ -209,7 +207,7 @@ TEST_CASE("cuda/cubin/line_table/damaged_table") {
   const auto error = [](const std::string& lines) {
     const Cubin cubin(made::cubin(lines, 0));
     CHECK(cubin.functions().size() == 1);
-    CHECK(cubin.instruction_at("k", 0).has_value());
+    CHECK(cubin.opcode_at("k", 0).has_value());
     CHECK(cubin.source_of("k", 0).empty());
     return cubin.line_error();
   };

@@ -5,8 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "bankcheck/cuda/cubin/demangled.hpp"
-#include "bankcheck/cuda/cubin/opcode.hpp"
+#include "bankcheck/cuda/cubin/cubin.hpp"
 #include "tests/bankcheck/cuda/cubin/recorded.hpp"
 #include "tests/catch_any.hpp"
 

@@ -20,9 +20,9 @@
 
 namespace {
 
+using bankwise::cuda::AccessSource;
 using bankwise::cuda::LaunchSlot;
 using bankwise::cuda::pack_what;
-using bankwise::cuda::Source;
 
 const auto CONTEXT = fake::handle<CUcontext>(0x100), OTHER_CONTEXT = fake::handle<CUcontext>(0x200);
 const auto MODULE = fake::handle<CUmodule>(0x11), OTHER_MODULE = fake::handle<CUmodule>(0x22);
@@ -48,7 +48,7 @@ void load_kernel() { fake::load_module(CONTEXT, MODULE, cubin_with("kernel")); }
 fake::Launch first_launch() { return {.context = CONTEXT, .module = MODULE, .function = FUNCTION, .stream = STREAM}; }
 
 void store(LaunchSlot* slot, std::uint32_t address, std::uint64_t times) {
-  fake::access(slot, fake::pc_of(MODULE) + 0x40, pack_what(Source::shared, 4, STORE), TWO_LANES,
+  fake::access(slot, fake::pc_of(MODULE) + 0x40, pack_what(AccessSource::shared, 4, STORE), TWO_LANES,
                {address, address + 128}, times);
 }
 
@@ -65,12 +65,12 @@ void simple() {
   for (int i = 0; i < 3; ++i) store(fake::launch(launch), 1024, 5);
   LaunchSlot* slot = fake::launch(launch);
   const std::uint64_t pc = fake::pc_of(MODULE);
-  fake::access(slot, pc + 0x10, pack_what(Source::shared, 8, LOAD), 1, {16}, 2);
-  fake::access(slot, pc + 0x20, pack_what(Source::matrix, 16, LOAD | 4 << 8), 1, {32}, 3);
-  fake::access(slot, pc + 0x30, pack_what(Source::async_copy, 16, 0), 1, {48}, 4);
-  fake::access(slot, pc + 0x50, pack_what(Source::shared, 4, LOAD | STORE), 1, {64}, 6);
-  fake::access(slot, pc + 0x60, pack_what(Source::remote, 4, STORE), 1, {0x1000080}, 7);
-  fake::access(slot, pc + 0x70, pack_what(Source::tma_load, 0, 0), 0, {}, 8);
+  fake::access(slot, pc + 0x10, pack_what(AccessSource::shared, 8, LOAD), 1, {16}, 2);
+  fake::access(slot, pc + 0x20, pack_what(AccessSource::matrix, 16, LOAD | 4 << 8), 1, {32}, 3);
+  fake::access(slot, pc + 0x30, pack_what(AccessSource::async_copy, 16, 0), 1, {48}, 4);
+  fake::access(slot, pc + 0x50, pack_what(AccessSource::shared, 4, LOAD | STORE), 1, {64}, 6);
+  fake::access(slot, pc + 0x60, pack_what(AccessSource::remote, 4, STORE), 1, {0x1000080}, 7);
+  fake::access(slot, pc + 0x70, pack_what(AccessSource::tma_load, 0, 0), 0, {}, 8);
   fake::synchronize_context(CONTEXT);
 }
 
@@ -107,7 +107,7 @@ void overflow() {
 /// Fills the room for costs of a table that has no room for patterns, and makes more accesses than fit, `lost` twice.
 void fill_costs(LaunchSlot* slot, std::uint32_t lost) {
   for (std::uint32_t i = 0; i < bankwise::cuda::cost_entries(slot->capacity) + lost; ++i) {
-    fake::access(slot, fake::pc_of(MODULE) + 0x40 + i, pack_what(Source::shared, 4, STORE), 1, {1 << 20}, 2);
+    fake::access(slot, fake::pc_of(MODULE) + 0x40 + i, pack_what(AccessSource::shared, 4, STORE), 1, {1 << 20}, 2);
   }
 }
 
@@ -168,7 +168,7 @@ LaunchSlot* slot_of_graph() {
 void mixed_graph() {
   LaunchSlot* slot = slot_of_graph();
   store(slot, 0, 3);
-  fake::access(slot, fake::pc_of(MODULE) + 0x1040, pack_what(Source::shared, 4, STORE), TWO_LANES, {0, 128}, 4);
+  fake::access(slot, fake::pc_of(MODULE) + 0x1040, pack_what(AccessSource::shared, 4, STORE), TWO_LANES, {0, 128}, 4);
 }
 
 /// More patterns than there is room for.

@@ -31,7 +31,7 @@ TEST_CASE("cuda/injection/record_writer/line_of_each_thing") {
   writer.device(2, 9, 0, "NVIDIA H200");
   writer.module(7, 2, 123456);
   writer.kernel(4, 7, 0x7fab00, 0x180, "_Z1kv");
-  const LaunchShape shape{.grid = {1, 2, 3}, .block = {32, 4, 5}, .dynamic_bytes = 1024};
+  const LaunchDimensions shape{.grid = {1, 2, 3}, .block = {32, 4, 5}, .dynamic_bytes = 1024};
   writer.launch(4, shape, 10, 60);
   const std::uint32_t addresses[] = {0x400, 0x4ff};
   writer.pattern(4, 0x1a0, "load", 16, 1, 0x80000001, 12345678901, addresses);
@@ -106,26 +106,28 @@ TEST_CASE("cuda/injection/record_writer/missing_folder") {
 
 TEST_CASE("cuda/injection/record_writer/access_kinds") {
   constexpr std::uint32_t READ = 1, WRITE = 2, SYSTEM = 4, CTA_SCOPE = 16, WRITE_ONLY_ATOMIC = 256;
-  const auto kind = [](Source source, std::uint32_t flags) { return kind_of_access(pack_what(source, 4, flags)); };
-  CHECK(kind(Source::shared, READ) == "load");
-  CHECK(kind(Source::shared, READ | CTA_SCOPE) == "load");
-  CHECK(kind(Source::shared, WRITE) == "store");
-  CHECK(kind(Source::shared, READ | WRITE) == "atomic");
-  CHECK(kind(Source::shared, WRITE | WRITE_ONLY_ATOMIC) == "atomic");
-  CHECK(kind(Source::shared, READ | SYSTEM) == "atomic");
-  CHECK(kind(Source::matrix, READ | 1 << 8) == "ldmatrix");
-  CHECK(kind(Source::matrix, WRITE | 4 << 8) == "stmatrix");
-  CHECK(kind(Source::remote, READ) == "remote_load");
-  CHECK(kind(Source::remote, WRITE) == "remote_store");
-  CHECK(kind(Source::remote, READ | WRITE) == "remote_atomic");
-  CHECK(kind(Source::async_copy, 0) == "async");
-  CHECK(kind(Source::async_store, 0) == "remote_store");
-  CHECK(kind(Source::async_reduction, 0) == "remote_atomic");
-  CHECK(kind(Source::end, 0) == "unknown");
-  CHECK(name_of_bulk(pack_what(Source::async_reduction, 4, 0)) == "");
-  CHECK(name_of_bulk(pack_what(Source::bulk_global_to_shared, 0, 0)) == "bulk_global_to_shared");
-  CHECK(name_of_bulk(pack_what(Source::wgmma, 0, 0)) == "wgmma");
-  CHECK(name_of_bulk(pack_what(Source::end, 0, 0)) == "");
+  const auto kind = [](AccessSource source, std::uint32_t flags) {
+    return kind_of_access(pack_what(source, 4, flags));
+  };
+  CHECK(kind(AccessSource::shared, READ) == "load");
+  CHECK(kind(AccessSource::shared, READ | CTA_SCOPE) == "load");
+  CHECK(kind(AccessSource::shared, WRITE) == "store");
+  CHECK(kind(AccessSource::shared, READ | WRITE) == "atomic");
+  CHECK(kind(AccessSource::shared, WRITE | WRITE_ONLY_ATOMIC) == "atomic");
+  CHECK(kind(AccessSource::shared, READ | SYSTEM) == "atomic");
+  CHECK(kind(AccessSource::matrix, READ | 1 << 8) == "ldmatrix");
+  CHECK(kind(AccessSource::matrix, WRITE | 4 << 8) == "stmatrix");
+  CHECK(kind(AccessSource::remote, READ) == "remote_load");
+  CHECK(kind(AccessSource::remote, WRITE) == "remote_store");
+  CHECK(kind(AccessSource::remote, READ | WRITE) == "remote_atomic");
+  CHECK(kind(AccessSource::async_copy, 0) == "async");
+  CHECK(kind(AccessSource::async_store, 0) == "remote_store");
+  CHECK(kind(AccessSource::async_reduction, 0) == "remote_atomic");
+  CHECK(kind(AccessSource::end, 0) == "unknown");
+  CHECK(name_of_bulk(pack_what(AccessSource::async_reduction, 4, 0)) == "");
+  CHECK(name_of_bulk(pack_what(AccessSource::bulk_global_to_shared, 0, 0)) == "bulk_global_to_shared");
+  CHECK(name_of_bulk(pack_what(AccessSource::wgmma, 0, 0)) == "wgmma");
+  CHECK(name_of_bulk(pack_what(AccessSource::end, 0, 0)) == "");
 }
 
 TEST_CASE("cuda/injection/record_writer/copy_address") {
@@ -143,9 +145,9 @@ TEST_CASE("cuda/injection/record_writer/patch_of_every_source") {
   std::map<int, std::string> patches;
   for (const auto& point : patch_points()) patches[point.instruction] = point.function;
   CHECK(patches.size() == patch_points().size());
-  CHECK(patches.size() == std::size_t(Source::end));
-  for (auto source = std::size_t(Source::first_bulk); source < std::size_t(Source::end); ++source) {
-    const std::string name(name_of_bulk(pack_what(Source(source), 0, 0)));
+  CHECK(patches.size() == std::size_t(AccessSource::end));
+  for (auto source = std::size_t(AccessSource::first_bulk); source < std::size_t(AccessSource::end); ++source) {
+    const std::string name(name_of_bulk(pack_what(AccessSource(source), 0, 0)));
     CHECK(std::count_if(patches.begin(), patches.end(),
                         [&](const auto& patch) { return patch.second == "bankwise_" + name; }) == 1);
   }
