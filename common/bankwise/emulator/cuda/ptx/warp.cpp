@@ -130,8 +130,8 @@ void multiply_matrices(Machine& m) {
   read(b, 2, 2);
   read(c, 3, 4);
   using device::Fragment;
-  multiply(fragment(Fragment::a, 1), fragment(Fragment::b, 2), fragment(Fragment::accumulator, 3), a.data(), b.data(),
-           c.data(), m.caller);
+  emulator::multiply(fragment(Fragment::a, 1), fragment(Fragment::b, 2), fragment(Fragment::accumulator, 3), a.data(),
+                     b.data(), c.data(), m.caller);
   const auto to = m.operand(0).elements();
   if (to.size() > 4) m.refuse();
   for (unsigned i = 0; i < to.size(); ++i) m.write(to[i], c[i]);
