@@ -9,6 +9,7 @@
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/run.hpp>
 #include "devices_under_test.hpp"
+#include "tests/bankcheck/killed_program.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/case_studies/mutations.hpp"
 #include "tests/programs.hpp"
@@ -44,6 +45,17 @@ TEST_CASE("device/command_line/unwritable_file", "[command_line]") {
   check_refused("reduction", "--json " + (scratch.path() / "a").string() + " --csv /no/such/directory/x", 2, "--csv");
   check_refused("reduction", "--json " + std::string(300, 'x'), 2, "File name too long");
   CHECK(files_in(scratch.path()) == 0);
+}
+
+TEST_CASE("device/command_line/killed", "[command_line]") {
+  const ScratchDirectory scratch;
+  const std::string json = (scratch.path() / "report.json").string(), arguments = small + " --json " + json;
+  kill_at_random_moments(
+      scratch.path(), [&](unsigned) { return "'" SAMPLES_DIRECTORY "/reduction' " + arguments; },
+      [&](unsigned) {
+        CHECK(run("reduction", arguments).code == 0);
+        CHECK(nlohmann::json::parse(text_of(json)).at("case") == "reduction");
+      });
 }
 
 TEST_CASE("device/command_line/links_and_pipes", "[command_line]") {

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "tests/bankcheck/emulate/emulated_program.hpp"
+#include "tests/bankcheck/killed_program.hpp"
 
 namespace {
 
@@ -84,7 +85,7 @@ TEST_CASE("emulate/programs/instrumentation_stays", "[emulate]") {
     return emulate("--max-conflicts 0 -I '" + scratch.path().string() + "' " + options + " " + file);
   };
   const std::string found = "k has 124 conflicts";
-  for (const std::string options : {"-flto", "-fno-sanitize=all,-fno-sanitize-coverage=trace-pc"}) {
+  for (const std::string options : {"-flto", "-fno-sanitize=all,-fno-sanitize-coverage=trace-pc", "-Dthread_local="}) {
     CHECK_THAT(ended(1, conflicts_with(conflicts + launch, "--compiler-options " + options)).err,
                ContainsSubstring(found));
   }
@@ -132,6 +133,13 @@ TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
   }
 }
 
+/// A new cache in a folder, with the compiled headers of the other tests.
+std::string with_headers(const std::string& folder) {
+  std::filesystem::create_directories(folder + "/cache");
+  std::filesystem::create_directory_symlink(CACHE "/headers", folder + "/cache/headers");
+  return folder + "/cache";
+}
+
 /// How many processes have all these words in their command lines.
 std::size_t processes_with(const std::vector<std::string>& words) {
   std::size_t processes = 0;
@@ -144,41 +152,65 @@ std::size_t processes_with(const std::vector<std::string>& words) {
   return processes;
 }
 
-/// Starts bankcheck, and ends it when so many processes have these words; the folder's name is in all command lines.
-void end_when(const std::string& folder, const std::string& arguments, std::size_t processes,
-              const std::vector<std::string>& words, int signal) {
-  StartedProgram started("TMPDIR='" + folder + "/tmp' exec '" SAMPLES_DIRECTORY "/bankcheck' emulate --cache '" +
-                         folder + "/cache' " + arguments);
-  started.wait_until([&] { return processes_with(words) == processes; });
-  CHECK(kill(started.process(), signal) == 0);
+TEST_CASE("emulate/programs/ended_while_compiling", "[emulate]") {
+  CHECK(emulate(source("endings")).code == 0);  // its header is compiled
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string(), file = folder + "/program.cu";
+  const std::string cache = "emulate --cache '" + with_headers(folder) + "' --max-conflicts 0 ";
+  std::filesystem::create_directories(folder + "/tmp");
+  {
+    std::ofstream slow(file);
+    slow << "template <int N> constexpr long slow() {\n  long sum = N;\n"
+            "  for (int i = 0; i < 200; ++i) {\n    for (int k = 0; k < 20000; ++k) sum += k;\n  }\n"
+            "  return sum;\n}\n";
+    for (int i = 0; i < 20; ++i) slow << "static_assert(slow<" << i << ">() > 0);\n";
+    slow << "__global__ void k(int*) {}\n" << launch;
+  }
+  StartedProgram started("TMPDIR='" + folder + "/tmp' exec '" SAMPLES_DIRECTORY "/bankcheck' " + cache + file);
+  started.wait_until([&] { return processes_with({folder, "cc1plus", "-fpreprocessed"}) == 1; });
+  CHECK(kill(started.process(), SIGTERM) == 0);
   started.exit_code();
   started.wait_until([&] { return processes_with({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
+  std::ofstream(file) << conflicts << launch;
+  CHECK_THAT(ended(1, bankcheck(cache + file)).err, ContainsSubstring("k has 124 conflicts"));
 }
 
 TEST_CASE("emulate/programs/killed", "[emulate]") {
   CHECK(emulate(source("endings")).code == 0);  // its header is compiled
-  for (const int signal : {SIGTERM, SIGKILL}) {
-    const ScratchDirectory scratch;
-    const std::string folder = scratch.path().string(), file = folder + "/program.cu";
-    std::filesystem::create_directories(folder + "/tmp");
-    std::filesystem::create_directories(folder + "/cache");
-    std::filesystem::create_directory_symlink(CACHE "/headers", folder + "/cache/headers");
-    {
-      std::ofstream slow(file);
-      slow << "template <int N> constexpr long slow() {\n  long sum = N;\n"
-              "  for (int i = 0; i < 200; ++i) {\n    for (int k = 0; k < 20000; ++k) sum += k;\n  }\n"
-              "  return sum;\n}\n";
-      for (int i = 0; i < 20; ++i) slow << "static_assert(slow<" << i << ">() > 0);\n";
-      slow << "__global__ void k(int*) {}\n" << launch;
-    }
-    end_when(folder, file, 1, {folder, "cc1plus", "-fpreprocessed"}, signal);
-    std::ofstream(file) << conflicts << launch;
-    const std::string checked = "emulate --max-conflicts 0 --cache '" + folder + "/cache' " + file;
-    CHECK_THAT(ended(1, bankcheck(checked)).err, ContainsSubstring("k has 124 conflicts"));
-    if (signal == SIGTERM) continue;
-    std::ofstream(file) << conflicts << "int main() { k<<<1, 64>>>(nullptr); for (;;) cudaDeviceSynchronize(); }\n";
-    end_when(folder, file + " -- " + folder + "/argument", 2, {folder + "/argument"}, signal);
-  }
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string(), file = folder + "/program.cu";
+  const std::string arguments =
+      "emulate --cache '" + with_headers(folder) + "' --max-conflicts 0 --json '" + folder + "/report.json' " + file;
+  const auto write_source = [&](unsigned number) {  // each has its own number of conflicts
+    std::ofstream(file) << "#include <unistd.h>\n"
+                           "__global__ void k(int* out) {\n"
+                           "  __shared__ int a[2048];\n"
+                           "  for (int i = 0; i < "
+                        << number + 1
+                        << "; ++i) {\n"
+                           "    a[threadIdx.x * 32] = i;\n"
+                           "    __syncthreads();\n"
+                           "  }\n"
+                           "  if (threadIdx.x == 64) *out = a[0];\n"
+                           "}\n"
+                           "int main() {\n"
+                           "  int* out;\n"
+                           "  cudaMalloc(&out, 256);\n"
+                           "  k<<<1, 64>>>(out);\n"
+                           "  usleep(200000);\n"
+                           "}\n";
+  };
+  kill_at_random_moments(
+      folder,
+      [&](unsigned number) {
+        write_source(number);
+        return "'" SAMPLES_DIRECTORY "/bankcheck' " + arguments + "";
+      },
+      [&](unsigned number) {
+        write_source(number);
+        CHECK_THAT(ended(1, bankcheck(arguments)).err,
+                   ContainsSubstring("k has " + std::to_string(62 * (number + 1)) + " conflicts"));
+      });
 }
 
 }  // namespace

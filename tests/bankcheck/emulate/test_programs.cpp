@@ -150,7 +150,9 @@ TEST_CASE("emulate/programs/fresh_environment", "[emulate]") {
   const auto at = outcome.out.find("incomplete: " + said);
   CHECK(at < outcome.out.find("transpose: 1 launch, 4 blocks"));
   CHECK_THAT(ended(1, emulate(limited + "execute_fresh")).err, ContainsSubstring("incomplete: " + said));
-  CHECK_THAT(ended(1, emulate(limited + "execute_cleared")).err, ContainsSubstring("' started 'true' with an "));
+  for (const std::string how : {"execute_cleared", "execute_through_env"}) {
+    CHECK_THAT(ended(1, emulate(limited + how)).err, ContainsSubstring("' started 'true' with an "));
+  }
 }
 
 TEST_CASE("emulate/programs/unfinished_launch", "[emulate]") {

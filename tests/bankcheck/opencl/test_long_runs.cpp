@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "failing_program.hpp"
-#include "tests/bankcheck/started_program.hpp"
+#include "tests/bankcheck/killed_program.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -130,25 +130,17 @@ TEST_CASE("opencl/long_runs/signals") {
 }
 
 TEST_CASE("opencl/long_runs/killed") {
-  const ScratchDirectory temporary;
-  const std::string folder = "TMPDIR=" + temporary.path().string();
-  const auto is_left = [&] {
-    const std::filesystem::directory_iterator processes("/proc");
-    return !std::filesystem::is_empty(temporary.path()) ||
-           std::any_of(begin(processes), end(processes), [&](const auto& process) {
-             return text_of(process.path() / "environ").find(folder) != std::string::npos;
-           });
-  };
-  for (const int milliseconds : {0, 20, 50, 100, 200, 400, 800}) {
-    INFO(milliseconds);
-    StartedProgram started(folder + " exec '" SAMPLES_DIRECTORY "/bankcheck' opencl -- " +
-                           long_runs("column 1000000 10 1"));
-    started.wait_until(is_left);
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    CHECK(kill(started.process(), SIGKILL) == 0);
-    CHECK(started.exit_code() == -1);
-    started.wait_until([&] { return !is_left(); });
-  }
+  const ScratchDirectory scratch;
+  const std::string json = (scratch.path() / "report.json").string();
+  const std::string arguments = "opencl --json " + json + " -- " + long_runs("column 60 10 1");
+  kill_at_random_moments(
+      scratch.path(), [&](unsigned) { return "'" SAMPLES_DIRECTORY "/bankcheck' " + arguments; },
+      [&](unsigned) {
+        ended(0, bankcheck(arguments));
+        const auto numbers = json_of(json);
+        CHECK(groups_in(numbers) == 60);
+        CHECK(numbers.at("incomplete").empty());
+      });
 }
 
 TEST_CASE("opencl/long_runs/terminal") {
