@@ -36,6 +36,17 @@ TEST_CASE("device/negative/reports", "[negative]") {
   }
 }
 
+TEST_CASE("device/negative/absent_kernel", "[negative]") {
+  CaseStudy study = reduction::case_study();
+  study.plan = [](const Variant&, Extent, unsigned) {
+    return Plan{{}, {KernelLaunch{"absent", 1, {32, 1}, {input_slot}}}};
+  };
+  on_each_device([&](gpu::Session& session) {
+    Workbench bench(study, {1, 200}, session);
+    CHECK_THROWS_WITH(bench.prepare(variant_of(study, "naive"), Scope::memory), "there is no kernel absent");
+  });
+}
+
 TEST_CASE("device/negative/stale_output", "[negative]") {
   // On one workbench the intact naive kernel fills the output; the broken packed one then writes nothing.
   const MutatedStudy broken("writes_nothing");
