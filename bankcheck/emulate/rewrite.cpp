@@ -84,7 +84,7 @@ class Rewriter : SourceTokens {
   std::string run() {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (is(i, "<") && is(i + 1, "<") && is(i + 2, "<") && adjacent(i)) i = launch(i);
-      if (is(i, "bankwise_shared")) replace(tokens_[i].begin, tokens_[i].end, "thread_local");  // qualifiers.hpp
+      if (is(i, "bankwise_shared")) replace(tokens[i].begin, tokens[i].end, "thread_local");  // qualifiers.hpp
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(tokens[i].begin, tokens[i + 2].end, component_of(i));
