@@ -128,7 +128,9 @@ __global__ void by_constant(unsigned char* out) {
   __shared__ alignas(16) unsigned char rows[32 * 128];
   unsigned char* const row = rows + 128 * threadIdx.x;
   memset(row, int(threadIdx.x) + 1, bytes);
+  __syncwarp();  // else g++ knows what it loads
   std::memcpy(out + bytes * threadIdx.x, row, bytes);
+  __syncwarp();
   memcpy(row, out + bytes * threadIdx.x, bytes);
 }
 
