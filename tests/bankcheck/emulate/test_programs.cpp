@@ -183,16 +183,16 @@ TEST_CASE("emulate/programs/cooperative", "[emulate]") {
 
 TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {
   const std::pair<std::string, std::string> cases[]{
-      {"twice", "endings.cu:35: cudaFree frees the 16384 bytes that "},
+      {"twice", "endings.cu:41: cudaFree frees the 16384 bytes that "},
       {"inside", "cudaFree gets a pointer to byte 4 of the 16384 bytes that "},
-      {"host", "endings.cu:37: cudaFree frees memory that CUDA has not allocated"},
-      {"copy", "endings.cu:38: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
+      {"host", "endings.cu:43: cudaFree frees memory that CUDA has not allocated"},
+      {"copy", "endings.cu:44: cudaMemcpy writes 16388 bytes at byte 0 of the 16384 bytes that "},
       {"read", "cudaMemcpy reads 512 bytes at byte 16000 of the 16384 bytes that "},
-      {"freed", "endings.cu:40: cudaMemset writes the 16384 bytes that "},
+      {"freed", "endings.cu:46: cudaMemset writes the 16384 bytes that "},
       {"direction", "cudaMemcpy gets a device pointer where it needs a host pointer"},
-      {"host_read", "endings.cu:46: the host reads 4 bytes of device memory, at byte 8 of the 16384 bytes that "},
-      {"host_write", "endings.cu:47: the host writes 4 bytes of device memory, at byte 0 of the 16384 bytes that "},
-      {"launch", "endings.cu:43: a launch fails: a block of 2048 threads is too large"},
+      {"host_read", "endings.cu:52: the host reads 4 bytes of device memory, at byte 8 of the 16384 bytes that "},
+      {"host_write", "endings.cu:53: the host writes 4 bytes of device memory, at byte 0 of the 16384 bytes that "},
+      {"launch", "endings.cu:49: a launch fails: a block of 2048 threads is too large"},
   };
   for (const auto& [ending, sentence] : cases) {
     const Outcome outcome = emulate(source("endings") + " -- " + ending);
@@ -209,14 +209,14 @@ TEST_CASE("emulate/programs/device_memory_faults", "[emulate]") {
   CHECK_THAT(outcome.out,
              ContainsSubstring("endings.cu:12: invalid address: thread 6 of block (0, 0, 0) of past_the_end "
                                "writes 4 bytes of device memory at byte 16384 of the 16384 bytes that "));
-  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:29 allocates with cudaMalloc; 26 times\n"));  // it goes on
+  CHECK_THAT(outcome.out, ContainsSubstring("endings.cu:35 allocates with cudaMalloc; 26 times\n"));  // it goes on
   CHECK_THAT(outcome.out, ContainsSubstring("last error: cudaErrorIllegalAddress"));
   const Outcome atomic = ended(1, emulate(source("endings") + " -- atomic"));
   CHECK_THAT(atomic.out,
              ContainsSubstring("endings.cu:17: invalid address: thread 1 of block (0, 0, 0) of adds writes 4 "
                                "bytes of device memory at byte 16384 of the 16384 bytes that "));
   const Outcome freed = ended(1, emulate(source("endings") + " -- use_after_free"));
-  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:45 has freed them"));
+  CHECK_THAT(freed.out, ContainsSubstring("endings.cu:51 has freed them"));
 }
 
 TEST_CASE("emulate/programs/argument_with_destructor", "[emulate]") {
@@ -226,6 +226,8 @@ TEST_CASE("emulate/programs/argument_with_destructor", "[emulate]") {
   CHECK_THAT(outcome.err, ContainsSubstring("1 fault in the program, first: ") &&
                               ContainsSubstring("endings.cu:15: cudaFree frees the 16384 bytes that "));
 }
+
+TEST_CASE("emulate/programs/freed_by_kernel", "[emulate]") { ended(0, emulate(source("endings") + " -- own")); }
 
 TEST_CASE("emulate/programs/missing_return", "[emulate]") {
   const ScratchDirectory scratch;
@@ -256,7 +258,7 @@ TEST_CASE("emulate/programs/missing_return", "[emulate]") {
 
 TEST_CASE("emulate/programs/race_goes_on", "[emulate]") {
   const Outcome race = ended(1, emulate(source("endings") + " -- race"));
-  CHECK_THAT(race.out, ContainsSubstring("endings.cu:20: race: thread "));
+  CHECK_THAT(race.out, ContainsSubstring("endings.cu:26: race: thread "));
   CHECK_THAT(race.out, ContainsSubstring("last error: cudaSuccess"));
   CHECK(emulate("--allow race,unwritten-read " + source("endings") + " -- race").code == 0);
   const Outcome fatal = ended(1, emulate("--fatal " + source("endings") + " -- race"));

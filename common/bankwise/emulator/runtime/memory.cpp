@@ -78,6 +78,7 @@ cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, 
 cudaError_t free_for(const char* function, void* pointer, bool host) {
   if (pointer == nullptr) return lasting_error();
   const void* const caller = BANKWISE_CALLER;
+  if (on_lane()) fence();  // the lane's last store, perhaps to this memory, is compared with what was there before
   const auto allocation = allocation_at(pointer);
   const auto refuse = [&](const std::string& sentence) {
     report(fmt::format("{} {}", function, sentence), caller);

@@ -15,6 +15,12 @@ struct Owner {
   ~Owner() { cudaFree(word); }
 };
 __global__ void adds(Owner owner, int where) { atomicAdd(owner.word + where * threadIdx.x, 1.0F); }
+__global__ void frees() {
+  float* own;
+  cudaMalloc(&own, 4);
+  *own = 1;
+  cudaFree(own);
+}
 __global__ void races(int* out) {
   __shared__ int words[64];
   words[threadIdx.x] = 1;
@@ -47,6 +53,7 @@ int main(int count, char** arguments) {
   if (is("host_write")) *out = 1;
   Owner owner{in};
   if (is("argument")) adds<<<2, 64>>>(owner, 0);
+  if (is("own")) frees<<<2, 64>>>();
   if (is("atomic")) adds<<<1, 2>>>(owner, 4096);
   const char* fresh[]{"PATH=/bin:/usr/bin", nullptr};
   if (is("execute")) execl("/bin/true", "true", nullptr);
