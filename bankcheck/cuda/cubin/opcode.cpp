@@ -14,8 +14,8 @@ namespace {
 /// A value of a field that nvdisasm cannot name, or that no compiler was seen to write.
 constexpr std::string_view none = "?";
 
-/// A field of the instruction's bits, and what each of its values, from `first` on, adds to the opcode. Values without a
-/// word are unknown. Bits without a field are not looked at.
+/// A field of the instruction's bits, and what each of its values, from `first` on, adds to the opcode. Values without
+/// a word are unknown. Bits without a field are not looked at.
 struct Field {
   unsigned bit, width;
   std::span<const std::string_view> words;

@@ -35,7 +35,8 @@ static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTR
               SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS == 19);  // as patch_points() has them
 
 /// Inserts the device patch into the program's modules. It stays there: to take it out, the library waits for the GPU,
-/// and a program whose stream waits for the launching thread would hang. All functions may be called from any thread. Failures of the library go to the record.
+/// and a program whose stream waits for the launching thread would hang. All functions may be called from any thread.
+/// Failures of the library go to the record.
 class ModulePatcher {
  public:
   ModulePatcher(const SanitizerApi& api, RecordWriter& record) : api_(api), record_(record) {}

@@ -10,8 +10,8 @@
 
 namespace bankwise::opencl {
 
-// The launch log: a file next to the trace in which both note what happens during a run, and which bankcheck reads after
-// it. Each line is "<event> <process> <text>".
+// The launch log: a file next to the trace in which both note what happens during a run, and which bankcheck reads
+// after it. Each line is "<event> <process> <text>".
 
 namespace event {
 inline constexpr const char* begin = "begin";    ///< a launch of the kernel <text> begins

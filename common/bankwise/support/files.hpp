@@ -20,8 +20,8 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::uin
 /// The same for a file that the user names. Error: UsageError, "cannot read FILE: " and the reason.
 std::string read_input(const std::filesystem::path& path, std::uintmax_t largest = largest_input);
 
-/// A file that the user names, or "-" for stdin, to be read piece by piece: `file` is opened unless it is stdin. Error: as
-/// read_input().
+/// A file that the user names, or "-" for stdin, to be read piece by piece: `file` is opened unless it is stdin. Error:
+/// as read_input().
 std::istream& open_input(const std::string& path, std::ifstream& file);
 
 /// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A
