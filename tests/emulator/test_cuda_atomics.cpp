@@ -204,6 +204,6 @@ TEST_CASE("emulator/cuda_atomics/of_host") {
     operations.push_back(pattern.operation);
     CHECK((pattern.width == 4 && pattern.addresses[1] - pattern.addresses[0] == 128));
   }
-  CHECK(operations == vector<Operation>{Operation::atomic, Operation::atomic, Operation::atomic_cas, Operation::atomic,
-                                        Operation::atomic});
+  CHECK(operations == vector<Operation>{Operation::store, Operation::atomic, Operation::atomic_cas, Operation::atomic,
+                                        Operation::load});
 }

@@ -123,15 +123,15 @@ void __tsan_vptr_read(void**) {}
 // clang-format off
 #define BANKWISE_ATOMIC(bits, Type)                                                               \
   Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                  \
-    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                                      \
+    before_atomic_of_cpp(Operation::load, a, bits / 8, BANKWISE_CALLER);                          \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                               \
   void __tsan_atomic##bits##_store(volatile Type* a, Type v, int) {                               \
-    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                                      \
+    before_atomic_of_cpp(Operation::store, a, bits / 8, BANKWISE_CALLER);                         \
     __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                     \
   }                                                                                               \
   Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int) {                            \
-    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                                      \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                        \
     return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                           \
   }                                                                                               \
   BANKWISE_FETCH(bits, Type, add)                                                                 \
