@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "access_patterns.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Measures the clock cycles per access of each shared-memory access pattern, and compares them with the bank model.
 #include <algorithm>
 #include <map>

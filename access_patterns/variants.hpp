@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // All access patterns: one line per pattern, each next to its fix, in the order of the articles.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUB's single-pass scan, cub::DeviceScan::ExclusiveSum, for comparison.
 #include <cub/device/device_scan.cuh>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "prefix_sum.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // All variants of this case study, one entry each, in the order of README.md.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <cub/device/device_reduce.cuh>
 
 #include <bankwise/gpu/cuda_library.hpp>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "reduction.hpp"
 
 #include <utility>

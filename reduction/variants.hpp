@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // All variants of the case study, one line each, in the order of README.md.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Accesses in the notation of the texts about bank conflicts: a formula of the lane.
 #pragma once
 

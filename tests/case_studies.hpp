@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // All case studies, those of the tests included, and what the study.json in the folder of each says of it.
 #pragma once
 

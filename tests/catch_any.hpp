@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The only file that depends on Catch2's version: 3 if it is packaged, otherwise 2.13.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs the case-study programs as a user does.
 #pragma once
 

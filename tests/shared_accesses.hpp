@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Counts the shared-memory accesses of a kernel in its PTX.
 #pragma once
 

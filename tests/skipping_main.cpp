@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "tests/skipping_main.hpp"
 
 #include <iostream>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // For test programs that have nothing to test on some machines: link test_skipping_main instead of Catch2's main().
 #pragma once
 

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Measures the case studies on this machine, with the settings of the documents, and writes the results of one device.
 
     script/bench FOLDER [--build BUILD] [--only CASE]

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Compares the speed of the emulator with Oclgrind: the CUDA kernel in the emulator and its OpenCL port in Oclgrind run
 the same job alternately.
 

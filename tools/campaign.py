@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 """Shared by the tools: runs programs, also those from elsewhere, and reads the lists of them."""
 
 import json

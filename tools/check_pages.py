@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Checks the documents and the names of the tests; prints a line for each fault, with exit code 1.
 
     tools/check_pages.py            checks

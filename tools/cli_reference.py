@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Generates docs/cli.md from --help of every program in a build directory and from the head comments of the scripts.
 
     tools/cli_reference.py BUILD [--check]

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Reads hardware counters with `ncu` of the CUDA Toolkit, and prints CSV.
 
     counters.py block BUILD > counters.csv

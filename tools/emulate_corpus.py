@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Runs `bankcheck emulate` on the CUDA programs below folders, and prints a table in Markdown.
 
   tools/emulate_corpus.py [options] FOLDER...

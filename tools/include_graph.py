@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Who includes whom, by room: the table of CONTRIBUTING.md, and what the sources do.
 
     tools/include_graph.py           each room: what it includes, and in how many files

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Makes random small mistakes in the sources, one at a time, and lists those that no test notices.
 
     tools/mutants.py [ROOM...] [--count N] [--seed S] [-j N]    N mutants of each room, by default of all in ROOMS below

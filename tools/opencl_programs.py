@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Runs OpenCL programs from Debian and PyPI, which are not part of bankwise, under `bankcheck opencl` and Oclgrind.
 
     opencl_programs.py --prepare FOLDER [--only NAME]               installs, downloads and builds them

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Draws the pictures in docs/pictures that show no results; with --check, tests whether they are up to date.
 
 The contents of the bank pictures are computed from the index formulas of the kernels, never typed in.

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 """The tables of docs/several_gpus.md, from the reports of `script/bench --ranks` (docs/results/<device>/ranks.json and
 ranks_largest.json)."""
 

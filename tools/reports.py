@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 """Shared by the tools: reads docs/results, formats numbers, and writes or checks documents."""
 
 import csv

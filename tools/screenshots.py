@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Writes docs/pictures/html_report.png, the HTML report of the program in docs/checking_opencl.md, and explorer.png.
 
     tools/screenshots.py build/default

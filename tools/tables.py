@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Generates the measured tables of the documents from the files in docs/results, so that no number is typed by hand.
 
 A page marks the place of a table with two comments. The first names the device's directory, the table (a case study, or

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 """Generates the table that compares the results with the project's targets.
 
 Reached values are rounded in the unfavourable direction, so that a missed target never looks met.

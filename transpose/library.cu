@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Matrix transpose with cuBLAS geam: C = alpha A^T + beta B on floats, here with alpha = 1 and beta = 0. cuBLAS has no
 // transpose of integers.
 #include <cublas_v2.h>

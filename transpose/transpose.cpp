@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "transpose.hpp"
 
 #include <algorithm>

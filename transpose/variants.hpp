@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The variants of the transpose, one per line, in the order of README.md.
 #pragma once
 

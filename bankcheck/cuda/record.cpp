@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/record.hpp"
 
 #include <fmt/format.h>

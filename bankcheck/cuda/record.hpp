@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the injection library wrote about one process: a text file, one record per line, next to the cubins of the
 // modules that the process loaded.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/recorder.hpp"
 
 #include <fmt/format.h>

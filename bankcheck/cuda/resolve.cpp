@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-
 #include <fmt/format.h>
 
 #include <filesystem>

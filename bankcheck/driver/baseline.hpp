@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The baseline: a CSV file with the allowed conflicts, to keep in the repository next to the sources. Sorted, one line
 // per kernel and architecture.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs the program that a checker watches.
 #pragma once
 

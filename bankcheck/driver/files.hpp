@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Programs, the files that a command needs or makes, and the guard, which cleans both up.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What bankcheck fit finds for the kernels of a trace, with the sources of their arrays.
 #pragma once
 

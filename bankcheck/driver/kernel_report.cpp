@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/kernel_report.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/child_process.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/recorder.hpp"
 
 #include <fmt/format.h>

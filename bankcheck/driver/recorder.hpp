@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A recorder watches a program: options in, a trace out. What follows is the same for all of them: report, limits,
 // outputs, exit code.
 #pragma once

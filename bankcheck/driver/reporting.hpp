@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The steps of every checker after it has a trace: report it, check it against limits, write the outputs.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The formats of a report. A new one is a file with its writer, and a row of the table in sinks.cpp.
 #pragma once
 

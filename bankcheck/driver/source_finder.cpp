@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/source_finder.hpp"
 
 #include <algorithm>

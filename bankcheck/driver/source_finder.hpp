@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // An OpenCL program is passed to the driver as text, without its file name. This finds the file that the user can open.
 #pragma once
 

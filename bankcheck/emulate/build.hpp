@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Builds a CUDA program for the CPU.
 #pragma once
 

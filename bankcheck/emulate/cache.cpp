@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/emulate/cache.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Keeps what was compiled: a second run with unchanged files compiles nothing.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/emulate/recorder.hpp"
 
 #include <fmt/format.h>

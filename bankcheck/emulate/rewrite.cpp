@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/emulate/rewrite.hpp"
 
 #include <fmt/format.h>

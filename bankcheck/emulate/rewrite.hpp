@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Turns the syntax that only nvcc has into C++: launches of kernels.
 //
 //   kernel<a, b><<<grid, block, bytes, stream>>>(x, y);

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The functions that docs/explorer calls, compiled to WebAssembly: the page asks in JSON and gets JSON. It imports
 // nothing that reads or writes, and has no other state than the two texts.
 //

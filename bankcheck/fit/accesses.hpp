@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The accesses of a kernel to one array, or to several that are changed together, in a form that costs little to
 // evaluate for thousands of changes.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/fit/change.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Changes of the layout of an array in shared memory, as data: each byte offset moves to another one. All lengths are
 // bytes from the start of the array.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/fit/accesses.hpp"
 
 #include <bit>

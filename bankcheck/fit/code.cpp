@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/fit/code.hpp"
 
 #include <fmt/format.h>

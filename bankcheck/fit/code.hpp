@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A change as code: the new declaration of the array, the new index of an element, and the edits of the source that
 // declares and uses the array.
 #pragma once

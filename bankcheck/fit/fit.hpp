@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The best change of each array of a kernel, from the accesses that a trace has.
 #pragma once
 

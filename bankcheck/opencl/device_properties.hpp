@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the simulated OpenCL device says about itself, where that differs from Oclgrind's answers or can be overridden.
 // bankcheck passes the values to its OpenCL driver in support::OpenclRequest::device.
 #pragma once

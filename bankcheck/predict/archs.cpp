@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/predict/predict.hpp"
 
 #include <fmt/ranges.h>

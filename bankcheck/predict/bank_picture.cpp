@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/predict/bank_picture.hpp"
 
 #include <fmt/format.h>

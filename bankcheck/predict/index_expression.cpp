@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // No parser library, because in C each operand has one of four integer types, on which the value depends: -1/2 is 0,
 // but -1/2u is 2147483647. muParser, the usual choice, computes with doubles, which have no such types and are exact
 // only up to 2^53. Its ?: also evaluates only one side, but in C the type depends on both.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/source/tokens.hpp"
 
 #include <algorithm>

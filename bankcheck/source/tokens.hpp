@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The tokens of C++ and of OpenCL C, for programs that search and edit sources.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/run.hpp>
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 import {load, pasted} from './model.js';
 import {defaults, presets} from './presets.js';
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // The bank model in WebAssembly: questions and answers are JSON, see bankcheck/explorer/explorer.cpp.
 
 export async function load(bytes) {

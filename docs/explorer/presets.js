@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // Cases to begin with. Each has what the page's fields need, and a sentence. Fields that are left out have the defaults.
 
 export const defaults = {index: '32*tid', operation: 'load', width: 4, lanes: '', arch: 'sm_90', versus: '', paste: ''};

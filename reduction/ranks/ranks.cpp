@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <iterator>
 
 #include "../variants.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Single accesses: queries to the model, and the conversion of times and counts to clocks.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs bankcheck as a user does.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The JSON report of a checker, as the tests read it.
 #pragma once
 

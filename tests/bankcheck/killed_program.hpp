@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Kills a program at random moments. Whatever it was doing, it leaves nothing behind, and its next run is right.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A program that runs while the test does something else.
 #pragma once
 

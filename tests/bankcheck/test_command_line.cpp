@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The program as a whole: exit codes, and one error message for each invalid command line.
 #include <nlohmann/json.hpp>
 

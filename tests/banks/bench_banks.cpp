@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Accesses per second on one core, for patterns of different complexity.
 #include <benchmark/benchmark.h>
 

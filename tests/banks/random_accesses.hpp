@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Accesses of typical and untypical kernels, from a seed: the same with every standard library.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "slow_banks.hpp"
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A second implementation of the bank rules: slow, obvious, one small function per rule. It shares only the names of
 // the operations with common/bankwise/banks, so a mistake in the model's tables or arithmetic shows as a difference.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every choice of compute capability 1.x. Banks with the same waiting lanes are equivalent, so a state is kept sorted.
 #include <algorithm>
 #include <map>

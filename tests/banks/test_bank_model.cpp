@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The model against a second implementation, written independently from the texts: random accesses of every
 // architecture, and every state of a half-warp of compute capability 1.x.
 #include <functional>

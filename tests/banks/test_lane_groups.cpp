@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Properties of every access under any rule: lane groups add up, unused addresses do not matter, banks repeat.
 #include <map>
 

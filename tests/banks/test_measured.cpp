@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The model's cost of every access and of every cp.async measured on an H200 equals the hardware counters, without
 // exception, and near misses of the rules do not.
 #include <algorithm>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>

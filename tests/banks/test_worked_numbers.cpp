@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Worked numbers from the texts about bank conflicts, one test case per text or table. The name gives the reliability
 // of the text; "copy" means a copy of the vendor's text.
 #include <numeric>

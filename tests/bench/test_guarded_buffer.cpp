@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Guard bytes and comparisons, with buffers in host memory.
 #include <algorithm>
 #include <stdexcept>

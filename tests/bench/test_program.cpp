@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <filesystem>
 #include <fstream>
 #include <new>

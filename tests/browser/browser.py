@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 """A headless Chromium, driven by the WebDriver protocol with Python's standard library."""
 
 import base64

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // The explorer's numbers are bankcheck predict's: node explorer_numbers.mjs FOLDER-OF-THE-PAGE BANKCHECK.
 import {execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 """Checks for every page of bankwise, by structure and not by pixels. Each script returns a list of what is wrong."""
 
 import sys

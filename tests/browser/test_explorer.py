@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """The explorer page in a browser: test_explorer.py FOLDER-OF-THE-PAGE [FOLDER FOR SCREENSHOTS]. Exit code 77: no browser."""
 
 import functools

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """The HTML report in a browser: test_html_report.py BANKCHECK [FOLDER FOR SCREENSHOTS]. Exit code 77: no browser."""
 
 import json

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The variants for CPUs, through OpenCL, compared with code as a CPU programmer would write it: a loop, OpenMP and
 // SIMD. Both are timed by the host's clock, from the call until the result is there.
 #include <benchmark/benchmark.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Run by the build: breaks a kernel on purpose (study.json of the folder).
 //
 //   make_mutant FOLDER MUTATION OUTPUT.cuh

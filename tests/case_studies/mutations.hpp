@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Faults that are put into the real kernels, so a test can show which layer catches each: the key "mutations" of
 // study.json.
 #pragma once

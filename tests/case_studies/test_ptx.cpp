@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every .cuh together with all others, as PTX that the build has compiled. Shared-memory accesses are those of
 // study.json: a compiler that merges or splits them would change the bank conflicts. A kernel that an architecture
 // cannot run traps.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every kernel file that the emulator can run, in one source, which compiles only if no two define the same name.
 #include <bankwise/emulator/cuda.hpp>
 #include "tests/catch_any.hpp"

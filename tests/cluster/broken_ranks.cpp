@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The program of a case study, with the last of the faults.
 #include <bankwise/run.hpp>
 

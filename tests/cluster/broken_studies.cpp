@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "broken_studies.hpp"
 
 #include <utility>

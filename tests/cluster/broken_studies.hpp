@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Case studies whose ranks exchange the wrong words: verification must find each.
 #pragma once
 

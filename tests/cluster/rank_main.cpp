@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Skipped if the environment variable BANKWISE_TEST_API is set and there is no OpenCL device.
 #include "rank_main.hpp"
 

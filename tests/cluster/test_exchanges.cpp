@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The case studies on several ranks of an OpenCL device, which exchange through host memory: many sizes in one job, and
 // faults that verification must find.
 #include <bankwise/bench/workbench.hpp>

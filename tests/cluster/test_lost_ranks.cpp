@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A rank that is killed or stopped while all measure ends the others, soon and with a sentence.
 #include <algorithm>
 #include <chrono>

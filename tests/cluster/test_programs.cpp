@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <cstring>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bare_launch.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs a case study's plans on memory that the test controls: many sizes on one state, buffers without guard words past
 // their end (compute-sanitizer reports accesses there), or no copy of everything on the host.
 #pragma once

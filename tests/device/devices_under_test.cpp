@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Skipped if there is no device to test, or no GPU with a buffer of BANKWISE_TEST_MEMORY bytes and
 // BANKWISE_TEST_MEMORY_IN_ALL bytes of memory (environment variables), or fewer devices than BANKWISE_TEST_DEVICES, or
 // no program BANKWISE_TEST_PROGRAM on the PATH.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "mutated_study.hpp"
 
 #include "tests/case_studies.hpp"

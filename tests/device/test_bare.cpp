@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every variant on buffers of exactly the contract's size. Alone, this finds what verification finds; under
 // compute-sanitizer (script/sanitize) it lets the tools report every access beyond a buffer.
 #include <iostream>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The programs as a user runs them: exit codes, one clear sentence for bad input, no incomplete files.
 #include <sys/stat.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Sizes at which 32 bits are too few: for bytes, for words as signed and unsigned numbers, for either side of a
 // matrix.
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The programs' flags for levels, together with a device's measurements.
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What a time must exclude: the host's pauses between two launches, and samples during which a GPU throttles.
 #if BANKWISE_HAVE_CUDA
 #include <bankwise/gpu/cuda_api.hpp>

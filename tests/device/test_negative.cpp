@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Kernels broken on purpose: verification must detect it, and report the fault. OpenCL only, because both APIs share
 // the code of the checks.
 #include <bankwise/bench/workbench.hpp>

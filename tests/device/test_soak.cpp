@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Single-pass kernels, whose blocks communicate through a state that no launch clears: thousands of launches.
 #include <fmt/format.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // OpenCL only: a plain build of each file, build logs, and kernels from a directory.
 #include <bankwise/gpu/opencl_api.hpp>
 #include <bankwise/gpu/session.hpp>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Single-pass kernels with few resident blocks: most of their blocks start after others have ended, and blocks that
 // wait for others occupy the multiprocessors that these need. CUDA only: kernels of two APIs alternate on a device.
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every variant on every device, at the sizes where index arithmetic breaks.
 #include <memory>
 

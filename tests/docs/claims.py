@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Compares the claims of four articles about bank conflicts (claims.json) with the bank model, and with docs/claims.md.
 
     tests/docs/claims.py BANKCHECK            exit code 1 if a number, a verdict or the page differs

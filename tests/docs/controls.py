@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """The negative controls of the checks in tools/: each change to a copy of the repository must be noticed, and named."""
 
 import hashlib

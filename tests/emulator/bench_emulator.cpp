@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The time of one run of a whole job, in seconds: by the emulator, or on the first OpenCL device, which under Oclgrind
 // is Oclgrind. beside_oclgrind.py alternates between both; docs/emulator.md has the figures.
 //

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // One block of every kernel: hardware counters of an H200 compared with the emulator and the bank model.
 #pragma once
 

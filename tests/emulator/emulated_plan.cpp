@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "emulated_plan.hpp"
 
 #include <numeric>

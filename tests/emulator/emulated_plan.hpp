@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Whole jobs of a case study on the CPU.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What tests share that are compiled for the emulator.
 #pragma once
 

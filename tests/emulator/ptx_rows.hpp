@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Tables of PTX: statements, their operands, and the results that the PTX ISA manual defines.
 #pragma once
 

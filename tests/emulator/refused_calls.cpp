@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Calls that do not compile, one for each macro. Without a macro, the same call is right.
 #include <bankwise/emulator/cuda.hpp>
 

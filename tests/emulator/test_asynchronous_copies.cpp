@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Asynchronous copies, and barrier objects.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The order of basic blocks: compared with a slow implementation, and for functions that are too large for that one.
 #include <algorithm>
 #include <functional>

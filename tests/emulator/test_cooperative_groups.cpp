@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Cooperative groups: tiles, partitions, and grids.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

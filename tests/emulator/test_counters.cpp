@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <fstream>
 #include <iterator>
 #include <set>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's atomic operations in every type: their results equal those of plain loops. Kernels and tests are both compiled
 // for the emulator.
 #include "tests/catch_any.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's intrinsics: the results of kernels with them equal those of plain loops without them. Kernels and tests are
 // both compiled for the emulator.
 #undef NDEBUG  // of kernels too

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's arithmetic functions, compared with plain loops and the C library. They need no lane.
 #include <algorithm>
 #include <cmath>

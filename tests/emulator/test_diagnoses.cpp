@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Faults of kernels, one kernel per fault, each next to similar code that is right.
 #include <algorithm>
 

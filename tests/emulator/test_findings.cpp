@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Faults that do not end a launch: each place is listed once, and the kernel goes on.
 #include <algorithm>
 

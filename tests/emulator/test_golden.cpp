@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The emulator against tables that the references work out by hand: active lanes and bank conflicts in the steps of
 // textbook kernels.
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every CUDA kernel without a GPU, at the sizes where index arithmetic breaks: right results, and no diagnosis.
 #include <algorithm>
 #include <set>

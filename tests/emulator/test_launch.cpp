@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Launches: what is recorded, on how many threads, and what is refused.
 #include <numeric>
 #include <thread>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Single-pass scans: how blocks communicate, over many launches with one state, on one and on many host threads; and
 // the blocks that poll for a word that is never published.
 #include <numeric>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Which accesses a device compiler may drop or merge: kernels for which it may, each next to one for which it may not.
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>

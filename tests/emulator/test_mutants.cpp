@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Kernels of the repository, broken on purpose: each fault is diagnosed, at the right line.
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/report.hpp>

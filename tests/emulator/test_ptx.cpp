@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Each instruction of PTX that the emulator interprets, with operands and the result that the PTX ISA manual defines.
 #include <bit>
 #include <cstring>

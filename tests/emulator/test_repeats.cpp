@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/runtime/repeats.hpp>
 
 #include <cstring>

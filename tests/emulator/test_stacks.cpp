@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Stacks of lanes: each has a guard page, or there is an error; launches reuse them.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Inline PTX and tensor cores: what they compute, what they access, and which mistakes they show.
 #include <mma.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 //   write_counters PAGE.md
 #include <fstream>
 #include <iostream>

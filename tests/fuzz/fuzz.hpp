@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Shared by the fuzz targets: a violated requirement aborts the program, which libFuzzer reports.
 #pragma once
 

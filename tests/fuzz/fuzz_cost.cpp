@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // One byte each for architecture, operation, width and the number of addresses, eight bytes for the mask, four for each
 // address, and for a copy four for each source. From 128 addresses on, all are rounded down to multiples of the width,
 // so that most accesses have a cost.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The input is a cubin or none, which is said in one sentence. Of a cubin everything is asked: each function's
 // instructions, lines and arrays, and names for people.
 #include <algorithm>

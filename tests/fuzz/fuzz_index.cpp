@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // One byte each for architecture, operation, width and mask; the rest is the expression.
 #include <cstdint>
 #include <nlohmann/json.hpp>

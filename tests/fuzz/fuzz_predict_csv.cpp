@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The first byte selects the architecture, and whether a header (of 32 or 64 lanes) is prepended; the rest is the CSV.
 // Both output formats are written, and must agree.
 #include <cstdint>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Readers of small inputs, one for each target: FUZZED names its function.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The input is a file. Either it is rejected with an error message that has a line number, or it is a trace: then it is
 // written, read and written again with the same result, and reported on every architecture that supports its warps.
 #include <sstream>

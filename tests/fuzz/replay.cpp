@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs the fuzzers' corpus through the fuzz targets, with any compiler and without a fuzzer.
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Replaces NVML as in drivers before 535: one GPU at 0000:1b:00.0, whose reasons the test sets.
 #include <cstring>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <dlfcn.h>
 #include <algorithm>
 #include <stdexcept>

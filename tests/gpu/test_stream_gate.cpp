@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The rules by which a stream is held back. A thread that waits for the gate's word plays the device.
 #include <atomic>
 #include <chrono>

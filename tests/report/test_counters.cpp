@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Hardware counters in the reports, with made-up numbers; reading real ones takes a GPU.
 #include <nlohmann/json.hpp>
 #include <sstream>

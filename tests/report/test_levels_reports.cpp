@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Levels in the reports: text, JSON, picture.
 #include <algorithm>
 #include <nlohmann/json.hpp>

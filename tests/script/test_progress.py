@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """What script/lib.sh says while something is built: one sentence, and a progress line where a terminal looks."""
 
 import os

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Levels of the real kernels against numbers worked out by hand.
 #include <bankwise/study/levels.hpp>
 

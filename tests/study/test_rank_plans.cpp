@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <map>
 #include <stdexcept>
 #include <variant>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // How several ranks divide a problem, and what each expects as its output. No device, no MPI.
 #include <stdexcept>
 #include <variant>

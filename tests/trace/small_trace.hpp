@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Traces that are small enough to work out by hand.
 #pragma once
 

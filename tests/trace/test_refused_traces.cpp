@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Files that no writer produces: each is refused at the wrong line, in one sentence.
 #include <nlohmann/json.hpp>
 #include <set>

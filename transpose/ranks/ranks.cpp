@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <utility>
 
 #include <bankwise/support/parallel.hpp>

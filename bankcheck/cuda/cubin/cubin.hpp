@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What a cubin, the machine code of a CUDA module, says about its instructions. Cubins come from programs of other
 // people, so every offset and count in them is checked.
 #pragma once

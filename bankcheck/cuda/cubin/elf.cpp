@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Layout: System V ABI, "ELF-64 Object File Format". What NVIDIA adds was read off cubins that nvcc 13.0 and nvdisasm
 // agree on: where e_flags holds the compute capability depends on the version of the ABI.
 #include "bankcheck/cuda/cubin/elf.hpp"

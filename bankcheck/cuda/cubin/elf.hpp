@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The sections, symbols and relocations of a cubin, which is a 64-bit ELF file for the machine EM_CUDA.
 #pragma once
 

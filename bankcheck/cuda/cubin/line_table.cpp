@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // DWARF 5, section 6.2.5. The two opcodes of NVIDIA are those of elfutils' dwarf.h, DW_LNE_NVIDIA_inlined_call and
 // DW_LNE_NVIDIA_set_function_name; what their operands count was found by comparing with nvdisasm -gi.
 #include "bankcheck/cuda/cubin/elf.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The table of access patterns in device memory: the layout that the patch (patch.cu) writes and the host reads.
 //
 // A table is one allocation: a TableHeader, then `slots` keys, then COUNT_SHARDS arrays of `slots` counts, then the

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Finds out when all launches that use a table have ended, without waiting for any of them.
 //
 // The library says when a thread has synchronized with a stream or a context, but not when that synchronization began:

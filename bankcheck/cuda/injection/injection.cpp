@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The library of `bankcheck cuda`: the CUDA driver loads it into the program, since CUDA_INJECTION64_PATH names it,
 // and calls InitializeInjection() before anything else. It counts accesses to shared memory with NVIDIA's Compute
 // Sanitizer library, and records them in a folder that bankcheck reads. It does not change what the program does,

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/injection/libraries.hpp"
 
 #include <dlfcn.h>

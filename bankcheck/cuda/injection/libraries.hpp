@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The functions of NVIDIA's libraries that the injection library calls, found at run time: of the Compute Sanitizer
 // library, and a few of the CUDA driver that the process has loaded, never of another one.
 #pragma once

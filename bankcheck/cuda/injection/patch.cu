@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What NVIDIA's Compute Sanitizer library inserts before each instruction that accesses shared memory: counts the
 // access's pattern (instruction, active lanes, addresses) in the table of device_table.hpp, or its cost if the table is
 // full.

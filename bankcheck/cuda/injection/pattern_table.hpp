@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The host's side of a table of access patterns (device_table.hpp) in the memory of one context.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/injection/record_writer.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The record of one process: a text file in the folder that bankcheck reads after the program, and the cubins next
 // to it.
 //

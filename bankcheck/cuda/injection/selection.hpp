@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Which kernels are watched, by the globs of --kernel, and which blocks of a large launch.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The passes of one access on the GPU itself, for accesses whose pattern the table has no room for: the bank model's
 // rules for compute capability 7.5 to 12.x (banks/architectures/nvidia.hpp). A test compares the constants with these
 // at compile time, and the passes of random accesses when it runs.

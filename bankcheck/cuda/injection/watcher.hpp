@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the injection library knows of the process: its modules, kernels, launches, and a pair of pattern tables for
 // each context.
 //

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/sinks.hpp"
 
 #include <fmt/format.h>

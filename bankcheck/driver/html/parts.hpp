@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to bankcheck/driver/html: the parts of the page. Each function appends to `html`.
 #pragma once
 

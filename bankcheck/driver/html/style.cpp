@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/html/parts.hpp"
 
 namespace bankwise::driver::html {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The OpenCL driver that bankcheck opencl registers with the ICD loader. It passes every request on to Oclgrind's
 // driver, which it loads so that the driver finds its own functions first (RTLD_DEEPBIND). The loader itself would bind
 // the driver's calls to the Oclgrind that is preloaded into the program; its objects have no dispatch table, so

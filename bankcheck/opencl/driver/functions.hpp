@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The OpenCL functions that bankcheck replaces, for programs that are linked with OpenCL (preloaded.cpp) and for those
 // that load an ICD loader (driver.cpp). Both libraries contain the same replacements, which call Oclgrind's functions.
 #pragma once

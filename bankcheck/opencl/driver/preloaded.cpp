@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Loaded into the program of `bankcheck opencl` before it starts, and before Oclgrind, which is preloaded into programs
 // that are linked with OpenCL: so the replacements are found first. And for what the plugin cannot see, it
 // - keeps Oclgrind's stack of API calls alive. The stack is thread_local, so exit() destroys it before the destructors

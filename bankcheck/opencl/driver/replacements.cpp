@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The functions of OpenCL that bankcheck replaces. The first make Oclgrind's device a GPU: Oclgrind calls it a CPU, a
 // GPU and an accelerator with one compute unit, and libraries then choose their code for CPUs, which is not the code
 // that a GPU runs.

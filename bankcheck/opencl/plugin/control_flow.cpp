@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/plugin/control_flow.hpp"
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The loops of a kernel, and the position of a lane in its control flow, for matching lanes that ran one after another.
 #pragma once
 

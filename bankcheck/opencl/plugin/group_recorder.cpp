@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Combines the accesses of lanes that ran one after another into accesses of 64 lanes, and counts them.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the plugin and the library that is preloaded into the program share.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The part of LLVM's C API that the plugin calls. The process contains Oclgrind's LLVM, of any version, so the plugin
 // uses no LLVM header and links no LLVM. The functions are weak symbols, which are null if Oclgrind hides its LLVM.
 // LLVM keeps its C API stable; the enumerators have the values of llvm-c/Core.h.

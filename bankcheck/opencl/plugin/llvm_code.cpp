@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The Oclgrind plugin of `bankcheck opencl`: follows the work-items of every kernel, and appends their accesses to
 // local memory to the trace that bankcheck reads (docs/trace_format.md).
 //

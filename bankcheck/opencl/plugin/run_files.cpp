@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/plugin/run_files.hpp"
 
 #include <cstdio>

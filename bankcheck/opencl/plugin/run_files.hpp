@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What bankcheck asks of the plugin, and the files that bankcheck reads during the run and after it.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The bank model's knowledge about GPUs is data: the files of architectures/ are the table.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The table: the rows of all families. To add a GPU, add its row to the file of its family; the tests compare every row
 // with a second model.
 #include <bankwise/banks/architecture.hpp>

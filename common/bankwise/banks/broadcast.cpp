@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The banks are independent except for the one broadcast that each step has to give. All that matters about a bank is
 // how many lanes want each of its words.
 #include <bankwise/banks/units.hpp>

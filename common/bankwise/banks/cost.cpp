@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/banks/cost.hpp>
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Also compiles as C++17: kernels that the emulator runs see it.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/banks: how an access is split into what banks deliver, and how compute capability 1.x
 // serves it.
 #pragma once

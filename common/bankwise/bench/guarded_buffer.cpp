@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/bench/guarded_buffer.hpp>
 
 #include <fmt/format.h>

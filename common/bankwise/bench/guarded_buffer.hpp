@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Device buffers with guard bytes at the end, and comparisons with expected words.
 #pragma once
 

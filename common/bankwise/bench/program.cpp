@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/bench/program.hpp>
 
 #include <fmt/format.h>

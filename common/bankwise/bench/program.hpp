@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the main programs that measure share: the measurement on a device, lists, the choice of devices, one device
 // after another, exit codes.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // When to stop measuring, which samples count, how to take one, and what follows from all.
 #pragma once
 

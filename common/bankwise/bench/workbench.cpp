@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/bench/workbench.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What needs no MPI; and stand-ins for what this build lacks, MPI, NCCL or CUDA: the first function that would need it
 // throws.
 #include <fmt/format.h>

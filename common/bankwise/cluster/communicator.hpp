@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The processes that solve one problem together. MPI starts them and numbers them: they are its ranks.
 #pragma once
 

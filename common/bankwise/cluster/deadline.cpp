@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/cluster/communicator.hpp>
 
 #include <fmt/format.h>

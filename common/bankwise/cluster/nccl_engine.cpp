@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Only NCCL's header is needed to build: the library is loaded when ranks need it.
 #include <fmt/format.h>
 #include <nccl.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA for a host compiler: with this header an unmodified kernel file compiles as C++, and runs in
 // bankwise::emulate().
 //

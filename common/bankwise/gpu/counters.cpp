@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/gpu/counters.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's errors, and its resources, released when their owner ends. Only in a build with CUDA.
 // nvcc reads this header, too. It cannot compile fmt's compile-time checks, so this header does not include fmt.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUPTI's range profiler, with a user range that the program repeats until every counter has been read. CUPTI's own
 // kernel replay would save and restore all memory for each kernel.
 #include <cuda.h>

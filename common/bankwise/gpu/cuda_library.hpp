@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // For the library.cu of a case study, compiled by nvcc.
 #pragma once
 

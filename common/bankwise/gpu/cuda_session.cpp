@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <cuda.h>
 #include <fmt/format.h>
 

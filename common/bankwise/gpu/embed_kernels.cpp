@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The build runs this once per folder of kernels. It turns the .cl files into bytes in a C++ source, and generates the
 // CUDA sources that compile the .cuh files.
 //

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/gpu/kernel_remarks.hpp>
 
 #include <algorithm>

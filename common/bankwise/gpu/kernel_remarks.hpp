@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the build and the runner read in a kernel file.
 #pragma once
 

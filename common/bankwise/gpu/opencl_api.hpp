@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The only file that includes opencl.hpp, with the settings that all its users must share.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/gpu/stream_gate.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Holds a stream back until everything is enqueued, so a time between two events includes no launch overhead.
 //
 // The device waits for a word in memory that it shares with the host (cuStreamWaitValue32, see cuda_session.cpp). We

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/gpu/throttle.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Reports through NVML whether an NVIDIA GPU is throttled. NVML is the library of nvidia-smi; it comes with the driver
 // and is loaded if it exists. All calls are queries: nothing here changes a setting of the card.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The JSON report as a value, for programs that add fields.
 #pragma once
 

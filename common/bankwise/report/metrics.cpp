@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/report/metrics.hpp>
 
 #include <fmt/format.h>

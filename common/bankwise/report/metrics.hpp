@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Every metric of the reports, each computed in one place, and how reports write it.
 #pragma once
 

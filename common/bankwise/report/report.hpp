@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The reports of case studies.
 #pragma once
 

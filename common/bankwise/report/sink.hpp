@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The formats of a report, for checkers and case studies alike: each program has a table of sinks. A new format is a
 // file with its writer, and a row of the table.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/study/case_study.hpp>
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/study/levels.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the bank model says of a variant's CUDA kernels, which the emulator runs: the work of the lanes per level (the
 // interval between two barriers), and a prediction of the hardware counters of a whole job.
 #pragma once

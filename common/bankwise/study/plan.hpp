@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What a device, or each of several ranks, does for a whole job: launches, and exchanges between the ranks.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The results of a run, before they are printed.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Writes to open files, and how the parts that bankcheck loads into a program write their records. Needs only the C
 // library.
 #pragma once

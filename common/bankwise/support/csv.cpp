@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/support/csv.hpp>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/support/files.hpp>
 
 #include <fcntl.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Libraries that are loaded on demand: a program that is linked with them does not start where they are missing.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/support/numbers.hpp>
 
 #include <fmt/format.h>

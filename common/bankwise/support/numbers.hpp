@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Numbers read from texts and written into them, and statistics of measurements.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // How far a checked program is: what watches it writes this into a file that bankcheck reads while the program runs.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/support/table.hpp>
 
 #include <sys/ioctl.h>

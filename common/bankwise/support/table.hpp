@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Tables of plain text, and the terminal that shows them.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/support/text.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Texts for people, and texts as other languages quote them.
 #pragma once
 

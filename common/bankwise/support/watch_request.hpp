@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What bankcheck asks of the parts that it loads into a program, in variables of the program's environment. bankcheck
 // writes a request, and the part reads it; one list of variables serves both. The header needs no library: a part may
 // be in a program that brings its own C++ library.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Replaces the functions with which a checked program executes another one: a program that gets an environment without
 // bankcheck's variables is not watched, and is noted in a file. For one source of each library that is preloaded into
 // programs or linked with them. Needs only the C library.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/trace/builder.hpp>
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Traces as files: JSON Lines, described in docs/trace_format.md.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Input is untrusted: a trace may come from anywhere, and may be truncated.
 #include <limits>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/trace/codec_records.hpp>
 
 #include <algorithm>

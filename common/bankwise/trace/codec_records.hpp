@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/trace: the records of a trace file. Each value is checked, because the input is
 // untrusted.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What a producer may find wrong in a program, and the switch that silences each. One table, for messages, trace files,
 // reports and command lines.
 #pragma once

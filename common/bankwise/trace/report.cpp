@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/trace/report.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The shared-memory accesses of programs. Producers (the emulator, Oclgrind's plugin, bankcheck cuda) make a trace, and
 // report.hpp explains it. Equal accesses are one pattern with a count, so a trace is small, and computing its cost on
 // one more architecture is cheap. codec.hpp has its file format.

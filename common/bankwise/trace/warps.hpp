@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // How an architecture's warps execute a pattern.
 #pragma once
 

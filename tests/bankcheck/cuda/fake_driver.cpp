@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A stand-in for the CUDA driver, libcuda.so.1, as far as bankcheck asks it for a GPU. Environment: FAKE_DRIVER_INIT,
 // what cuInit() returns, or "crash"; FAKE_DRIVER_DEVICES, how many there are.
 #include <cstdlib>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // `bankcheck cuda` where something is missing or fails, and what the whole command does with a program: without a GPU,
 // with programs that play CUDA against a fake Sanitizer library (injection/scenario.cpp) and a fake driver.
 #include "tests/bankcheck/checked_report.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Records of the injection library: what is read, and what a damaged one leaves.
 #include <fstream>
 

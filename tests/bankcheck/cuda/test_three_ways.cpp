@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // One kernel, watched in three ways: on a GPU (recorded), in the emulator, and under Oclgrind as its OpenCL port. The
 // reports must agree.
 #include <algorithm>

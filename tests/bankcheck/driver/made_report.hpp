@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Reports of traces that the tests make.
 #pragma once
 

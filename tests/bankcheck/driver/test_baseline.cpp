@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/driver/baseline.hpp"
 
 #include <fstream>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The trace of a stranger: what its report may show, and what it may cost.
 #include <algorithm>
 #include <fstream>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The text of the HTML report; tests/browser has the tests in a browser.
 #include "bankcheck/predict/bank_picture.hpp"
 #include "tests/bankcheck/driver/made_report.hpp"

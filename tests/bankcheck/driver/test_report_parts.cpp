@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Copies, diagnoses and the evidence of machine code, in each form of a report.
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <sys/stat.h>
 
 #include <fstream>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Whole programs, as a user checks them. Each is compiled once for all tests, in a cache in the build folder.
 #pragma once
 

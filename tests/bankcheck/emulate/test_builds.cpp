@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // How programs are built: errors, the cache, and what ends a build early.
 #include <algorithm>
 #include <csignal>

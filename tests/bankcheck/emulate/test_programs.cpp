@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What whole programs do, and what the reports say of them.
 #include <regex>
 

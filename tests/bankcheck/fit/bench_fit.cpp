@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The whole search on one core, for many different accesses: those of a histogram, which no change makes cheaper, so
 // that no change can be given up early; and columns of tiles at many places, which a pad fixes.
 #include <benchmark/benchmark.h>

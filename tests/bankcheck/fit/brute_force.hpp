@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A second implementation of the search: every change of the family, written out as formulas, on every access, with
 // bank conflicts counted from the definition. It shares no code with bankcheck/fit.
 #pragma once

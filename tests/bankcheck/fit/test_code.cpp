@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/fit/code.hpp"
 #include "bankcheck/predict/index_expression.hpp"
 #include "tests/catch_any.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // bankcheck fit as a user runs it.
 #include <fstream>
 #include <nlohmann/json.hpp>

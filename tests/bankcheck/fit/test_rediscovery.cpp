@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // From the accesses of the naive kernels alone, the search finds the published fixes or something as good, and predicts
 // exactly what the kernels that have these fixes do.
 #include <bankwise/emulator/cuda.hpp>

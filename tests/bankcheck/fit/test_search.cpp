@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <random>
 
 #include "tests/bankcheck/fit/brute_force.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the fit proposes, applied to sources and run.
 #include <fstream>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs a program under `bankcheck opencl`, as a user does, and reads its report.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs a program that fails, or nearly so, under `bankcheck opencl`, and reads the messages of bankcheck.
 #pragma once
 

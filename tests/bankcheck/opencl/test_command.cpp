@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <sstream>
 
 #include "checked_program.hpp"

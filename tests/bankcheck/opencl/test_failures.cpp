@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <sys/wait.h>
 #include <unistd.h>
 

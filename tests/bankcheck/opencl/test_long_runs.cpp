@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs of which only a part is watched: because the user asks for it, or because they end early.
 #include <algorithm>
 #include <csignal>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/opencl/recorder.hpp"
 
 #include "tests/catch_any.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A program that others wrote, built and packaged: Debian's clfft-client. Skipped if it is not installed.
 #include <cstdlib>
 

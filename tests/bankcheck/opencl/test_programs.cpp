@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Plain OpenCL programs under `bankcheck opencl`, compared with numbers that the comments derive by hand, or that slow
 // code in this file derives from the kernels. All of the programs verify their own results.
 #include <map>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Traces of whole programs: a report from the trace, on any architecture, equals the report of the run.
 #include <algorithm>
 

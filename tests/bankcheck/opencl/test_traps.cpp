@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Pitfalls of simulating OpenCL: the report must be right, or the program must be rejected.
 #include "failing_program.hpp"
 #include "tests/json_members.hpp"

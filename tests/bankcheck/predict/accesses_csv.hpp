@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Accesses as CSV, and checks of the results of predict_csv().
 #pragma once
 

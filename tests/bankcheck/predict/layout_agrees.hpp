@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A layout explains a cost, so it must add up to it.
 #pragma once
 

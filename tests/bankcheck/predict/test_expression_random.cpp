@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Random expressions, compared with the compiler's arithmetic on int, unsigned, long long and unsigned long long. The
 // compiler converts the operands, so this evaluator has no rule about types.
 #include <limits>

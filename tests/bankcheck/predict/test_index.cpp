@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Accesses that are given as an index formula: their cost, and how it is shown.
 #include <fstream>
 #include <iterator>

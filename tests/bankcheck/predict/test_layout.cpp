@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The layout of random accesses on every architecture: which bank serves which lane in which pass adds up to the cost.
 #include <string>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The memory use of `bankcheck predict` does not grow with its input.
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "matrix_product.hpp"
 
 #include <algorithm>

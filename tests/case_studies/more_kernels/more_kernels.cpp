@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Compiled without contraction of floating-point expressions, so each operation is rounded separately.
 #include "more_kernels.hpp"
 

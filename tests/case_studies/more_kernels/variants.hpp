@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The table of contents: one line per kernel, with its expected result for a block's slice.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The CUDA kernel of docs/checking_your_kernel.md with tiles of 16, in the emulator. Alone in its source: code for the
 // emulator takes long to compile.
 #include <vector>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs the plans of case studies in a separate process, intact or broken on purpose.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "port_studies.hpp"
 
 #include <map>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs the OpenCL plans of a case study once, on the first OpenCL device, and verifies the results.
 //
 //   run_plans CASE HEIGHT WIDTH DEPTH [FOLDER]

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Oclgrind's checks on every OpenCL kernel. The test reads Oclgrind's output, because its exit code is the program's.
 #include <bankwise/support/exit_code.hpp>
 #include "port_runs.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Each OpenCL kernel under Oclgrind accesses shared memory like its CUDA counterpart in the emulator: two compilers,
 // two ways of running warps and two recorders, which share only the bank model.
 #include <algorithm>

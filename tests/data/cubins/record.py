@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: MIT
 """Makes the cubins of this folder and what nvdisasm says about them; needs nvcc, ptxas and nvdisasm, but no GPU.
 
 For each cubin a text file: per instruction that can access shared memory its function, offset, opcode, and the file and

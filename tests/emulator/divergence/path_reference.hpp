@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The kernels of this folder without the emulator: each lane runs alone, on a stack of its own. By definition lanes
 // of a warp execute a statement together if they have come to it on the same path: through the same calls, in the same
 // iterations of the same loops. They reconverge after a branch or a loop, because it is no part of the path from there

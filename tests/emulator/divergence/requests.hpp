@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The shared-memory requests of a warp, in a form that does not depend on the recorder; and those of lanes that run
 // alone, path_reference.cpp.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The emulator, which first runs the lanes with the deepest call and the lowest program counter, against lanes that run
 // alone and know the paths on which they come to their statements: both must find the same lanes together, at the same
 // addresses.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Lanes that run alone, against masks worked out by hand.
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // AMD: TeraScale 2, GCN, CDNA, RDNA. Limits: AMD's ISA manuals.
 #pragma once
 

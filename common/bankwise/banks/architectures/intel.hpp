@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Intel: Xe.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // NVIDIA, compute capability 5.x and newer: Maxwell to Blackwell. Limits: CUDA C++ Programming Guide, technical
 // specifications per compute capability.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // NVIDIA, compute capability 1.x to 3.x: Tesla, Fermi, Kepler. Evidence: CUDA C Programming Guide.
 #pragma once
 

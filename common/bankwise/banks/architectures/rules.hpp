@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/banks: the words in which the rows of architectures are written.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: the block that a host thread runs, with its warps and lanes. The parts of
 // BlockRunner share it.
 #pragma once

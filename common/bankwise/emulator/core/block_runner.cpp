@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/block_runner.hpp>
 
 #include <fmt/format.h>

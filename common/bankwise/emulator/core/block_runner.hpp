@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: one host thread that runs blocks, one after the other.
 //
 // A warp always continues with the lanes that are deepest in calls and, of those, with the ones at the earliest place

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/control_flow.hpp>
 
 #if BANKWISE_HAVE_CAPSTONE

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: which of two places in a kernel comes first.
 //
 // The lanes of a warp reconverge if the lanes at the earlier place always run next. Place A is earlier than place B if

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/emulate.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs a CUDA kernel's unmodified source on the CPU, its warps in lock-step, and records its shared-memory accesses.
 //
 //   #include <bankwise/emulator/cuda.hpp>  // CUDA for g++

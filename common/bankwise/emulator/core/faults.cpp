@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/faults.hpp>
 
 #include <fmt/ranges.h>

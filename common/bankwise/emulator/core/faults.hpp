@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: the faults that a host thread finds, and signals that are faults.
 #pragma once
 

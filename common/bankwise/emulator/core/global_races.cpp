@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/global_races.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: races in device memory, between the warps of a launch.
 //
 // Each word has its last write and its last read. A barrier of the block orders two accesses of a block, and this is

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The functions that g++'s -fsanitize=thread and -fsanitize-coverage=trace-pc call, in place of the sanitizer's
 // library. They do nothing outside of a kernel.
 #include <atomic>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the sources of kernels need of the core, in C++17.
 #pragma once
 

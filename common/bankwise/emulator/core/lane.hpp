@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What CUDA's functions (cuda/*.hpp) need from the emulator: the identity of the lane, and the values of the other
 // lanes. A kernel calls all functions here on a lane. `caller` is the return address in the kernel; the emulator
 // schedules the lanes of a warp by it, and diagnoses find their line by it. No function throws: a faulty kernel does

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The parameters of an emulated launch, and the fault that ends it.
 #pragma once
 

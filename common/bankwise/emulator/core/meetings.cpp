@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/meetings.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: where lanes wait for each other: in warp intrinsics, at the barriers of the
 // block and of the grid, and at barrier objects.
 #pragma once

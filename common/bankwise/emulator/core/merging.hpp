@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: which of a warp's accesses a device compiler can drop or merge without changing
 // the program. docs/emulator.md defines it.
 #pragma once

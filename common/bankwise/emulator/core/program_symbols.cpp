@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/program_symbols.hpp>
 
 #include <cxxabi.h>

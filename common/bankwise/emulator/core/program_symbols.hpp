@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: what this program says about itself: its symbols, source
 // lines and shared arrays.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: which lane touched which byte of shared memory, and when.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/core/shared_accesses.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: checks and records the accesses of lanes to shared memory.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Atomic operations. They are atomic on the host, too, because several host threads may run blocks.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // cuda::barrier of a block.
 #pragma once
 

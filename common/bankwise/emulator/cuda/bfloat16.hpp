@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // bfloat16: cuda_bf16.h.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Cooperative groups: reductions and scans.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Cooperative groups: blocks, tiles of a warp, coalesced threads, grids.
 #pragma once
 

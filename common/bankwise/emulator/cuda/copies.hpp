@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Asynchronous copies from global to shared memory: __pipeline_memcpy_async() and what cooperative groups and cuda::
 // make of it.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Half precision: cuda_fp16.h.
 #pragma once
 

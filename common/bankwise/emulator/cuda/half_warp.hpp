@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: the lanes that meet in a warp intrinsic of CUDA or PTX; masks have 32 bits:
 // those of the caller's half of a warp of 64 lanes.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's functions that need all lanes, or memory. Compiled without instrumentation: none of this counts as work of the
 // kernel. The kernel calls these functions directly, so each knows its return address in the kernel.
 #include <algorithm>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's arithmetic without a short counterpart on the host. Compiled without instrumentation.
 #include <algorithm>
 #include <cmath>

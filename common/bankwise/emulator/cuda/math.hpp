@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's arithmetic. Each GPU instruction is one call or straight-line code here, because a branch would add a basic
 // block, which counts as the kernel's work. Approximations of the device (__sinf, rsqrtf) are the host's most exact
 // result.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Tensor cores: ldmatrix, stmatrix, mma.sync, and the fragments of nvcuda::wmma. Compiled without instrumentation.
 #include <bankwise/emulator/cuda/matrices.hpp>
 

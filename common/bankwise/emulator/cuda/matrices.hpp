@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: tensor cores, and the instructions that load and store their matrices. The
 // lanes of a warp call these functions together.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Loads and stores with cache hints, and promises to the compiler.
 #pragma once
 

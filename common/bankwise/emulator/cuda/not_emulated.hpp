@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Functions of CUDA that are not emulated. They are declared, so that headers and their users compile, but a call is an
 // error at compile time that names the function, the file and the line.
 #pragma once

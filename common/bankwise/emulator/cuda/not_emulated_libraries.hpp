@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Libraries that are not emulated (cuDNN, cuFFT, the host side of cuRAND, cuSOLVER, cuSPARSE, NCCL, compilation at run
 // time): programs may include their headers, but not call them.
 #pragma once

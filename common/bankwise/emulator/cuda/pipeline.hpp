@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // cuda::pipeline: of a thread, and of a block.
 #pragma once
 

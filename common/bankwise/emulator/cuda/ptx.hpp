@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Inline PTX. bankcheck rewrites
 //
 //   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory");

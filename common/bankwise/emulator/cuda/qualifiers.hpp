@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's qualifiers. g++ knows __restrict__, __inline__ and __builtin_assume_aligned itself.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Internal to common/bankwise/emulator: floating-point numbers of 16 bits, and how a GPU rounds to them.
 #pragma once
 

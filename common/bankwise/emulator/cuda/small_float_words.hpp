@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Arithmetic on half precision and bfloat16, as bits. Each operation rounds once, as a GPU does.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Half precision and bfloat16. Compiled without instrumentation.
 #include <cmath>
 

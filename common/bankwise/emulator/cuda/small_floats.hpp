@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Half precision and bfloat16 have the same functions under two names. This header defines them for one of the two:
 //
 //   #define BANKWISE_ONE half              // in the names of functions: __float2half

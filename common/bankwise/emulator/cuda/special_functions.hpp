@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Functions of CUDA that the C library lacks: error functions and their inverses, norms, Bessel functions; integers of
 // 8 and 16 bits.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA's vector types: plain structures whose alignment lets a GPU load and store them with one instruction.
 #pragma once
 

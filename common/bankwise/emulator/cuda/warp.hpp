@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Indices; barriers, fences and clocks; warp intrinsics: shuffles, votes, matches, reductions.
 //
 // CUDA's masks have 32 bits. In a warp of 64 lanes they refer to the caller's half, so a kernel computes the same

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // nvcuda::wmma: fragments as nvcc lays them out from compute capability 8.0 on, those of mma.sync. From shared memory,
 // matrices of 16-bit numbers are loaded with ldmatrix, and all others with a load for each register, as in nvcc's code.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Device memory, in a separate part of the address space. Each allocation has its own pages, and its addresses are
 // not used again, so an access to freed memory or past an allocation is found.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The arithmetic behind the functions of cuBLAS that most programs compare their kernels with. No kernel runs, so
 // nothing is recorded. Matrices are in column-major order.
 #pragma once

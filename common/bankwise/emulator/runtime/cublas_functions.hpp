@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The functions of cuBLAS that are emulated. Included by the shim cublas_v2.h, which has cuBLAS's types.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Devices: one GPU, of the architecture that `bankcheck emulate --arch` names first.
 #pragma once
 

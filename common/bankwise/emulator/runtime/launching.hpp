@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Launches of kernels: what bankcheck makes of kernel<<<grid, block>>>(arguments), and CUDA's functions for it.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <bankwise/emulator/runtime/memory.hpp>
 
 #include <fmt/format.h>

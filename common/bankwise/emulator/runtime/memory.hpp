@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Device, managed and pinned memory, and copies. What a program frees twice or copies out of bounds is reported with
 // the line that allocated the memory.
 #pragma once

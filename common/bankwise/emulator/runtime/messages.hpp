@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The settings of an emulated program, the files that it writes for bankcheck, and its messages to the user.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA for a whole program in the emulator: `bankcheck emulate` includes this header before the first line of each
 // source, as nvcc includes <cuda_runtime.h>. Compiles as C++17 and later.
 #pragma once

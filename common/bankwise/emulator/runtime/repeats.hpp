@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Benchmarks launch a kernel a thousand times on the same data. A launch that repeats an earlier one exactly is not run
 // again: its results and its trace are known.
 //

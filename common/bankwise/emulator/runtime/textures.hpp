@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUDA arrays, and copies of boxes; texture and surface objects, and the functions with which kernels read and write
 // them.
 #pragma once

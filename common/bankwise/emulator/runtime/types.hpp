@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Errors, types and flags of the CUDA runtime API.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A failed assert() of a kernel is a diagnosis, not the end of the program. No guard: each inclusion looks at NDEBUG.
 #include_next <assert.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Complex numbers.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // cuBLASLt is not emulated: programs may include its header, but not call it.
 #pragma once
 

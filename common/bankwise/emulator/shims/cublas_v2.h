@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What programs commonly compare their kernels with is emulated in whole programs; a call of another function of cuBLAS
 // is an error that names it.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The driver API is not emulated: programs may include its header, but not call it.
 #pragma once
 

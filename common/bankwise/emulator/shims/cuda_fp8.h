@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Numbers of 8 bits: the types, so that headers compile. Conversions are not emulated.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Types of data that libraries name.
 #pragma once
 

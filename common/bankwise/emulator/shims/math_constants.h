@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Constants of float (names that end in _F) and double.
 #pragma once
 

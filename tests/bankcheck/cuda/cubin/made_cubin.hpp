@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Cubins made by hand: an ELF file with one function and the sections that a test wants.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The recorded cubins of tests/data/cubins and what nvdisasm says about them.
 #pragma once
 

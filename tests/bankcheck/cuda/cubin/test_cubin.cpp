@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bankcheck/cuda/cubin/cubin.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Names of instructions and of functions.
 #include <fstream>
 #include <map>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Each kind of access to shared memory, with the numbers that programs/kinds.cu derives. One run of all its kernels.
 #include "watched_program.hpp"
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Modules: loaded when they are needed or at the start, again and again, from PTX, and with the same names.
 #include "watched_program.hpp"
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Options that decide what is watched, limits, tables that are too small, ways to launch, and the program's own work.
 #include "bankcheck/cuda/injection/selection.hpp"
 #include "watched_program.hpp"

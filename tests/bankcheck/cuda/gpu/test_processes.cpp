@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Several processes, and the ways in which one ends.
 #include "watched_program.hpp"
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs one of the programs of this folder under `bankcheck cuda` on the GPU, as a user does, and reads its report.
 #pragma once
 

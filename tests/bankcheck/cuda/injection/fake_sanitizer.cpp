@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "tests/bankcheck/cuda/injection/fake_sanitizer.hpp"
 
 #include <unistd.h>

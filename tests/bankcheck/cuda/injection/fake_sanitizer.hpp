@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A stand-in for NVIDIA's Sanitizer library, the driver and the GPU: has the entry points that the injection library
 // looks for, "device memory" on the heap, and functions that play a CUDA program. Environment: FAKE_SANITIZER_LOG, a
 // file that gets the name of each called entry point, one on a line; FAKE_SANITIZER_FAIL, the name of one that fails.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Plays a CUDA program with the fake Sanitizer library: loads the injection library as the driver does, and runs the
 // scenario that the argument names. The test reads the record that it leaves.
 #include <dlfcn.h>

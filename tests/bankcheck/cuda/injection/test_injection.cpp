@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The injection library in programs that play CUDA against a fake Sanitizer library (scenario.cpp).
 #include <sys/wait.h>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <sstream>
 
 #include "bankcheck/cuda/injection/device_table.hpp"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The passes that the patch computes on the GPU are those of the bank model. Here the emulator plays the GPU.
 #include <bankwise/emulator/cuda.hpp>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "doubling.hpp"
 
 namespace bankwise::gpu {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Replaces LLVM's header of this name, the only one that oclgrind/Kernel.h includes. The plugin is built without LLVM's
 // headers, because their version would have to match the installed Oclgrind. The members, and so the ABI, are the same.
 #pragma once

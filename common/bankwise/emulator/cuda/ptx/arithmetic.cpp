@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // PTX instructions that compute: integers, floating-point numbers, comparisons, conversions, bits.
 #include <algorithm>
 #include <bit>

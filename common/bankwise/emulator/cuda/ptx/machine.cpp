@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs inline PTX. Compiled without instrumentation.
 #include <bankwise/emulator/cuda/ptx/machine.hpp>
 

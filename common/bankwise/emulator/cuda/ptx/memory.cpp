@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // PTX instructions on memory: loads, stores, atomics, asynchronous copies, barrier objects.
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // PTX instructions of several lanes: shuffles, votes, barriers, matrices.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // CUB is not emulated: programs may include its headers, but not use its primitives.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Marks for profilers: they do nothing here.
 #pragma once
 
