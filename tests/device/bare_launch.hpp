@@ -18,6 +18,9 @@ struct Memory {
   gpu::Buffer& at(study::Slot slot) const { return *buffers.at(slot); }
 };
 
+/// Words past the end of a result that must not change.
+inline constexpr std::uint64_t words_beyond = 64;
+
 /// Allocates exactly what the plan requires, plus `beyond` words past the end of each output. The state is zero; the
 /// rest is uninitialized.
 Memory memory_for(gpu::Session& session, const study::CaseStudy& study, study::Extent extent, const study::Plan& plan,

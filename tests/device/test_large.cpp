@@ -19,15 +19,14 @@ constexpr std::uint64_t two_to_31 = std::uint64_t{1} << 31, two_to_32 = std::uin
 /// Checks on the device: the host would need a minute to compare these words. Empty if all is right.
 std::string verdict(gpu::Session& session, const Law& law, const CaseStudy& study, const Variant& variant,
                     Extent extent) {
-  constexpr std::uint64_t beyond = 64;  // words past the end of the result that must not change
   const Plan plan = study.plan(variant, extent, session.info().compute_units);
   prepare(session, study, plan);
-  const Memory memory = memory_for(session, study, extent, plan, beyond);
+  const Memory memory = memory_for(session, study, extent, plan, words_beyond);
   TelescopingSum formula(session);
   formula.poison(memory);
   formula.fill(law, memory, extent, 1);
   launch(session, study, plan, memory);
-  formula.check(law, memory, extent, 1, beyond);
+  formula.check(law, memory, extent, 1, words_beyond);
   return formula.verdict();
 }
 

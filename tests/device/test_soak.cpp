@@ -20,7 +20,6 @@ struct Soak {
   std::uint64_t launches, max_tiles;
 };
 
-constexpr std::uint64_t beyond = 64;             // words past the end of a result that must not change
 constexpr std::uint64_t launches_at_once = 250;  // enqueued between two checks
 
 /// Sizes at which index arithmetic breaks, primes, and equally many random ones: most of them small, some of `most`
@@ -57,7 +56,7 @@ std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, 
   const std::uint64_t most = *std::max_element(list.begin(), list.end());
   const Plan largest = plan_for(most);
   prepare(session, study, largest);
-  const Memory memory = memory_for(session, study, {1, most}, largest, beyond);
+  const Memory memory = memory_for(session, study, {1, most}, largest, words_beyond);
   TelescopingSum formula(session);
   formula.poison(memory);
 
@@ -66,7 +65,7 @@ std::string soak(gpu::Session& session, const Law& law, const CaseStudy& study, 
     const Extent extent{1, list[hashed_word(run) % list.size()]};
     formula.fill(law, memory, extent, run);
     launch(session, study, plan_for(extent.width), memory);
-    formula.check(law, memory, extent, run, beyond, run);
+    formula.check(law, memory, extent, run, words_beyond, run);
     elements += extent.width;
     if (run % launches_at_once != launches_at_once - 1) continue;
     if (std::string wrong = formula.verdict(); !wrong.empty()) return wrong;
@@ -139,14 +138,15 @@ std::string twice(const gpu::DeviceInfo& device, const CaseStudy& study, const V
   const Extent extent{1, 3 * variant.tile - 5}, room{1, 20 * variant.tile};
   const Plan plan = study.plan(variant, extent, device.compute_units);
   prepare(*session, study, plan);
-  const Memory memory = memory_for(*session, study, room, study.plan(variant, room, device.compute_units), beyond);
+  const Memory memory =
+      memory_for(*session, study, room, study.plan(variant, room, device.compute_units), words_beyond);
   TelescopingSum formula(*session);
   formula.poison(memory);
   for (std::uint64_t run = 0; run < 2; ++run) {
     formula.fill(law_of(study), memory, extent, run);
     launch(*session, study, plan, memory);
     then(*session, memory);
-    formula.check(law_of(study), memory, extent, run, beyond, run);
+    formula.check(law_of(study), memory, extent, run, words_beyond, run);
   }
   return formula.verdict();
 }

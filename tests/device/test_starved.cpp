@@ -37,8 +37,6 @@ std::vector<gpu::DeviceInfo> cuda_devices_under_test() {
   return found;
 }
 
-constexpr std::uint64_t beyond = 64;  // words past a result that must stay as they are
-
 /// Several launches in each room, of sizes up to 600 tiles, in the plan's own grid or in one of `blocks`.
 void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved& starved, std::uint64_t blocks = 0) {
   const auto& [law, study, variant] = starved;
@@ -52,14 +50,14 @@ void starve(const gpu::DeviceInfo& device, gpu::Session& session, const Starved&
     return plan;
   };
   const Plan largest = plan_for(max_n, 0);
-  const Memory memory = memory_for(session, *study, {1, max_n}, largest, beyond);
+  const Memory memory = memory_for(session, *study, {1, max_n}, largest, words_beyond);
   TelescopingSum formula(session);
   formula.poison(memory);
   std::uint64_t run = 0;
   const auto launch_checked = [&, law = law, study = study](std::uint64_t n, unsigned resident) {
     formula.fill(law, memory, {1, n}, run);
     launch(session, *study, plan_for(n, resident), memory);
-    formula.check(law, memory, {1, n}, run, beyond, run);
+    formula.check(law, memory, {1, n}, run, words_beyond, run);
     ++run;
   };
 
