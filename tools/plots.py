@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Draws docs/pictures/<device>_<case>_sizes.svg, _ladder.svg and <devices>_ranks.svg from the JSON files of
 docs/results, with matplotlib. A picture is 860 pixels wide; its text is stored as text, not as paths.
 
