@@ -18,8 +18,10 @@
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
@@ -39,15 +41,50 @@ fs::path temporary_folder() {
   return folder;
 }
 
-/// A process that is stopped starts no other while its children are looked for.
-void end_with_children(long process) {  // NOLINT(misc-no-recursion): as deep as processes are nested
+/// A process that is stopped starts no other while its children are looked for. Adds all of them to `killed`.
+void end_with_children(long process, std::vector<long>& killed) {  // NOLINT(misc-no-recursion): as deep as processes
   if (kill(pid_t(process), SIGSTOP) != 0) return;
   std::error_code ignored;
   for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), ignored)) {
     std::ifstream children(thread.path() / "children");
-    for (long child = 0; children >> child;) end_with_children(child);
+    for (long child = 0; children >> child;) end_with_children(child, killed);
   }
   kill(pid_t(process), SIGKILL);
+  killed.push_back(process);
+}
+
+std::string file_of_process(long process, const char* name) {
+  return read_file(fmt::format("/proc/{}/{}", process, name)).value_or("");
+}
+
+/// The processes whose environment has one of the names: bankcheck may have started a program and been killed before
+/// it could tell.
+std::vector<long> processes_with(const std::set<std::string>& names) {
+  std::vector<long> processes;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const long process = std::strtol(entry.path().filename().c_str(), nullptr, 10);
+    if (process <= 0 || process == getpid()) continue;
+    const std::string environment = file_of_process(process, "environ");
+    const bool is_ours = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name.front() == '/' && environment.find(name) != std::string::npos;
+    });
+    if (is_ours) processes.push_back(process);
+  }
+  return processes;
+}
+
+/// Waits until killed processes are no more: they may still be in a system call that makes a file.
+void wait_for_end(std::vector<long> killed) {
+  const auto is_gone = [](long process) {
+    const std::string stat = file_of_process(process, "stat");  // "7 (name) S ..."
+    const auto name_end = stat.rfind(") ");
+    return name_end == std::string::npos || stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
+  };
+  for (int i = 0; i < 2000 && !killed.empty(); ++i) {
+    std::erase_if(killed, is_gone);
+    if (!killed.empty()) usleep(1000);
+  }
 }
 
 /// Hears names from a socket until bankcheck, which alone has its other end, is no more.
@@ -68,9 +105,14 @@ void end_with_children(long process) {  // NOLINT(misc-no-recursion): as deep as
       names.erase(name);
     }
   }
+  std::vector<long> killed;
   for (const std::string& name : names) {
-    if (name.front() != '/') end_with_children(std::strtol(name.c_str(), nullptr, 10));
+    if (name.front() != '/') end_with_children(std::strtol(name.c_str(), nullptr, 10), killed);
   }
+  if (!names.empty()) {
+    for (const long process : processes_with(names)) end_with_children(process, killed);
+  }
+  wait_for_end(std::move(killed));
   std::error_code ignored;
   for (const std::string& name : names) {
     if (name.front() == '/') fs::remove_all(name, ignored);

@@ -12,6 +12,14 @@
 
 #include "tests/bankcheck/started_program.hpp"
 
+/// The number of processes with this in their environment.
+inline std::ptrdiff_t processes_with(const std::string& variable) {
+  const std::filesystem::directory_iterator processes("/proc");
+  return std::count_if(begin(processes), end(processes), [&](const auto& process) {
+    return text_of(process.path() / "environ").find(variable) != std::string::npos;
+  });
+}
+
 /// Calls `run_rightly(i)`, which runs a program undisturbed and checks what it says, and starts `command(i)`, the same
 /// run as a command of the shell, to kill it: twenty times, at moments that are spread over the time of the first run.
 /// All its files are below `folder`, and TMPDIR is tmp there.
@@ -26,12 +34,6 @@ void kill_at_random_moments(const std::filesystem::path& folder, Command command
   run_rightly(moments);
   const std::chrono::duration<double> whole_run = Clock::now() - begin;
 
-  const auto runs = [&] {
-    const fs::directory_iterator processes("/proc");
-    return std::any_of(fs::begin(processes), fs::end(processes), [&](const auto& process) {
-      return text_of(process.path() / "environ").find(variable) != std::string::npos;
-    });
-  };
   std::mt19937 random(seed);
   for (unsigned i = 0; i < moments; ++i) {
     const auto moment = whole_run * ((i + std::uniform_real_distribution(0.0, 1.0)(random)) / moments);
@@ -40,7 +42,7 @@ void kill_at_random_moments(const std::filesystem::path& folder, Command command
     std::this_thread::sleep_for(moment);
     CHECK(kill(started.process(), SIGKILL) == 0);
     started.exit_code();
-    started.wait_until([&] { return fs::is_empty(folder / "tmp") && !runs(); });
+    started.wait_until([&] { return fs::is_empty(folder / "tmp") && processes_with(variable) == 0; });
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const fs::path path = entry.path();
       INFO(path);

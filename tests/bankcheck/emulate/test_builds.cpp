@@ -139,7 +139,7 @@ std::string with_headers(const std::string& folder) {
 }
 
 /// How many processes have all these words in their command lines.
-std::size_t processes_with(const std::vector<std::string>& words) {
+std::size_t processes_named(const std::vector<std::string>& words) {
   std::size_t processes = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
@@ -165,10 +165,10 @@ TEST_CASE("emulate/programs/ended_while_compiling", "[emulate]") {
     slow << "__global__ void k(int*) {}\n" << launch;
   }
   StartedProgram started("TMPDIR='" + folder + "/tmp' exec '" SAMPLES_DIRECTORY "/bankcheck' " + cache + file);
-  started.wait_until([&] { return processes_with({folder, "cc1plus", "-fpreprocessed"}) == 1; });
+  started.wait_until([&] { return processes_named({folder, "cc1plus", "-fpreprocessed"}) == 1; });
   CHECK(kill(started.process(), SIGTERM) == 0);
   started.exit_code();
-  started.wait_until([&] { return processes_with({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
+  started.wait_until([&] { return processes_named({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
   std::ofstream(file) << conflicts << launch;
   CHECK_THAT(ended(1, bankcheck(cache + file)).err, ContainsSubstring("k has 124 conflicts"));
 }
@@ -195,7 +195,7 @@ TEST_CASE("emulate/programs/killed", "[emulate]") {
                            "  int* out;\n"
                            "  cudaMalloc(&out, 256);\n"
                            "  k<<<1, 64>>>(out);\n"
-                           "  usleep(200000);\n"
+                           "  usleep(100000);\n"
                            "}\n";
   };
   kill_at_random_moments(

@@ -141,6 +141,17 @@ TEST_CASE("opencl/long_runs/killed") {
       });
 }
 
+TEST_CASE("opencl/long_runs/killed_with_orphans") {
+  const ScratchDirectory temporary;
+  const std::string variable = "TMPDIR=" + temporary.path().string();
+  StartedProgram started(variable + " exec '" SAMPLES_DIRECTORY
+                                    "/bankcheck' opencl -- sh -c '(sleep 1000 &); sleep 999; :'");
+  started.wait_until([&] { return processes_with(variable) == 5; });  // with bankcheck, its guard, and a shell
+  CHECK(kill(started.process(), SIGKILL) == 0);
+  CHECK(started.exit_code() == -1);
+  started.wait_until([&] { return processes_with(variable) == 0 && std::filesystem::is_empty(temporary.path()); });
+}
+
 TEST_CASE("opencl/long_runs/terminal") {
   const ScratchDirectory scratch;
   const auto shown = scratch.path() / "shown", process = scratch.path() / "process", run = scratch.path() / "run";
