@@ -69,36 +69,16 @@ Kind parse_kind(std::string_view word) {
 
 constexpr std::uint64_t any_id = std::numeric_limits<std::uint32_t>::max();
 
-class RecordReader {
- public:
-  explicit RecordReader(const std::filesystem::path& file) : file_(file) {}
+template <class Access>
+void take_access(Fields& fields, Access& access) {
+  // An offset modulo 2^64 for a function outside of the kernel.
+  access.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+  access.kind = parse_kind(fields.word("kind"));
+  access.width = unsigned(fields.number("width", 16));
+  access.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
+}
 
-  void take(std::string_view line);
-  ProcessRecord record;
-
- private:
-  RecordedKernel& kernel(Fields& fields) {
-    const auto id = unsigned(fields.number("kernel", any_id));
-    const auto at = record.kernels.find(id);
-    if (at == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
-    return at->second;
-  }
-  template <class Access>
-  static void take_access(Fields& fields, Access& access) {
-    // An offset modulo 2^64 for a function outside of the kernel.
-    access.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-    access.kind = parse_kind(fields.word("kind"));
-    access.width = unsigned(fields.number("width", 16));
-    access.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
-  }
-  static void take_launch(Fields& fields, RecordedKernel& kernel);
-  static void take_pattern(Fields& fields, RecordedKernel& kernel);
-  static void take_cost(Fields& fields, RecordedKernel& kernel);
-
-  std::filesystem::path file_;
-};
-
-void RecordReader::take_launch(Fields& fields, RecordedKernel& kernel) {
+void take_launch(Fields& fields, RecordedKernel& kernel) {
   RecordedLaunches shape;
   for (auto& side : shape.grid) side = fields.number("grid", std::numeric_limits<std::uint32_t>::max());
   for (auto& side : shape.block) side = fields.number("block", 1024);
@@ -108,7 +88,7 @@ void RecordReader::take_launch(Fields& fields, RecordedKernel& kernel) {
   kernel.shapes.push_back(shape);
 }
 
-void RecordReader::take_pattern(Fields& fields, RecordedKernel& kernel) {
+void take_pattern(Fields& fields, RecordedKernel& kernel) {
   RecordedPattern pattern;
   take_access(fields, pattern);
   pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
@@ -127,7 +107,7 @@ void RecordReader::take_pattern(Fields& fields, RecordedKernel& kernel) {
   kernel.patterns.push_back(std::move(pattern));
 }
 
-void RecordReader::take_cost(Fields& fields, RecordedKernel& kernel) {
+void take_cost(Fields& fields, RecordedKernel& kernel) {
   RecordedCost cost;
   take_access(fields, cost);
   cost.lanes = unsigned(fields.number("number of lanes", 32));
@@ -139,54 +119,71 @@ void RecordReader::take_cost(Fields& fields, RecordedKernel& kernel) {
   kernel.costs.push_back(cost);
 }
 
-void RecordReader::take(std::string_view line) {
-  Fields fields(line);
-  const std::string_view record_kind = fields.word("kind of record");
-  if (record_kind == "process") {
-    record.process = fields.number("process");
-    fields.number("parent process");
-  } else if (record_kind == "device") {
-    Device& device = record.devices[unsigned(fields.number("device", any_id))];
-    device.major = unsigned(fields.number("compute capability", 1000));
-    device.minor = unsigned(fields.number("compute capability", 1000));
-    device.name = fields.rest();
-  } else if (record_kind == "module") {
-    const auto id = unsigned(fields.number("module", any_id));
-    const auto device = unsigned(fields.number("device", any_id));
-    fields.number("number of bytes");
-    record.modules[id] = {device, std::filesystem::path(file_).replace_extension(fmt::format("{}.cubin", id))};
-  } else if (record_kind == "kernel") {
-    const auto id = unsigned(fields.number("kernel", any_id));
-    RecordedKernel& kernel = record.kernels[id];
-    kernel.module = unsigned(fields.number("module", any_id));
-    fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-    kernel.bytes = fields.hex("number of bytes");
-    kernel.name = fields.rest();
-  } else if (record_kind == "launch") {
-    take_launch(fields, kernel(fields));
-  } else if (record_kind == "pattern") {
-    take_pattern(fields, kernel(fields));
-  } else if (record_kind == "cost") {
-    take_cost(fields, kernel(fields));
-  } else if (record_kind == "lost") {
-    std::uint64_t& lost = kernel(fields).lost;  // read before the number
-    lost += fields.number("number of accesses");
-  } else if (record_kind == "bulk") {
-    RecordedKernel& copying = kernel(fields);
-    BulkCopies copies;
-    copies.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-    copies.kind = fields.word("kind");
-    copies.count = fields.number("count");
-    copying.bulk.push_back(std::move(copies));
-  } else if (record_kind == "error") {
-    record.errors.push_back(fields.rest());
-  } else if (record_kind == "end") {
-    record.ended = true;
-  } else {
-    throw Wrong{fmt::format("there is no record {}", in_quotes(record_kind))};
+class RecordReader {
+ public:
+  explicit RecordReader(const std::filesystem::path& file) : file_(file) {}
+
+  void take(std::string_view line) {
+    Fields fields(line);
+    const std::string_view record_kind = fields.word("kind of record");
+    if (record_kind == "process") {
+      record.process = fields.number("process");
+      fields.number("parent process");
+    } else if (record_kind == "device") {
+      Device& device = record.devices[unsigned(fields.number("device", any_id))];
+      device.major = unsigned(fields.number("compute capability", 1000));
+      device.minor = unsigned(fields.number("compute capability", 1000));
+      device.name = fields.rest();
+    } else if (record_kind == "module") {
+      const auto id = unsigned(fields.number("module", any_id));
+      const auto device = unsigned(fields.number("device", any_id));
+      fields.number("number of bytes");
+      record.modules[id] = {device, std::filesystem::path(file_).replace_extension(fmt::format("{}.cubin", id))};
+    } else if (record_kind == "kernel") {
+      const auto id = unsigned(fields.number("kernel", any_id));
+      RecordedKernel& kernel = record.kernels[id];
+      kernel.module = unsigned(fields.number("module", any_id));
+      fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+      kernel.bytes = fields.hex("number of bytes");
+      kernel.name = fields.rest();
+    } else if (record_kind == "launch") {
+      take_launch(fields, kernel(fields));
+    } else if (record_kind == "pattern") {
+      take_pattern(fields, kernel(fields));
+    } else if (record_kind == "cost") {
+      take_cost(fields, kernel(fields));
+    } else if (record_kind == "lost") {
+      std::uint64_t& lost = kernel(fields).lost;  // read before the number
+      lost += fields.number("number of accesses");
+    } else if (record_kind == "bulk") {
+      RecordedKernel& copying = kernel(fields);
+      BulkCopies copies;
+      copies.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+      copies.kind = fields.word("kind");
+      copies.count = fields.number("count");
+      copying.bulk.push_back(std::move(copies));
+    } else if (record_kind == "error") {
+      record.errors.push_back(fields.rest());
+    } else if (record_kind == "end") {
+      record.ended = true;
+    } else {
+      throw Wrong{fmt::format("there is no record {}", in_quotes(record_kind))};
+    }
+    fields.check_end();
   }
-  fields.check_end();
-}
+
+  ProcessRecord record;
+
+ private:
+  RecordedKernel& kernel(Fields& fields) {
+    const auto id = unsigned(fields.number("kernel", any_id));
+    const auto at = record.kernels.find(id);
+    if (at == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
+    return at->second;
+  }
+
+  std::filesystem::path file_;
+};
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -19,7 +18,6 @@
 
 #include <bankwise/support/append.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/files.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -50,15 +48,43 @@ class SignalsToChild {
  public:
   static constexpr std::array signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
 
-  SignalsToChild();
+  SignalsToChild() {
+    last = 0;
+    for (auto& time : arrived) time = 0;
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      struct sigaction action {};
+      sigemptyset(&action.sa_mask);
+      if (signals[i] == SIGPIPE) {
+        action.sa_handler = SIG_IGN;
+      } else {
+        action.sa_sigaction = catch_signal;
+        action.sa_flags = SA_SIGINFO | SA_RESTART;
+      }
+      sigaction(signals[i], &action, &before_[i]);
+    }
+  }
   SignalsToChild(const SignalsToChild&) = delete;
   SignalsToChild& operator=(const SignalsToChild&) = delete;
   /// After a signal the rest of bankcheck, which reports and cleans up, ignores more of them: `timeout` sends two.
-  ~SignalsToChild();
+  ~SignalsToChild() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      sigaction(signals[i], last == 0 ? &before_[i] : &ignore, nullptr);
+    }
+  }
 
   /// To be called several times a second: passes on what has arrived. Keys such as Ctrl-C, and `kill` on the
   /// process group, reach the child directly, and a program may count them: the child gets 0.2 seconds to end.
-  void pass_on(pid_t child);
+  void pass_on(pid_t child) {
+    for (const int signal : signals) {
+      auto& when = arrived[std::size_t(signal)];
+      const Clock::rep then = when;
+      if (then == 0 || Clock::now() < Clock::time_point(Clock::duration(then)) + grace_period) continue;
+      when = 0;
+      kill(child, signal);
+    }
+  }
 
   /// The last signal that arrived; 0: none.
   static int caught() { return last; }
@@ -66,40 +92,6 @@ class SignalsToChild {
  private:
   std::array<struct sigaction, signals.size()> before_{};
 };
-
-SignalsToChild::SignalsToChild() {
-  last = 0;
-  for (auto& time : arrived) time = 0;
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    struct sigaction action {};
-    sigemptyset(&action.sa_mask);
-    if (signals[i] == SIGPIPE) {
-      action.sa_handler = SIG_IGN;
-    } else {
-      action.sa_sigaction = catch_signal;
-      action.sa_flags = SA_SIGINFO | SA_RESTART;
-    }
-    sigaction(signals[i], &action, &before_[i]);
-  }
-}
-
-SignalsToChild::~SignalsToChild() {
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    sigaction(signals[i], last == 0 ? &before_[i] : &ignore, nullptr);
-  }
-}
-
-void SignalsToChild::pass_on(pid_t child) {
-  for (const int signal : signals) {
-    auto& when = arrived[std::size_t(signal)];
-    const Clock::rep then = when;
-    if (then == 0 || Clock::now() < Clock::time_point(Clock::duration(then)) + grace_period) continue;
-    when = 0;
-    kill(child, signal);
-  }
-}
 
 /// Whether a file is machine code, and no script.
 bool is_machine_code(const fs::path& program) {
@@ -353,22 +345,6 @@ std::optional<std::string> failure_of(const Ended& ended) {
   if (auto signal = signal_that_ended(ended)) return signal;
   if (const int code = WEXITSTATUS(ended.status); code != 0) return failed_with(ended, code);
   return std::nullopt;
-}
-
-std::optional<std::string> still_running(const Ended& ended) {
-  if (ended.left_running.empty()) return std::nullopt;
-  const std::size_t others = ended.left_running.size() - 1;
-  return fmt::format(
-      "the program {} left process {}{} running in the background: what it does from now on is not in the report",
-      in_quotes(ended.program), ended.left_running.front(), others == 0 ? "" : fmt::format(" and {} more", others));
-}
-
-bool has_loaded(long process, std::string_view library) {
-  std::ifstream maps(fmt::format("/proc/{}/maps", process));
-  for (std::string line; std::getline(maps, line);) {
-    if (line.ends_with(library)) return true;
-  }
-  return false;
 }
 
 }  // namespace bankwise::driver

@@ -1,4 +1,4 @@
-// Runs the program that a checker watches.
+// The program that a checker watches, tools, the files that a command needs or makes, and the guard, which cleans up.
 #pragma once
 
 #include <chrono>
@@ -13,47 +13,88 @@
 
 namespace bankwise::driver {
 
-// How far a watched program is, for the last line of a terminal.
+// The guard is a process that outlives bankcheck, whatever ends it, SIGKILL included. It then ends the programs that
+// bankcheck runs, with all their children, and deletes its temporary folders.
 
-/// bankcheck's side of the file that a watched program writes.
-class ProgressFile {
+/// Starts the guard, if there is none. To be called before there are threads.
+void start_guard();
+
+/// The guard's number, which is a child of bankcheck; 0 without one.
+long guard_process();
+
+/// What the guard takes care of for as long as the object lives: the number of a process, or the path of a folder.
+class Guarded {
+ public:
+  explicit Guarded(std::string name);
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded();
+
+ private:
+  std::string name_;
+};
+
+/// While the object lives, a signal that would end bankcheck ends it with a sentence and exit code 3, and the guard
+/// ends the tools that bankcheck runs. One at a time may exist.
+class EndsWithSentence {
+ public:
+  /// `activity`: "building the program".
+  explicit EndsWithSentence(std::string_view activity);
+  EndsWithSentence(const EndsWithSentence&) = delete;
+  EndsWithSentence& operator=(const EndsWithSentence&) = delete;
+  ~EndsWithSentence();
+};
+
+/// A new directory that the destructor deletes, or the guard if bankcheck is killed. Error: std::runtime_error if it
+/// cannot be created.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  ///< in TMPDIR, or in /tmp
+  explicit TemporaryFolder(const std::filesystem::path& parent);
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::optional<Guarded> guarded_;
+};
+
+/// Finds a command as a shell does; empty if there is none.
+std::filesystem::path find_program(const std::string& name);
+
+/// Error: std::runtime_error with the reason if a shell would not find the command.
+void check_program(const std::string& name);
+
+/// A file that is built next to bankcheck and installed in its library directory; empty if it is in neither.
+std::filesystem::path find_next_to_bankcheck(std::string_view name);
+
+/// How far a watched program is: the file that it writes, and the last line of a terminal.
+class Progress {
  public:
   /// Creates the file, and names it to programs that start, if stderr is a terminal. Without it nothing is shown.
   /// `blocks`: the word for them.
-  ProgressFile(const std::filesystem::path& path, std::string blocks);
-  ProgressFile(const ProgressFile&) = delete;
-  ProgressFile& operator=(const ProgressFile&) = delete;
-  ~ProgressFile();
+  Progress(const std::filesystem::path& path, std::string blocks);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
 
   /// One line; empty between launches.
   std::string text() const;
-
- private:
-  RunProgress* progress_ = nullptr;
-  std::string blocks_;
-};
-
-/// Shows on the last line of a terminal how far a program is. Nothing is shown if stderr is no terminal.
-class ProgressLine {
- public:
-  /// `text` is the line without a newline; empty if there is nothing to show.
-  explicit ProgressLine(std::function<std::string()> text);
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() { hide(); }
-
   /// Updates the line, if it is half a second old. The cursor is at its beginning, so that output replaces it.
   void show();
-  /// Removes the line.
   void hide();
 
  private:
-  std::function<std::string()> text_;
-  std::string shown_;
+  RunProgress* progress_ = nullptr;
+  std::string blocks_, shown_;
+  bool is_shown_;  // stderr is a terminal
   std::chrono::steady_clock::time_point next_;
 };
 
-// Programs and how they end.
+// --- Programs and how they end ---
 
 /// How a program ended.
 struct Ended {
@@ -70,7 +111,7 @@ struct Ended {
 struct Wait {
   bool own_stdout = true;                              ///< false: the command's stdout goes to stderr
   std::function<void(std::string_view)> watch_stderr;  ///< called with each piece of the command's stderr
-  ProgressLine* progress = nullptr;                    ///< shown while the command runs
+  Progress* progress = nullptr;                        ///< shown while the command runs
   double time_limit = 0;                               ///< in seconds; 0: none
 };
 
@@ -112,11 +153,5 @@ std::optional<std::string> failure_of(const Ended& ended);
 
 /// "the program ./a failed with exit code 3".
 std::string failed_with(const Ended& ended, int exit_code);
-
-/// A sentence if the program left processes in the background.
-std::optional<std::string> still_running(const Ended& ended);
-
-/// Whether a process has loaded a library, by the end of its path.
-bool has_loaded(long process, std::string_view library);
 
 }  // namespace bankwise::driver

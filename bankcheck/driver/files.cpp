@@ -1,6 +1,7 @@
-#include "bankcheck/driver/files.hpp"
+#include "bankcheck/driver/child_process.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -22,7 +24,9 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
+#include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
+#include <bankwise/support/watch_request.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -166,6 +170,14 @@ void end_with_sentence(int signal) {
   _exit(exit_device);
 }
 
+constexpr auto between_updates = std::chrono::milliseconds(500);
+constexpr std::string_view erase_line = "\r\33[K";
+
+void put(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 void start_guard() { guard(); }
@@ -241,6 +253,46 @@ fs::path find_next_to_bankcheck(std::string_view name) {
     if (fs::exists(place / name)) return fs::canonical(place / name);
   }
   return {};
+}
+
+Progress::Progress(const fs::path& path, std::string blocks)
+    : blocks_(std::move(blocks)),
+      is_shown_(isatty(STDERR_FILENO) != 0),
+      next_(std::chrono::steady_clock::now() + between_updates) {
+  std::ofstream(path, std::ios::binary) << std::string(sizeof(RunProgress), '\0');
+  progress_ = map_progress(path.c_str());
+  if (progress_ != nullptr && is_shown_) setenv(support::progress_variable, path.c_str(), 1);
+}
+
+Progress::~Progress() {
+  hide();
+  if (progress_ != nullptr) munmap(progress_, sizeof(RunProgress));
+}
+
+std::string Progress::text() const {
+  if (progress_ == nullptr) return "";
+  const std::uint64_t groups = progress_->groups, done = progress_->done;
+  if (done >= groups) return "";
+  std::string kernel(progress_->kernel, sizeof progress_->kernel);  // the program may write anything into it
+  kernel.erase(std::min(kernel.find('\0'), kernel.size()));
+  for (char& c : kernel) c = c < ' ' || c > '~' ? '?' : c;
+  return fmt::format("bankcheck: {}, launch {}: {} of {} {}", kernel, progress_->launches.load(), done, groups,
+                     blocks_);
+}
+
+void Progress::show() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_shown_ || now < next_) return;
+  next_ = now + between_updates;
+  const std::string line = text().substr(0, terminal_columns() - 1);
+  if (line == shown_) return;
+  put(fmt::format("{}{}\r", erase_line, line));
+  shown_ = line;
+}
+
+void Progress::hide() {
+  if (!shown_.empty()) put(std::string(erase_line));
+  shown_.clear();
 }
 
 }  // namespace bankwise::driver

@@ -42,8 +42,8 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
 /// For a terminal of `columns` columns.
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns);
 
-/// As without fits; each kernel has one more member, "fit".
-std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits);
+/// With `fits`, one for each kernel, each kernel has one more member, "fit".
+std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits = {});
 
 struct FixedSources {
   std::map<std::string, std::string> files;  ///< new texts, by path

@@ -4,7 +4,7 @@
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::driver {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>

@@ -85,7 +85,6 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
 
 /// The report for a terminal of `columns` columns.
 std::string to_text(const RunReport& report, unsigned columns);
-std::string to_json(const RunReport& report);
 
 /// The words of the program's language.
 struct Terms {

@@ -188,8 +188,6 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
 
 }  // namespace
 
-std::string to_json(const RunReport& report) { return to_json(report, {}); }
-
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits) {
   ordered_json json{{"schema_version", 1},
                     {"command", report.command},

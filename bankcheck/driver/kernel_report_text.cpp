@@ -7,7 +7,7 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::driver {
 namespace {

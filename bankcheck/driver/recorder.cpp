@@ -25,6 +25,24 @@ std::string not_recorded(const TemporaryFolder& folder, int error) {
       in_quotes(folder.path().parent_path().string()), std::strerror(error));
 }
 
+/// A sentence if the program left processes in the background.
+std::optional<std::string> still_running(const Ended& ended) {
+  if (ended.left_running.empty()) return std::nullopt;
+  const std::size_t others = ended.left_running.size() - 1;
+  return fmt::format(
+      "the program {} left process {}{} running in the background: what it does from now on is not in the report",
+      in_quotes(ended.program), ended.left_running.front(), others == 0 ? "" : fmt::format(" and {} more", others));
+}
+
+/// Whether a process has loaded a library, by the end of its path.
+bool has_loaded(long process, std::string_view library) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with(library)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void declare_check(CLI::App& command, ProgramRecorder& recorder) {
@@ -41,7 +59,7 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
   command
       .add_option(
           "--max-groups", options.max_groups,
-          fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks()))
+          fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks))
       ->capture_default_str();
   command
       .add_option("--time-limit", options.time_limit,

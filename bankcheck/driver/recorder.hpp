@@ -13,7 +13,6 @@
 
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/child_process.hpp"
-#include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/reporting.hpp"
 
 namespace bankwise::driver {
@@ -48,7 +47,7 @@ struct CommandFailed : std::runtime_error {
 
 class ProgramRecorder {
  public:
-  explicit ProgramRecorder(const char* blocks) : blocks_(blocks) {}
+  explicit ProgramRecorder(const char* word_for_blocks) : blocks(word_for_blocks) {}
   ProgramRecorder(const ProgramRecorder&) = delete;
   ProgramRecorder& operator=(const ProgramRecorder&) = delete;
   virtual ~ProgramRecorder() = default;
@@ -59,11 +58,8 @@ class ProgramRecorder {
   /// CommandFailed; std::runtime_error if the program cannot be started.
   virtual std::optional<Outcome> run(Reporting& reporting) = 0;
 
+  const char* const blocks;  ///< the word for them
   CheckOptions options;
-  const char* blocks() const { return blocks_; }  ///< the word for them
-
- private:
-  const char* blocks_;
 };
 
 /// Adds all options of a recorder to its command.

@@ -11,15 +11,11 @@
 #include <set>
 
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/driver/sinks.hpp"
-#include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::driver {
 namespace {

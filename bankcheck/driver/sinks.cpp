@@ -4,7 +4,7 @@
 
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::driver {
 namespace {

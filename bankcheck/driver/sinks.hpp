@@ -9,7 +9,6 @@
 
 #include <bankwise/report/sink.hpp>
 #include <bankwise/trace/trace.hpp>
-#include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
 

@@ -7,14 +7,9 @@
 #include <array>
 #include <exception>
 #include <fstream>
-#include <optional>
 #include <thread>
 
 #include <bankwise/support/files.hpp>
-#include "bankcheck/driver/child_process.hpp"
-#include "bankcheck/driver/files.hpp"
-#include "bankcheck/emulate/cache.hpp"
-#include "bankcheck/emulate/rewrite.hpp"
 
 namespace bankwise::emulate {
 namespace {

@@ -1,7 +1,10 @@
 // Builds a CUDA program for the CPU.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,5 +75,87 @@ std::vector<std::string> missing_in(std::string_view messages);
 
 /// The first error: "main.cu:12: expected ';' before ...". Empty if there is none.
 std::string first_error_in(std::string_view messages);
+
+// --- The cache: a second run with unchanged files compiles nothing ---
+
+/// A hash of texts, for names in a cache: equal texts in equal order have equal hashes.
+class Hash {
+ public:
+  void add(std::string_view text);
+  void add(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add(text);
+  }
+  std::string text() const;  ///< 32 hexadecimal digits
+
+ private:
+  std::uint64_t low_ = 0xCBF29CE484222325, high_ = 0x84222325CBF29CE4;
+};
+
+/// The folder of --cache, or bankwise in $XDG_CACHE_HOME or ~/.cache. Error: std::runtime_error if it cannot be made.
+std::filesystem::path cache_folder(const std::string& wanted);
+
+/// A line for each file, with a hash of its content as it is now; sizes_of() has its size, for files that are too large
+/// to be read in every run.
+std::string hashes_of(const std::vector<std::string>& files);
+std::string sizes_of(const std::vector<std::string>& files);
+
+/// Whether all files of a manifest, inputs and results, are there and as its lines say.
+bool is_current(const std::filesystem::path& manifest);
+/// `lines`: of hashes_of() and sizes_of().
+void write_manifest(const std::filesystem::path& manifest, std::string_view lines);
+
+/// The files that a rule of g++ -MD names after its target.
+std::vector<std::string> files_in_rule(std::string_view rule);
+
+/// The folder of what is made of some inputs. One process at a time uses it, until the end of the object.
+class CacheEntry {
+ public:
+  CacheEntry(const std::filesystem::path& cache, std::string_view kind, const Hash& inputs);
+  CacheEntry(const CacheEntry&) = delete;
+  CacheEntry& operator=(const CacheEntry&) = delete;
+  ~CacheEntry();
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return folder / name; }
+
+  const std::filesystem::path folder, manifest;
+
+ private:
+  int lock_;
+};
+
+/// Removes entries that no run has used for a month.
+void clean(const std::filesystem::path& cache);
+
+// --- Sources: the syntax that only nvcc has becomes C++ ---
+
+// Launches of kernels.
+//
+//   kernel<a, b><<<grid, block, bytes, stream>>>(x, y);
+//   ::bankwise::emulator::runtime::launching([&](auto&&... bankwise_a) ... { kernel<a, b>(bankwise_a...); })
+//       .at(grid, block, bytes, stream)(x, y);
+//
+// Everything stays on its line. The arguments are evaluated once, before the launch, and the lambda calls the kernel
+// for each lane: so overloads, deduced template arguments and default arguments are those of a call.
+
+/// A launch that is not understood.
+struct BadLaunch : std::runtime_error {
+  BadLaunch(std::size_t offset_, const std::string& sentence) : std::runtime_error(sentence), offset(offset_) {}
+  std::size_t offset;  ///< in the source
+};
+
+/// Rewrites a source: the whole of it after the preprocessor, or one that has not seen it. Error: BadLaunch.
+std::string rewritten(std::string_view source);
+
+/// "file.cu:12" for a place in a source that the preprocessor has written, by its line markers.
+std::string place_in(std::string_view source, std::size_t offset, std::string_view name);
+
+// Turns inline PTX into calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
+//
+//   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
+//   ::bankwise::emulator::device::ptx<true>([] { return "bfe.u32 %0, %1, 4, 8;"; },
+//       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
+
+/// `statement`: from `asm` to its closing parenthesis, as the preprocessor has left it. The result has as many lines.
+/// Empty if it is no PTX: code for the host, a label in a declaration, an empty text.
+std::optional<std::string> emulated_asm(std::string_view statement);
 
 }  // namespace bankwise::emulate

@@ -1,4 +1,4 @@
-#include "bankcheck/emulate/cache.hpp"
+#include "bankcheck/emulate/build.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <stdexcept>
-#include <utility>
 
 #include <bankwise/support/files.hpp>
 

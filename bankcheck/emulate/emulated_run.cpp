@@ -14,8 +14,6 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/driver/child_process.hpp"
-#include "bankcheck/driver/files.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 
 namespace bankwise::emulate {
@@ -91,13 +89,11 @@ driver::Outcome run_emulated(EmulatedRun run) {
   run.request.record = begin_record(folder, header);
   run.request.unwatched = folder / "unwatched";
   write_request(run.request);
-  const driver::ProgressFile progress(folder / "progress", "blocks");
-  driver::ProgressLine progress_line([&] { return progress.text(); });
+  driver::Progress progress(folder / "progress", "blocks");
   const driver::Ended ended = [&] {
     const Preloaded preloaded(folder);
-    return driver::start_and_wait(
-        run.program, run.command,
-        {.own_stdout = run.own_stdout, .progress = &progress_line, .time_limit = run.time_limit});
+    return driver::start_and_wait(run.program, run.command,
+                                  {.own_stdout = run.own_stdout, .progress = &progress, .time_limit = run.time_limit});
   }();
 
   driver::Outcome outcome;

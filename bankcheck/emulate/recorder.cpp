@@ -5,16 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/fault.hpp>
-#include "bankcheck/driver/files.hpp"
-#include "bankcheck/emulate/cache.hpp"
 
 namespace bankwise::emulate {
 namespace {

@@ -1,13 +1,10 @@
-#include "bankcheck/emulate/rewrite.hpp"
+#include "bankcheck/emulate/build.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <initializer_list>
-#include <optional>
-#include <vector>
 
 #include "bankcheck/source/tokens.hpp"
 

@@ -4,13 +4,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <stdexcept>
 
 #include <bankwise/support/files.hpp>
-#include "bankcheck/driver/child_process.hpp"
-#include "bankcheck/driver/files.hpp"
 #include "bankcheck/emulate/build.hpp"
-#include "bankcheck/emulate/cache.hpp"
 
 namespace bankwise::emulate {
 namespace {

@@ -11,7 +11,6 @@
 #include <string>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::explorer {

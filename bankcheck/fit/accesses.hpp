@@ -140,7 +140,6 @@ class Accesses {
   const trace::KernelTrace& trace_;
   std::vector<std::uint32_t> arrays_;
   Architectures architectures_;
-  unsigned block_warps_ = 0;
   AccessFacts facts_;
   std::vector<std::uint32_t> triples_;  // offsets of 12-byte accesses
   std::uint64_t constant_ = 0, ideal_ = 0, slow_bound_ = 0;

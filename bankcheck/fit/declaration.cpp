@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "bankcheck/predict/index_expression.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {

@@ -16,8 +16,6 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/codec.hpp>
-#include "bankcheck/driver/child_process.hpp"
-#include "bankcheck/driver/files.hpp"
 #include "bankcheck/opencl/device_properties.hpp"
 
 namespace bankwise::opencl {
@@ -175,12 +173,11 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   setenv("OCLGRIND_PLUGINS", (folder / "plugin.so").c_str(), 1);
   preload(libraries, plugin, folder);
   OclgrindMessages messages;
-  const ProgressFile progress(folder / "progress", blocks());
-  ProgressLine progress_line([&] { return progress.text(); });
+  Progress progress(folder / "progress", blocks);
   const Ended ended = start_and_wait(find_program(program), options.program,
                                      {.own_stdout = !reporting.quiet(),
                                       .watch_stderr = [&](std::string_view bytes) { messages.read(bytes); },
-                                      .progress = &progress_line,
+                                      .progress = &progress,
                                       .time_limit = options.time_limit});
 
   Outcome outcome;

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
-#include <bankwise/banks/cost.hpp>
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
 #include <bankwise/support/table.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::predict {
 namespace {
@@ -89,8 +88,6 @@ std::string blocks(const Architecture& architecture) {
   return text;
 }
 
-}  // namespace
-
 std::string architectures_text() {
   std::vector<std::vector<std::string>> rows{{"name", "also", "warp", "GPUs"}};
   std::string details;
@@ -131,6 +128,13 @@ std::string architectures_json() {
                     {"rules", std::move(rules)}});
   }
   return nlohmann::ordered_json{{"schema_version", 1}, {"architectures", std::move(list)}}.dump(2) + '\n';
+}
+
+}  // namespace
+
+int archs(ArchsOptions& options) {
+  OutputFile("stdout", "-").write(options.json ? architectures_json() : architectures_text());
+  return exit_ok;
 }
 
 }  // namespace bankwise::predict

@@ -1,10 +1,9 @@
-#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include <bankwise/banks/cost.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::predict {

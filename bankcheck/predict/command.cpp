@@ -15,7 +15,6 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
 
 namespace bankwise::predict {
 namespace {
@@ -62,11 +61,6 @@ int predict_formula(const banks::Architecture& architecture, const PredictOption
 }  // namespace
 
 void declare_archs(CLI::App& command, ArchsOptions& options) { command.add_flag("--json", options.json, "Print JSON"); }
-
-int archs(ArchsOptions& options) {
-  OutputFile("stdout", "-").write(options.json ? architectures_json() : architectures_text());
-  return exit_ok;
-}
 
 void declare_predict(CLI::App& command, PredictOptions& options) {
   options.command = &command;

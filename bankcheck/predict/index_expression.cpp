@@ -1,17 +1,14 @@
 // No parser library, because in C each operand has one of four integer types, on which the value depends: -1/2 is 0,
 // but -1/2u is 2147483647. muParser, the usual choice, computes with doubles, which have no such types and are exact
 // only up to 2^53. Its ?: also evaluates only one side, but in C the type depends on both.
-#include "bankcheck/predict/index_expression.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <bankwise/support/text.hpp>
 

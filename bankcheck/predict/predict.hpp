@@ -1,9 +1,12 @@
+// The pictures of banks, the expressions for an index, and the commands `bankcheck archs` and `bankcheck predict`.
 #pragma once
 
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
@@ -14,6 +17,70 @@ class App;
 }
 
 namespace bankwise::predict {
+
+/// The lanes that each bank serves in one lane group, pass by pass: `turns[t][bank]` are the lanes of row t.
+struct LaneGroupPicture {
+  std::string title;             ///< "lanes 0-31: 1 pass"
+  unsigned passes_per_turn = 1;  ///< 2 for atomic.cas: rows are then labelled pass 1, pass 3, ...
+  std::vector<std::vector<std::vector<unsigned>>> turns;
+};
+
+/// The picture of an access that has the cost `cost`.
+struct BankPicture {
+  unsigned banks = 0;
+  std::vector<LaneGroupPicture> lane_groups;
+};
+/// Without lane groups for copies: in which pass they serve a lane is not known.
+BankPicture picture(const banks::Architecture& architecture, const banks::Access& access, const banks::Cost& cost);
+
+/// The label of a row: "pass 1".
+std::string pass_label(const LaneGroupPicture& lane_group, std::size_t turn);
+
+/// Whether a bank serves the lane group in more than one row.
+bool collides(const LaneGroupPicture& lane_group, std::size_t bank);
+
+/// The text of a cell for its lanes, at least one: the first lane, followed by a plus if there are more.
+std::string cell_text(const std::vector<unsigned>& lanes);
+
+/// The lanes of a mask as ranges: "0-7, 16, 18-20".
+std::string lane_ranges(std::uint64_t lanes);
+
+/// The picture for a terminal of `columns` columns: banks across, lanes in the cells. The cells of a bank that needs
+/// more than one row are marked by '!'. Shows at most `max_turns` rows of each lane group.
+std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_turns = ~0U);
+
+/// A text with such pictures: marked cells are red, and idle ones are dim.
+std::string coloured(std::string_view text);
+
+/// The same picture as an SVG file.
+std::string to_svg(const BankPicture& picture, const std::string& title);
+
+/// An invalid index expression; what() is one sentence.
+struct ExpressionError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An integer formula in the lane number, with the types, the precedence and the values of CUDA C++ and OpenCL C:
+/// ( ), + - * / %, << >>, & ^ | ~, comparisons, && || ! and ?:, min, max and abs.
+///
+/// Numbers are decimal or hexadecimal, with the suffixes u, l and ll; a long has 64 bits. These names are the lane
+/// number: tid, lane and laneid as an int, threadIdx.x and get_sub_group_local_id() as an unsigned, get_local_id(0) as
+/// a 64-bit size_t. abs has the type of its operand.
+///
+/// What C leaves undefined is an error: a signed + - * / % that overflows, a division by zero, a shift by a negative
+/// number or by at least the width of its left operand. << drops the bits that it shifts out, also of a signed number,
+/// as in OpenCL C and in C++20. A number that begins with 0, octal in C, is an error, too.
+class IndexExpression {
+ public:
+  /// Error: ExpressionError.
+  explicit IndexExpression(std::string text);
+
+  /// Error: ExpressionError, with the lane: what C leaves undefined, or a value that is not below 2^63.
+  std::int64_t operator()(unsigned tid) const;
+
+ private:
+  std::string text_;
+};
 
 /// An access that is given as an index formula, and its cost.
 struct Prediction {
@@ -72,12 +139,8 @@ struct ArchsOptions {
   bool json = false;
 };
 
-/// A table of the architectures with their aliases and GPUs, followed by the bank rules of each architecture: per
-/// operation, which lanes are served together in which banks, with evidence and source.
-std::string architectures_text();
-std::string architectures_json();
-
-/// `bankcheck archs` prints it. Returns exit_ok.
+/// `bankcheck archs`: a table of the architectures with their aliases and GPUs, followed by the bank rules of each: per
+/// operation, which lanes are served together in which banks, with evidence and source. Returns exit_ok.
 void declare_archs(CLI::App& command, ArchsOptions& options);
 int archs(ArchsOptions& options);
 

@@ -7,9 +7,7 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <vector>
 
-#include <bankwise/banks/cost.hpp>
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>

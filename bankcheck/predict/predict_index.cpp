@@ -7,8 +7,6 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
-#include "bankcheck/predict/index_expression.hpp"
 
 namespace bankwise::predict {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/emulator/cuda/ptx/machine.hpp>
-#include "bankcheck/emulate/rewrite.hpp"
+#include "bankcheck/emulate/build.hpp"
 
 using bankwise::emulate::emulated_asm;
 using bankwise::emulator::device::ptx_is_known;

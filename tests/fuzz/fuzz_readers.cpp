@@ -8,7 +8,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/source_finder.hpp"
-#include "bankcheck/emulate/rewrite.hpp"
+#include "bankcheck/emulate/build.hpp"
 #include "bankcheck/fit/code.hpp"
 #include "bankcheck/opencl/recorder.hpp"
 #include "bankcheck/source/tokens.hpp"

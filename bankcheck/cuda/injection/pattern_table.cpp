@@ -23,8 +23,8 @@ void check(const SanitizerApi& api, const char* call, SanitizerResult result) {
 
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(std::uintptr_t(address)); }
 
-}  // namespace
-
+/// The layout of a table of about `bytes`; at least 8 MB, since the spare entries and the launch slots have a fixed
+/// size.
 TableLayout table_layout(std::uint64_t bytes) {
   const std::uint64_t entries = (std::max(bytes, MIN_BYTES) - FIXED_BYTES) / ENTRY_BYTES;
   TableLayout layout;
@@ -40,6 +40,8 @@ TableLayout table_layout(std::uint64_t bytes) {
   layout.bytes = layout.launch_slots + LAUNCH_SLOTS * sizeof(LaunchSlot);
   return layout;
 }
+
+}  // namespace
 
 PatternTable::PatternTable(const SanitizerApi& api, CUcontext context, std::uint64_t bytes,
                            Sanitizer_StreamHandle stream)

@@ -17,10 +17,6 @@ struct TableLayout {
   std::uint32_t slots = 0, capacity = 0;
 };
 
-/// The layout of a table of about `bytes`; at least 8 MB, since the spare entries and the launch slots have a fixed
-/// size.
-TableLayout table_layout(std::uint64_t bytes);
-
 constexpr std::uint32_t LAUNCH_SLOTS = 8192;  ///< in each table
 
 /// A pattern, a cost or a bulk copy as a table has it, and how often it was counted.

@@ -11,26 +11,6 @@
 
 namespace bankwise::driver {
 namespace html {
-
-std::string id_of(const KernelPart& part, std::size_t line) { return fmt::format("k{}a{}", part.number, line); }
-
-std::string_view heat(std::uint64_t number, std::uint64_t whole) {
-  if (number == 0 || whole == 0) return "h0";
-  const double share = double(number) / double(whole);
-  return share < 0.01 ? "h1" : share < 0.05 ? "h2" : share < 0.2 ? "h3" : share < 0.5 ? "h4" : "h5";
-}
-
-void append_number(std::string& html, const std::string& number, bool at_least, std::string_view heat_class) {
-  html += heat_class.empty() ? "<td>" : fmt::format("<td class={}>", heat_class);
-  html += at_least && number != "?" ? "\u2265" + number : number;
-}
-
-void append_architecture_heads(std::string& html, const KernelPart& part, std::size_t columns) {
-  for (const trace::Report& report : part.reports()) {
-    html += fmt::format("<th scope=colgroup colspan={}>{}", columns, xml_text(report.architecture->name));
-  }
-}
-
 namespace {
 
 constexpr std::string_view head =
@@ -86,36 +66,6 @@ std::vector<std::size_t> kernels_by_conflicts(const std::vector<KernelReport>& k
     }
     return conflicts;
   });
-}
-
-void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
-  html +=
-      "<section><h2>Kernels, those that lose the most passes first</h2>"
-      "<div class=scroll role=region tabindex=0 aria-label=kernels><table class=numbers><thead><tr><td colspan=2>";
-  append_architecture_heads(html, parts.front(), 4);
-  html += "<tr><th scope=col class=t>kernel<th scope=col>launches";
-  for (std::size_t i = 0; i < parts.front().reports().size(); ++i) {
-    html += "<th scope=col>passes<th scope=col>ideal<th scope=col>conflicts<th scope=col>share";
-  }
-  html += "<tbody>";
-  for (const KernelPart& part : parts) {
-    if (&part - parts.data() == max_lines) break;
-    html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number, xml_text(part.kernel.name),
-                        launches_of(part.kernel.trace));
-    for (const trace::Report& report : part.reports()) {
-      append_number(html, report::passes_number(report.all), part.at_least);
-      append_number(html, report::ideal_number(report.all), part.at_least);
-      append_number(html, report::conflicts_number(report.all), part.at_least);
-      const std::string share = conflict_share(report);
-      html += share.empty() ? std::string("<td>")
-                            : fmt::format("<td class=bar style=\"--share:{}%\">{}&nbsp;%", share, share);
-    }
-  }
-  html += "</table></div>";
-  if (parts.size() > max_lines) {
-    html += fmt::format("<p class=more>and {} more kernels: --json lists all of them</p>", parts.size() - max_lines);
-  }
-  html += "</section>\n";
 }
 
 /// What the program does wrong, before its costs.

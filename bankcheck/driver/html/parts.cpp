@@ -9,10 +9,47 @@
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/warps.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::driver::html {
 namespace {
+
+/// The id of the row of a line, an index into the first report's lines.
+std::string id_of(const KernelPart& part, std::size_t line) { return fmt::format("k{}a{}", part.number, line); }
+
+/// A class for the share of a number in a whole: "h0" for none to "h5" for at least half.
+std::string_view heat(std::uint64_t number, std::uint64_t whole) {
+  if (number == 0 || whole == 0) return "h0";
+  const double share = double(number) / double(whole);
+  return share < 0.01 ? "h1" : share < 0.05 ? "h2" : share < 0.2 ? "h3" : share < 0.5 ? "h4" : "h5";
+}
+
+/// A cell with a number, and "≥" in front of a lower bound.
+void append_number(std::string& html, const std::string& number, bool at_least, std::string_view heat_class = "") {
+  html += heat_class.empty() ? "<td>" : fmt::format("<td class={}>", heat_class);
+  html += at_least && number != "?" ? "\u2265" + number : number;
+}
+
+/// Passes, ideal and conflicts.
+void append_tally(std::string& html, const KernelPart& part, const banks::Tally& costs,
+                  std::string_view heat_class = "") {
+  append_number(html, report::passes_number(costs), part.at_least);
+  append_number(html, report::ideal_number(costs), part.at_least);
+  append_number(html, report::conflicts_number(costs), part.at_least, heat_class);
+}
+
+/// Below a table: how many rows it lacks.
+void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name) {
+  if (rows <= max_rows) return;
+  html += fmt::format("<p class=more>and {} more {}: --json lists all of them</p>", rows - max_rows, name);
+}
+
+/// The head cells of columns that each architecture has; `columns` per architecture.
+void append_architecture_heads(std::string& html, const KernelPart& part, std::size_t columns) {
+  for (const trace::Report& report : part.reports()) {
+    html += fmt::format("<th scope=colgroup colspan={}>{}", columns, xml_text(report.architecture->name));
+  }
+}
 
 /// Lines of the first report, with what other architectures have for the same line.
 const std::vector<trace::LineReport>& lines_of(const KernelPart& part) { return part.reports().front().lines; }
@@ -36,9 +73,7 @@ std::vector<std::size_t> shown_lines(const KernelPart& part) {
 void append_numbers(std::string& html, const KernelPart& part, const trace::Report& report,
                     const trace::LineReport& line, bool merged) {
   const banks::Tally& costs = costs_on(report, line);
-  append_number(html, report::passes_number(costs), part.at_least);
-  append_number(html, report::ideal_number(costs), part.at_least);
-  append_number(html, report::conflicts_number(costs), part.at_least, heat(costs.conflicts, report.all.conflicts));
+  append_tally(html, part, costs, heat(costs.conflicts, report.all.conflicts));
   if (!merged) return;
   append_number(html, report::passes_number(line_on(report, line).merged), part.at_least);
   append_number(html, report::conflicts_number(line_on(report, line).merged), part.at_least);
@@ -55,6 +90,88 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
     text += fmt::format(" on {}", report.architecture->name);
   }
   return text;
+}
+
+constexpr std::size_t max_turns = 32;  // rows of a picture
+
+/// One row: idle banks next to each other are one cell.
+void append_turn(std::string& html, const predict::LaneGroupPicture& lane_group, std::size_t turn) {
+  html += fmt::format("<tr><th scope=row>{}", pass_label(lane_group, turn));
+  const auto& banks = lane_group.turns[turn];
+  for (std::size_t bank = 0; bank < banks.size();) {
+    if (banks[bank].empty()) {
+      const auto busy = std::find_if(banks.begin() + std::ptrdiff_t(bank), banks.end(),
+                                     [](const auto& lanes) { return !lanes.empty(); });
+      const auto idle = std::size_t(busy - banks.begin()) - bank;
+      html += idle == 1 ? "<td class=i>" : fmt::format("<td class=i colspan={}>", idle);
+      bank += idle;
+      continue;
+    }
+    html += collides(lane_group, bank) ? "<td class=x" : "<td";
+    if (banks[bank].size() > 1) html += fmt::format(" title=\"lanes {}\"", fmt::join(banks[bank], ", "));
+    html += fmt::format(">{}", predict::cell_text(banks[bank]));
+    ++bank;
+  }
+}
+
+/// The rows of a lane group, below its title.
+void append_lane_group(std::string& html, const predict::LaneGroupPicture& lane_group, unsigned banks) {
+  html += fmt::format("<tbody><tr><th scope=rowgroup colspan={}>{}", banks + 1, lane_group.title);
+  const std::size_t shown = std::min(lane_group.turns.size(), max_turns);
+  for (std::size_t turn = 0; turn < shown; ++turn) append_turn(html, lane_group, turn);
+  if (shown == lane_group.turns.size()) return;
+  html += fmt::format("<tr><th scope=row colspan={}>and {} more passes", banks + 1,
+                      (lane_group.turns.size() - shown) * lane_group.passes_per_turn);
+}
+
+void append_banks(std::string& html, const predict::BankPicture& picture) {
+  html += fmt::format("<table class=banks style=--banks:{}><thead><tr><th scope=row>bank", picture.banks);
+  for (unsigned bank = 0; bank < picture.banks; ++bank) html += fmt::format("<th scope=col>{}", bank);
+  for (const predict::LaneGroupPicture& lane_group : picture.lane_groups)
+    append_lane_group(html, lane_group, picture.banks);
+  html += "</table>";
+}
+
+/// "lane 0: 0, 1: 64, ...".
+std::string lane_addresses(const trace::WorstAccess& worst) {
+  std::string text;
+  banks::for_each_lane(worst.mask, [&](unsigned lane) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", lane, worst.addresses.at(lane));
+  });
+  return text;
+}
+
+void append_worst(std::string& html, const KernelPart& part, const trace::Report& report,
+                  const trace::LineReport& line) {
+  const banks::Architecture& model = *report.architecture;
+  html += fmt::format("<figure><figcaption><b>{}</b> ({})<br>", xml_text(model.name), xml_text(model.gpus));
+  if (!line.worst) {
+    html +=
+        line.costs.unknown > 0 ? "The cost is not known.</figcaption></figure>" : "No conflict.</figcaption></figure>";
+    return;
+  }
+  const auto [access, cost] = worst_cost(model, line);
+  html += fmt::format("The access with the most conflicts, {}</figcaption>",
+                      xml_text(worst_text(*line.worst, cost, part.terms)));
+  const predict::BankPicture banks = predict::picture(model, access, cost);
+  html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
+  if (banks.lane_groups.empty()) {
+    html += "<p>In which pass a copy serves which lane is not known.</p>";
+  } else {
+    append_banks(html, banks);
+  }
+  html += fmt::format("</div><details><summary>byte address of each lane</summary><p class=addresses>{}</p></details>",
+                      lane_addresses(*line.worst));
+  html += "</figure>";
+}
+
+/// The worst access of a line on each architecture: which bank serves which lane in which pass.
+void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line) {
+  html += part.reports().size() == 1 ? "<div class=\"side one\">" : "<div class=side>";
+  for (const trace::Report& report : part.reports()) {
+    if (const trace::LineReport* same = same_line(report, line)) append_worst(html, part, report, *same);
+  }
+  html += "</div>";
 }
 
 /// What is below a line of the source: an access with its pictures, if it has conflicts.
@@ -139,81 +256,6 @@ void append_excerpt(std::string& html, const KernelPart& part, const SourceExcer
   }
 }
 
-constexpr std::size_t max_turns = 32;  // rows of a picture
-
-std::string numbers_list(const std::vector<unsigned>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
-
-/// One row: idle banks next to each other are one cell.
-void append_turn(std::string& html, const predict::LaneGroupPicture& lane_group, std::size_t turn) {
-  html += fmt::format("<tr><th scope=row>{}", pass_label(lane_group, turn));
-  const auto& banks = lane_group.turns[turn];
-  for (std::size_t bank = 0; bank < banks.size();) {
-    if (banks[bank].empty()) {
-      const auto busy = std::find_if(banks.begin() + std::ptrdiff_t(bank), banks.end(),
-                                     [](const auto& lanes) { return !lanes.empty(); });
-      const auto idle = std::size_t(busy - banks.begin()) - bank;
-      html += idle == 1 ? "<td class=i>" : fmt::format("<td class=i colspan={}>", idle);
-      bank += idle;
-      continue;
-    }
-    html += collides(lane_group, bank) ? "<td class=x" : "<td";
-    if (banks[bank].size() > 1) html += fmt::format(" title=\"lanes {}\"", numbers_list(banks[bank]));
-    html += fmt::format(">{}", predict::cell_text(banks[bank]));
-    ++bank;
-  }
-}
-
-/// The rows of a lane group, below its title.
-void append_lane_group(std::string& html, const predict::LaneGroupPicture& lane_group, unsigned banks) {
-  html += fmt::format("<tbody><tr><th scope=rowgroup colspan={}>{}", banks + 1, lane_group.title);
-  const std::size_t shown = std::min(lane_group.turns.size(), max_turns);
-  for (std::size_t turn = 0; turn < shown; ++turn) append_turn(html, lane_group, turn);
-  if (shown == lane_group.turns.size()) return;
-  html += fmt::format("<tr><th scope=row colspan={}>and {} more passes", banks + 1,
-                      (lane_group.turns.size() - shown) * lane_group.passes_per_turn);
-}
-
-void append_banks(std::string& html, const predict::BankPicture& picture) {
-  html += fmt::format("<table class=banks style=--banks:{}><thead><tr><th scope=row>bank", picture.banks);
-  for (unsigned bank = 0; bank < picture.banks; ++bank) html += fmt::format("<th scope=col>{}", bank);
-  for (const predict::LaneGroupPicture& lane_group : picture.lane_groups)
-    append_lane_group(html, lane_group, picture.banks);
-  html += "</table>";
-}
-
-/// "lane 0: 0, 1: 64, ...".
-std::string lane_addresses(const trace::WorstAccess& worst) {
-  std::string text;
-  banks::for_each_lane(worst.mask, [&](unsigned lane) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", lane, worst.addresses.at(lane));
-  });
-  return text;
-}
-
-void append_worst(std::string& html, const KernelPart& part, const trace::Report& report,
-                  const trace::LineReport& line) {
-  const banks::Architecture& model = *report.architecture;
-  html += fmt::format("<figure><figcaption><b>{}</b> ({})<br>", xml_text(model.name), xml_text(model.gpus));
-  if (!line.worst) {
-    html +=
-        line.costs.unknown > 0 ? "The cost is not known.</figcaption></figure>" : "No conflict.</figcaption></figure>";
-    return;
-  }
-  const auto [access, cost] = worst_cost(model, line);
-  html += fmt::format("The access with the most conflicts, {}</figcaption>",
-                      xml_text(worst_text(*line.worst, cost, part.terms)));
-  const predict::BankPicture banks = predict::picture(model, access, cost);
-  html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
-  if (banks.lane_groups.empty()) {
-    html += "<p>In which pass a copy serves which lane is not known.</p>";
-  } else {
-    append_banks(html, banks);
-  }
-  html += fmt::format("</div><details><summary>byte address of each lane</summary><p class=addresses>{}</p></details>",
-                      lane_addresses(*line.worst));
-  html += "</figure>";
-}
-
 constexpr std::uint32_t max_levels = 64;
 
 /// For each lane of a warp: how many warps of a level access shared memory with it.
@@ -260,10 +302,7 @@ void append_level(std::string& html, const KernelPart& part, const trace::Report
     append_lanes(html, *counts, report.warp, level.issued_warps);
   }
   html += fmt::format("<td>{}", report::percent_text(report::alu_utilization(level.costs, report.warp)));
-  append_number(html, report::passes_number(level.costs), part.at_least);
-  append_number(html, report::ideal_number(level.costs), part.at_least);
-  append_number(html, report::conflicts_number(level.costs), part.at_least,
-                heat(level.costs.conflicts, report.all.conflicts));
+  append_tally(html, part, level.costs, heat(level.costs.conflicts, report.all.conflicts));
 }
 
 void append_table(std::string& html, const KernelPart& part, const trace::Report& report) {
@@ -283,14 +322,37 @@ void append_table(std::string& html, const KernelPart& part, const trace::Report
     append_level(html, part, report, level, has_warps ? &counts[level.level] : nullptr);
   }
   html += "</table></div>";
-  if (report.level_count > max_levels) {
-    html +=
-        fmt::format("<p class=more>and {} more levels: --json lists all of them</p>", report.level_count - max_levels);
-  }
+  append_rest(html, report.level_count, max_levels, "levels");
   html += "</figure>";
 }
 
 }  // namespace
+
+void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
+  html +=
+      "<section><h2>Kernels, those that lose the most passes first</h2>"
+      "<div class=scroll role=region tabindex=0 aria-label=kernels><table class=numbers><thead><tr><td colspan=2>";
+  append_architecture_heads(html, parts.front(), 4);
+  html += "<tr><th scope=col class=t>kernel<th scope=col>launches";
+  for (std::size_t i = 0; i < parts.front().reports().size(); ++i) {
+    html += "<th scope=col>passes<th scope=col>ideal<th scope=col>conflicts<th scope=col>share";
+  }
+  html += "<tbody>";
+  for (const KernelPart& part : parts) {
+    if (&part - parts.data() == max_lines) break;
+    html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number, xml_text(part.kernel.name),
+                        launches_of(part.kernel.trace));
+    for (const trace::Report& report : part.reports()) {
+      append_tally(html, part, report.all);
+      const std::string share = conflict_share(report);
+      html += share.empty() ? std::string("<td>")
+                            : fmt::format("<td class=bar style=\"--share:{}%\">{}&nbsp;%", share, share);
+    }
+  }
+  html += "</table></div>";
+  append_rest(html, parts.size(), max_lines, "kernels");
+  html += "</section>\n";
+}
 
 void append_accesses(std::string& html, const KernelPart& part) {
   const auto& reports = part.reports();
@@ -323,9 +385,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
     for (const trace::Report& report : reports) append_numbers(html, part, report, line, merged);
   }
   html += "</table></div>";
-  if (const std::size_t lines = lines_of(part).size(); lines > max_lines) {
-    html += fmt::format("<p class=more>and {} more lines: --json lists all of them</p>", lines - max_lines);
-  }
+  append_rest(html, lines_of(part).size(), max_lines, "lines");
 }
 
 void append_source(std::string& html, const KernelPart& part, const std::vector<SourceExcerpt>& excerpts) {
@@ -344,14 +404,6 @@ void append_source(std::string& html, const KernelPart& part, const std::vector<
     append_line(html, part, listed, part.kernel.lines.front()[listed.accesses.front()].text, worst);
   }
   html += "</table></div>";
-}
-
-void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line) {
-  html += part.reports().size() == 1 ? "<div class=\"side one\">" : "<div class=side>";
-  for (const trace::Report& report : part.reports()) {
-    if (const trace::LineReport* same = same_line(report, line)) append_worst(html, part, report, *same);
-  }
-  html += "</div>";
 }
 
 void append_levels(std::string& html, const KernelPart& part) {

@@ -31,15 +31,6 @@ inline constexpr std::size_t max_page = std::size_t{8} << 20, max_lines = 1000;
 /// The content of the page's style element.
 std::string_view style();
 
-/// The id of the row of a line, an index into the first report's lines.
-std::string id_of(const KernelPart& part, std::size_t line);
-
-/// A class for the share of a number in a whole: "h0" for none to "h5" for at least half.
-std::string_view heat(std::uint64_t number, std::uint64_t whole);
-
-/// A cell with a number, and "≥" in front of a lower bound.
-void append_number(std::string& html, const std::string& number, bool at_least, std::string_view heat_class = "");
-
 /// Indices below `count`, those with the largest numbers first: by the first number of each, then by the next.
 template <class NumbersOf>
 std::vector<std::size_t> by_numbers(std::size_t count, NumbersOf numbers_of) {
@@ -51,17 +42,14 @@ std::vector<std::size_t> by_numbers(std::size_t count, NumbersOf numbers_of) {
   return order;
 }
 
-/// The head cells of columns that each architecture has; `columns` per architecture.
-void append_architecture_heads(std::string& html, const KernelPart& part, std::size_t columns);
+/// A table of the kernels, one row each.
+void append_summary(std::string& html, const std::vector<KernelPart>& parts);
 
 /// A table of all accesses, those with the most conflicts first.
 void append_accesses(std::string& html, const KernelPart& part);
 
 /// The source with the conflicts of each line, and below each line its accesses.
 void append_source(std::string& html, const KernelPart& part, const std::vector<SourceExcerpt>& excerpts);
-
-/// The worst access of a line on each architecture: which bank serves which lane in which pass.
-void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line);
 
 /// What a block does between two barriers, and with which lanes.
 void append_levels(std::string& html, const KernelPart& part);

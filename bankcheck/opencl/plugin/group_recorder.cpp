@@ -1,8 +1,6 @@
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace bankwise::opencl {
 namespace {

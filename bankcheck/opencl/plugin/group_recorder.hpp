@@ -1,13 +1,21 @@
-// Combines the accesses of lanes that ran one after another into accesses of 64 lanes, and counts them.
+// Combines the accesses of lanes that ran one after another into accesses of 64 lanes, counts them, and selects the
+// launches to record.
 #pragma once
 
+#include <fnmatch.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/opencl/plugin/control_flow.hpp"
 
@@ -109,6 +117,25 @@ class GroupRecorder {
   std::size_t next_row_ = 0;  ///< a guess: the row that follows the previous one
   std::unordered_map<Key, std::size_t, Hash> index_;
   static inline std::atomic<std::size_t> all_rows = 0;  ///< in all recorders
+};
+
+/// Counts launches, and selects those that the plugin records; all others run without being watched. Not thread-safe.
+class WatchedLaunches {
+ public:
+  explicit WatchedLaunches(support::OpenclRequest request) : request_(std::move(request)) {}
+
+  using Size = std::array<std::uint64_t, 3>;
+  /// Whether to record the launch that begins now.
+  bool next(const std::string& kernel, const Size& global, const Size& local) {
+    const auto matches = [&](const std::string& glob) { return fnmatch(glob.c_str(), kernel.c_str(), 0) == 0; };
+    const support::Lines& globs = request_.kernels;
+    if (!globs.empty() && std::none_of(globs.begin(), globs.end(), matches)) return false;
+    return request_.max_launches == 0 || launches_[{kernel, global, local}]++ < request_.max_launches;
+  }
+
+ private:
+  support::OpenclRequest request_;
+  std::map<std::tuple<std::string, Size, Size>, std::uint64_t> launches_;
 };
 
 }  // namespace bankwise::opencl

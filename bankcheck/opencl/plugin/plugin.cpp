@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,12 +15,12 @@
 #include <vector>
 
 #include <bankwise/support/progress.hpp>
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/codec.hpp>
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"
 #include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
-#include "bankcheck/opencl/plugin/run_files.hpp"
 #include "oclgrind/Context.h"
 #include "oclgrind/Kernel.h"
 #include "oclgrind/KernelInvocation.h"
@@ -30,6 +32,55 @@
 
 namespace bankwise::opencl {
 namespace {
+
+// --- What bankcheck asks of the plugin, and the files that it reads during the run and after it ---
+
+const support::OpenclRequest& request() {
+  static const auto& read = *new auto(support::read_request<support::OpenclRequest>());  // never destroyed, as writer()
+  return read;
+}
+
+void append_to_record(const std::string& lines) { append_to(request().record.c_str(), lines); }
+
+/// Adds an event (launch_log.hpp) to the launch log.
+void note(const std::string& event, const std::string& text = "") {
+  append_to(request().launches.c_str(), event + ' ' + std::to_string(getpid()) + ' ' + text + '\n');
+}
+
+/// The writer of this process. A forked process gets its own writer.
+trace::TraceWriter& writer() {
+  static std::mutex mutex;
+  static pid_t process = 0;
+  static trace::TraceWriter* writer = nullptr;  // never destroyed: a program may run kernels after our destructors
+  const std::lock_guard lock(mutex);
+  if (writer == nullptr || process != getpid()) {
+    process = getpid();
+    writer = new trace::TraceWriter(std::uint64_t(process));
+    append_to_record(trace::process_line(std::uint64_t(process)));
+  }
+  return *writer;
+}
+
+std::string unfinished_path() {
+  const std::string& path = request().unfinished;
+  return path.empty() ? "" : path + '.' + std::to_string(getpid());
+}
+
+/// Replaces what is saved of the launch that has not ended.
+void save_unfinished(const trace::KernelTrace& launch, const std::string& source) {
+  const std::string path = unfinished_path(), incomplete = path + ".new";
+  if (path.empty()) return;
+  const auto process = std::uint64_t(getpid());
+  const std::string lines = trace::process_line(process) + trace::TraceWriter(process).lines_of(launch, source);
+  std::remove(incomplete.c_str());
+  append_to(incomplete.c_str(), lines);
+  std::rename(incomplete.c_str(), path.c_str());
+}
+
+/// The launch has ended, and the record has it.
+void forget_unfinished() { std::remove(unfinished_path().c_str()); }
+
+// --- What is recorded ---
 
 trace::Bound bound() {
   trace::Bound bound;
@@ -78,6 +129,17 @@ struct Worker {
   }
 };
 
+/// Counts launches: a thread's worker is valid for the launch of the same number.
+std::atomic<std::uint64_t> launch_number = 0;
+thread_local std::uint64_t launch_of_worker = 0;
+thread_local Worker* worker_of_thread = nullptr;
+
+Worker* current_worker() { return launch_of_worker == launch_number ? worker_of_thread : nullptr; }
+
+/// Held while a kernel runs. Oclgrind counts work-groups in a variable that all contexts share, so kernels that run
+/// simultaneously in two threads would take work-groups from each other.
+std::mutex kernel_mutex;
+
 class BankPlugin : public ::oclgrind::Plugin {
  public:
   explicit BankPlugin(const ::oclgrind::Context* context)
@@ -85,24 +147,145 @@ class BankPlugin : public ::oclgrind::Plugin {
     writer();  // records that there is a context
   }
 
-  void kernelBegin(const ::oclgrind::KernelInvocation* invocation) override;
-  void kernelEnd(const ::oclgrind::KernelInvocation* invocation) override;
-  void workGroupBegin(const ::oclgrind::WorkGroup* group) override;
-  void workGroupBarrier(const ::oclgrind::WorkGroup* group, std::uint32_t flags) override;
-  void workGroupComplete(const ::oclgrind::WorkGroup* group) override;
+  void kernelBegin(const ::oclgrind::KernelInvocation* invocation) override {
+    {
+      const CompilerGuard guard;
+      kernel_mutex.lock();
+      put_variables_into_registers(*invocation->getKernel());
+    }
+    kernel_ = invocation->getKernel();
+    note(event::begin, kernel_->getName());
+    const trace::LaunchShape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
+    static auto& launches = *new WatchedLaunches(request());  // guarded by kernel_mutex
+    watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
+    groups_ = trace::blocks_of(shape);
+    done_ = 0;
+    locals_ = local_values();
+    head_ = {.kernel = kernel_->getName(),
+             .options = kernel_->getProgram()->getBuildOptions(),
+             .warp = banks::max_lanes,
+             .splits = true,
+             .knows_code = llvm_c::available(),
+             .shapes = {shape}};
+    ++launch_number;
+    if (RunProgress* const now = progress_of_environment()) begin_launch(*now, head_.kernel, groups_);
+  }
+
+  void kernelEnd(const ::oclgrind::KernelInvocation*) override {
+    const trace::KernelTrace launch = launch_of([](Worker& worker) { return worker.recorder.take(); });
+    workers_.clear();
+    ++launch_number;
+    append_to_record(writer().lines_of(launch, kernel_->getProgram()->getSource()));
+    if (done_ < groups_) {
+      note(event::cut,
+           std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
+    }
+    note(event::end);
+    forget_unfinished();
+    kernel_mutex.unlock();
+  }
+
+  void workGroupBegin(const ::oclgrind::WorkGroup* group) override {
+    if (current_worker() == nullptr) {
+      const std::lock_guard lock(mutex_);
+      workers_.push_back(std::make_unique<Worker>(Worker{.recorder = GroupRecorder(bound_)}));
+      worker_of_thread = workers_.back().get();
+      worker_of_thread->next_save = Clock::now() + first_save;
+      launch_of_worker = launch_number;
+    }
+    Worker& worker = *worker_of_thread;
+    worker.watches = watches_ && trace::is_sampled(group->getGroupIndex(), groups_, max_groups_);
+    if (!worker.watches) return;
+    worker.size = group->getGroupSize();
+    worker.last_item = nullptr;
+    worker.lanes.assign(worker.size.x * worker.size.y * worker.size.z, {});
+    worker.buffers.clear();
+    std::vector<LocalArray> arrays;
+    std::uint32_t begin = 0;
+    for (const LocalValue& local : locals_) {
+      std::size_t address = 0;
+      try {
+        address = group->getLocalMemoryAddress(local.value);
+      } catch (const std::out_of_range&) {
+        continue;  // not in local memory
+      }
+      worker.buffers.emplace_back(group->getLocalMemory()->extractBuffer(address), std::uint32_t(arrays.size()));
+      arrays.push_back({local.name, begin, std::uint32_t(local.bytes)});
+      begin += std::uint32_t((local.bytes + array_stride - 1) / array_stride) * array_stride;
+    }
+    worker.recorder.begin(group->getGroupIndex(), arrays);
+  }
+
+  void workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) override {
+    Worker& worker = *current_worker();
+    if (!worker.watches) return;
+    worker.recorder.barrier();
+    save_if_due(worker);
+  }
+
+  void workGroupComplete(const ::oclgrind::WorkGroup*) override {
+    Worker& worker = *current_worker();
+    const std::uint64_t done = ++done_;
+    if (RunProgress* const now = progress_of_environment()) now->done = done;
+    if (!worker.watches) return;
+    worker.recorder.end();
+    save_if_due(worker);
+  }
+
   void instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
-                           const ::oclgrind::TypedValue& result) override;
+                           const ::oclgrind::TypedValue&) override {
+    Worker& worker = *worker_of_thread;
+    if (!worker.watches) return;
+    const auto step = LlvmCode::step(instruction);
+    if (step == LlvmCode::Step::straight) return;
+    Lane& lane = worker.lanes[worker.lane_of(item)];
+    if (lane.jumped) {
+      const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
+      lane.path.enter_block(block.loops, block.is_header);
+    }
+    lane.jumped = step == LlvmCode::Step::jump;
+    if (lane.jumped) return;
+    const std::size_t calls = item->getCallStack().size();
+    if (calls > lane.calls) lane.path.enter_call(instruction);
+    if (calls < lane.calls) lane.path.leave_call();
+    lane.calls = calls;
+  }
+
   void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
-                  std::size_t size) override;
+                  std::size_t size) override {
+    access(memory, item, banks::Operation::load, address, size);
+  }
+
   void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
-                   std::size_t size, const std::uint8_t* data) override;
+                   std::size_t size, const std::uint8_t*) override {
+    access(memory, item, banks::Operation::store, address, size);
+  }
+
+  /// Counts each atomic once, by its load: the store of a compare-and-swap may not happen.
   void memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, ::oclgrind::AtomicOp op,
-                        std::size_t address, std::size_t size) override;
-  void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup* group, std::size_t address,
-                  std::size_t size) override;
-  void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup* group, std::size_t address,
-                   std::size_t size, const std::uint8_t* data) override;
-  void log(::oclgrind::MessageType type, const char* message) override;
+                        std::size_t address, std::size_t size) override {
+    const bool swaps = op == ::oclgrind::AtomicCmpXchg,
+               adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
+    const auto operation = swaps  ? banks::Operation::atomic_cas
+                           : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1
+                                  : banks::Operation::atomic;
+    access(memory, item, operation, address, size);
+  }
+
+  void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
+                  std::size_t size) override {
+    copied(memory, size);
+  }
+
+  void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t, std::size_t size,
+                   const std::uint8_t*) override {
+    copied(memory, size);
+  }
+
+  void log(::oclgrind::MessageType type, const char* message) override {
+    static std::atomic<unsigned> told = 0;
+    if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append_to_record(trace::error_line(message));
+  }
 
  private:
   /// A kernel's argument or variable in local memory.
@@ -112,11 +295,69 @@ class BankPlugin : public ::oclgrind::Plugin {
     std::size_t bytes;
   };
 
-  std::vector<LocalValue> local_values() const;
+  /// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.
+  std::vector<LocalValue> local_values() const {
+    std::vector<LocalValue> locals;
+    const std::string prefix = kernel_->getName() + ".";
+    const void* function = kernel_->getFunction();
+    for (auto value = kernel_->values_begin(); value != kernel_->values_end(); ++value) {
+      std::string name;
+      if (llvm_c::available()) {
+        std::size_t length = 0;
+        const char* text = LLVMGetValueName2(value->first, &length);
+        name = std::string(text, length);
+        if (name.starts_with(prefix)) name.erase(0, prefix.size());
+        for (unsigned i = 0; i < LLVMCountParams(function); ++i) {
+          if (LLVMGetParam(function, i) != value->first) continue;
+          const auto written = kernel_->getArgumentName(i);
+          name = written.length > 0 ? std::string(written.data, written.length) : "argument " + std::to_string(i);
+        }
+      }
+      locals.push_back({name.empty() ? "?" : name, value->first, value->second.size});
+    }
+    std::sort(locals.begin(), locals.end(), [](auto& a, auto& b) { return a.name < b.name; });
+    return locals;
+  }
+
+  /// A launch may be ended by a signal or a time limit. Saving takes at most a twentieth of the time.
+  void save_if_due(Worker& worker) {
+    const auto begin = Clock::now();
+    if (begin < worker.next_save) return;
+    const std::lock_guard lock(mutex_);
+    worker.saved = worker.recorder.so_far();
+    save_unfinished(launch_of([](Worker& of_launch) { return of_launch.saved; }), kernel_->getProgram()->getSource());
+    const auto end = Clock::now();
+    worker.next_save = end + std::max<Clock::duration>(first_save, 20 * (end - begin));
+  }
+
   void access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
-              std::size_t address, std::size_t size);
-  void copied(const ::oclgrind::Memory* memory, std::size_t size);
-  void save_if_due(Worker& worker);
+              std::size_t address, std::size_t size) {
+    if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
+    Worker& worker = *worker_of_thread;
+    if (!worker.watches) return;
+    const unsigned number = worker.lane_of(item);
+    Lane& lane = worker.lanes[number];
+    if (lane.jumped) {
+      const Block& block = worker.code.block(item->getCurrentBlock());
+      lane.path.enter_block(block.loops, block.is_header);
+      lane.jumped = false;
+    }
+    const std::size_t buffer = memory->extractBuffer(address);
+    const auto array = std::find_if(worker.buffers.begin(), worker.buffers.end(),
+                                    [&](const auto& known) { return known.first == buffer; });
+    if (array == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
+    const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
+    if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
+    worker.recorder.access(
+        number, lane.path,
+        {&instruction, operation, unsigned(size), array->second, std::uint32_t(memory->extractOffset(address))});
+  }
+
+  void copied(const ::oclgrind::Memory* memory, std::size_t size) {
+    if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
+    if (Worker* worker = current_worker(); worker != nullptr && worker->watches) worker->recorder.copied(size);
+  }
+
   /// The current launch; `part(worker)` is what a worker recorded of it.
   template <class Part>
   trace::KernelTrace launch_of(Part part) const {
@@ -138,219 +379,6 @@ class BankPlugin : public ::oclgrind::Plugin {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;  ///< for the current launch
 };
-
-/// Counts launches: a thread's worker is valid for the launch of the same number.
-std::atomic<std::uint64_t> launch_number = 0;
-thread_local std::uint64_t launch_of_worker = 0;
-thread_local Worker* worker_of_thread = nullptr;
-
-Worker* current_worker() { return launch_of_worker == launch_number ? worker_of_thread : nullptr; }
-
-/// Held while a kernel runs. Oclgrind counts work-groups in a variable that all contexts share, so kernels that run
-/// simultaneously in two threads would take work-groups from each other.
-std::mutex kernel_mutex;
-
-/// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.
-std::vector<BankPlugin::LocalValue> BankPlugin::local_values() const {
-  std::vector<LocalValue> locals;
-  const std::string prefix = kernel_->getName() + ".";
-  const void* function = kernel_->getFunction();
-  for (auto value = kernel_->values_begin(); value != kernel_->values_end(); ++value) {
-    std::string name;
-    if (llvm_c::available()) {
-      std::size_t length = 0;
-      const char* text = LLVMGetValueName2(value->first, &length);
-      name = std::string(text, length);
-      if (name.starts_with(prefix)) name.erase(0, prefix.size());
-      for (unsigned i = 0; i < LLVMCountParams(function); ++i) {
-        if (LLVMGetParam(function, i) != value->first) continue;
-        const auto written = kernel_->getArgumentName(i);
-        name = written.length > 0 ? std::string(written.data, written.length) : "argument " + std::to_string(i);
-      }
-    }
-    locals.push_back({name.empty() ? "?" : name, value->first, value->second.size});
-  }
-  std::sort(locals.begin(), locals.end(), [](auto& a, auto& b) { return a.name < b.name; });
-  return locals;
-}
-
-void BankPlugin::kernelBegin(const ::oclgrind::KernelInvocation* invocation) {
-  {
-    const CompilerGuard guard;
-    kernel_mutex.lock();
-    put_variables_into_registers(*invocation->getKernel());
-  }
-  kernel_ = invocation->getKernel();
-  note(event::begin, kernel_->getName());
-  const trace::LaunchShape shape{array_of(invocation->getGlobalSize()), array_of(invocation->getLocalSize()), 1};
-  static auto& launches = *new WatchedLaunches(request());  // guarded by kernel_mutex
-  watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
-  groups_ = trace::blocks_of(shape);
-  done_ = 0;
-  locals_ = local_values();
-  head_ = {.kernel = kernel_->getName(),
-           .options = kernel_->getProgram()->getBuildOptions(),
-           .warp = banks::max_lanes,
-           .splits = true,
-           .knows_code = llvm_c::available(),
-           .shapes = {shape}};
-  ++launch_number;
-  if (RunProgress* const now = progress_of_environment()) begin_launch(*now, head_.kernel, groups_);
-}
-
-void BankPlugin::kernelEnd(const ::oclgrind::KernelInvocation*) {
-  const trace::KernelTrace launch = launch_of([](Worker& worker) { return worker.recorder.take(); });
-  workers_.clear();
-  ++launch_number;
-  append_to_record(writer().lines_of(launch, kernel_->getProgram()->getSource()));
-  if (done_ < groups_) {
-    note(event::cut,
-         std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
-  }
-  note(event::end);
-  forget_unfinished();
-  kernel_mutex.unlock();
-}
-
-/// A launch may be ended by a signal or a time limit. Saving takes at most a twentieth of the time.
-void BankPlugin::save_if_due(Worker& worker) {
-  const auto begin = Clock::now();
-  if (begin < worker.next_save) return;
-  const std::lock_guard lock(mutex_);
-  worker.saved = worker.recorder.so_far();
-  save_unfinished(launch_of([](Worker& of_launch) { return of_launch.saved; }), kernel_->getProgram()->getSource());
-  const auto end = Clock::now();
-  worker.next_save = end + std::max<Clock::duration>(first_save, 20 * (end - begin));
-}
-
-void BankPlugin::workGroupBegin(const ::oclgrind::WorkGroup* group) {
-  if (current_worker() == nullptr) {
-    const std::lock_guard lock(mutex_);
-    workers_.push_back(std::make_unique<Worker>(Worker{.recorder = GroupRecorder(bound_)}));
-    worker_of_thread = workers_.back().get();
-    worker_of_thread->next_save = Clock::now() + first_save;
-    launch_of_worker = launch_number;
-  }
-  Worker& worker = *worker_of_thread;
-  worker.watches = watches_ && trace::is_sampled(group->getGroupIndex(), groups_, max_groups_);
-  if (!worker.watches) return;
-  worker.size = group->getGroupSize();
-  worker.last_item = nullptr;
-  worker.lanes.assign(worker.size.x * worker.size.y * worker.size.z, {});
-  worker.buffers.clear();
-  std::vector<LocalArray> arrays;
-  std::uint32_t begin = 0;
-  for (const LocalValue& local : locals_) {
-    std::size_t address = 0;
-    try {
-      address = group->getLocalMemoryAddress(local.value);
-    } catch (const std::out_of_range&) {
-      continue;  // not in local memory
-    }
-    worker.buffers.emplace_back(group->getLocalMemory()->extractBuffer(address), std::uint32_t(arrays.size()));
-    arrays.push_back({local.name, begin, std::uint32_t(local.bytes)});
-    begin += std::uint32_t((local.bytes + array_stride - 1) / array_stride) * array_stride;
-  }
-  worker.recorder.begin(group->getGroupIndex(), arrays);
-}
-
-void BankPlugin::workGroupBarrier(const ::oclgrind::WorkGroup*, std::uint32_t) {
-  Worker& worker = *current_worker();
-  if (!worker.watches) return;
-  worker.recorder.barrier();
-  save_if_due(worker);
-}
-
-void BankPlugin::workGroupComplete(const ::oclgrind::WorkGroup*) {
-  Worker& worker = *current_worker();
-  const std::uint64_t done = ++done_;
-  if (RunProgress* const now = progress_of_environment()) now->done = done;
-  if (!worker.watches) return;
-  worker.recorder.end();
-  save_if_due(worker);
-}
-
-void BankPlugin::instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
-                                     const ::oclgrind::TypedValue&) {
-  Worker& worker = *worker_of_thread;
-  if (!worker.watches) return;
-  const auto step = LlvmCode::step(instruction);
-  if (step == LlvmCode::Step::straight) return;
-  Lane& lane = worker.lanes[worker.lane_of(item)];
-  if (lane.jumped) {
-    const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
-    lane.path.enter_block(block.loops, block.is_header);
-  }
-  lane.jumped = step == LlvmCode::Step::jump;
-  if (lane.jumped) return;
-  const std::size_t calls = item->getCallStack().size();
-  if (calls > lane.calls) lane.path.enter_call(instruction);
-  if (calls < lane.calls) lane.path.leave_call();
-  lane.calls = calls;
-}
-
-void BankPlugin::access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
-                        std::size_t address, std::size_t size) {
-  if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
-  Worker& worker = *worker_of_thread;
-  if (!worker.watches) return;
-  const unsigned number = worker.lane_of(item);
-  Lane& lane = worker.lanes[number];
-  if (lane.jumped) {
-    const Block& block = worker.code.block(item->getCurrentBlock());
-    lane.path.enter_block(block.loops, block.is_header);
-    lane.jumped = false;
-  }
-  const std::size_t buffer = memory->extractBuffer(address);
-  const auto array = std::find_if(worker.buffers.begin(), worker.buffers.end(),
-                                  [&](const auto& known) { return known.first == buffer; });
-  if (array == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
-  const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
-  if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
-  worker.recorder.access(
-      number, lane.path,
-      {&instruction, operation, unsigned(size), array->second, std::uint32_t(memory->extractOffset(address))});
-}
-
-void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
-                            std::size_t size) {
-  access(memory, item, banks::Operation::load, address, size);
-}
-
-void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, std::size_t address,
-                             std::size_t size, const std::uint8_t*) {
-  access(memory, item, banks::Operation::store, address, size);
-}
-
-/// Counts each atomic once, by its load: the store of a compare-and-swap may not happen.
-void BankPlugin::memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
-                                  ::oclgrind::AtomicOp op, std::size_t address, std::size_t size) {
-  const bool swaps = op == ::oclgrind::AtomicCmpXchg, adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
-  const auto operation = swaps  ? banks::Operation::atomic_cas
-                         : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1
-                                : banks::Operation::atomic;
-  access(memory, item, operation, address, size);
-}
-
-void BankPlugin::copied(const ::oclgrind::Memory* memory, std::size_t size) {
-  if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
-  if (Worker* worker = current_worker(); worker != nullptr && worker->watches) worker->recorder.copied(size);
-}
-
-void BankPlugin::memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
-                            std::size_t size) {
-  copied(memory, size);
-}
-
-void BankPlugin::memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
-                             std::size_t size, const std::uint8_t*) {
-  copied(memory, size);
-}
-
-void BankPlugin::log(::oclgrind::MessageType type, const char* message) {
-  static std::atomic<unsigned> told = 0;
-  if (type == ::oclgrind::ERROR && told++ < trace::max_errors) append_to_record(trace::error_line(message));
-}
 
 /// A context that is never released keeps its plugin to the end; all records are written by then. The map is never
 /// destroyed, because a program may release a context after our destructors ran, in a destructor of a global variable.

@@ -11,6 +11,38 @@ namespace {
 
 constexpr std::size_t max_line = std::size_t{32} << 20;  // bytes
 
+/// Numbers within a kernel are assigned in order, so duplicates and gaps are detected.
+void check_next(const Record& record, const char* key, std::size_t next) {
+  const std::uint64_t number = record.number(key);
+  if (number != next) wrong(fmt::format("it is {} {}, but {} is next", key, number, next));
+}
+
+/// Which sum over the whole file keeps a number of a launch in bounds; none for a part of a number that has one.
+enum class Sum { counts, merged, passes, none };
+
+/// Calls `visit(number, sum)` for all numbers of a launch that grow if it is repeated.
+template <class Visit>
+void for_each_number(KernelTrace& launch, Visit visit) {
+  for (LaunchShape& shape : launch.shapes) visit(shape.launches, Sum::counts);
+  for (Pattern& pattern : launch.patterns) visit(pattern.count, Sum::counts);
+  if (launch.merged) {
+    for (Pattern& pattern : *launch.merged) visit(pattern.count, Sum::merged);
+  }
+  for (Participants& warps : launch.participants) visit(warps.count, Sum::counts);
+  for (DiagnosisRecord& diagnosis : launch.diagnoses) visit(diagnosis.count, Sum::counts);
+  for (BasicBlock& block : launch.basic_blocks) visit(block.issued, Sum::counts), visit(block.lanes, Sum::passes);
+  for (std::uint64_t* number : {&launch.blocks, &launch.left_out, &launch.excess_accesses}) visit(*number, Sum::counts);
+  visit(launch.copied_bytes, Sum::passes);
+  for (Excess& excess : launch.excess) {
+    banks::Tally& tally = excess.tally;
+    for (std::uint64_t* number : {&excess.accesses, &tally.accesses}) visit(*number, Sum::counts);
+    visit(tally.passes, Sum::passes);
+    for (std::uint64_t* part : {&tally.lanes, &tally.ideal, &tally.conflicts, &tally.unknown, &excess.mixed}) {
+      visit(*part, Sum::none);
+    }
+  }
+}
+
 /// A kernel with the numbers that its process uses.
 struct NumberedKernel {
   std::size_t number = 0;                    ///< index in TraceReader::kernels_
@@ -123,25 +155,10 @@ class TraceReader {
   }
   void take_pattern(const Record& record, NumberedKernel& kernel) {
     check_next(record, "pattern", kernel.patterns.size());
-    Pattern pattern;
-    pattern.site = known(record.at("site"), "site", kernel.sites.size());
-    pattern.array = known(record.at("array"), "array", kernel.arrays.size());
-    pattern.operation = operation_of(record.at("operation"));
-    pattern.width = width_of(record.at("width"));
-    pattern.level = level_of(record.at("level"));
-    pattern.mask = mask_of(record.at("mask"), builder(kernel).trace().warp);
-    pattern.addresses = addresses_of(record, pattern.mask);
-    if (record.has("lane_arrays")) {
-      pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
-                                     [&](const json& array) { return known(array, "array", kernel.arrays.size()); });
-    }
-    if (record.has("sources")) pattern.sources = sources_of(record, pattern.operation, pattern.mask);
-    if (record.has("is_loop")) pattern.is_loop = record.flag("is_loop");
-    kernel.patterns.push_back(std::move(pattern));
+    kernel.patterns.push_back(read_pattern(record, parts_of(kernel)));
   }
   void take_launch(const Record& record, NumberedKernel& kernel) {
-    KernelTrace launch =
-        read_launch(record, {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, builder(kernel).trace().warp});
+    KernelTrace launch = read_launch(record, parts_of(kernel));
     add_all(launch, 1);
     settle(kernel);
     kernel.last = std::move(launch);
@@ -170,6 +187,9 @@ class TraceReader {
   }
 
   Builder& builder(const NumberedKernel& kernel) { return kernels_[kernel.number]; }
+  KnownParts parts_of(const NumberedKernel& kernel) {
+    return {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, builder(kernel).trace().warp};
+  }
   static NumberedKernel& kernel_in(const Record& record, ProcessRecords& process) {
     const std::uint64_t number = record.number("kernel");
     const auto kernel = process.kernels.find(number);

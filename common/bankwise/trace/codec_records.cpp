@@ -1,6 +1,7 @@
 #include <bankwise/trace/codec_records.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <map>
 #include <set>
@@ -73,6 +74,15 @@ std::string text_of(const json& value, const std::string& name) {
   return value.get<std::string>();
 }
 
+namespace {
+
+/// The number of something defined earlier.
+std::uint32_t known(const json& value, const char* kind, std::size_t defined) {
+  const std::uint64_t number = number_of(value, kind);
+  if (number >= defined) wrong(fmt::format("there is no {} {} of its kernel before it", kind, number));
+  return std::uint32_t(number);
+}
+
 std::uint64_t mask_of(const json& value, unsigned lanes) {
   const std::string text = text_of(value, "mask");
   std::uint64_t mask = 0;
@@ -108,17 +118,19 @@ unsigned width_of(const json& value) {
 
 std::uint32_t level_of(const json& value) { return std::uint32_t(number_of(value, "level", max_levels - 1)); }
 
-std::uint32_t known(const json& value, const char* kind, std::size_t defined) {
-  const std::uint64_t number = number_of(value, kind);
-  if (number >= defined) wrong(fmt::format("there is no {} {} of its kernel before it", kind, number));
-  return std::uint32_t(number);
+/// One number per active lane, stored at the lane's index.
+template <class Number>
+std::vector<std::uint32_t> of_lanes(const json& list, const char* name, std::uint64_t mask, Number number) {
+  if (list.size() != std::size_t(std::popcount(mask))) {
+    wrong(fmt::format("{} has {} numbers for {} active lanes", name, list.size(), std::popcount(mask)));
+  }
+  std::vector<std::uint32_t> numbers(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  std::size_t next = 0;
+  banks::for_each_lane(mask, [&](unsigned lane) { numbers[lane] = number(list[next++]); });
+  return numbers;
 }
 
-void check_next(const Record& record, const char* key, std::size_t next) {
-  const std::uint64_t number = record.number(key);
-  if (number != next) wrong(fmt::format("it is {} {}, but {} is next", key, number, next));
-}
-
+/// The addresses of all lanes up to the last active one, from a list or from steps.
 std::vector<std::uint32_t> addresses_of(const Record& record, std::uint64_t mask) {
   constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
   if (!record.has("step")) {
@@ -139,14 +151,13 @@ std::vector<std::uint32_t> addresses_of(const Record& record, std::uint64_t mask
   return addresses;
 }
 
+/// The sources of all lanes up to the last active one. Only copies may have them.
 std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation operation, std::uint64_t mask) {
   const json& list = record.list("sources");
   if (!banks::is_copy(operation)) wrong(fmt::format("a {} has no sources", to_string(operation)));
   return of_lanes(list, "sources", mask,
                   [](const json& source) { return std::uint32_t(number_of(source, "source", source_bytes - 1)); });
 }
-
-namespace {
 
 constexpr std::uint64_t max_warp = (1 << 20) - 1;
 
@@ -268,6 +279,24 @@ void take_diagnoses(const json& list, const KnownParts& kernel, KernelTrace& lau
 }
 
 }  // namespace
+
+Pattern read_pattern(const Record& record, const KnownParts& kernel) {
+  Pattern pattern;
+  pattern.site = known(record.at("site"), "site", kernel.sites);
+  pattern.array = known(record.at("array"), "array", kernel.arrays);
+  pattern.operation = operation_of(record.at("operation"));
+  pattern.width = width_of(record.at("width"));
+  pattern.level = level_of(record.at("level"));
+  pattern.mask = mask_of(record.at("mask"), kernel.warp);
+  pattern.addresses = addresses_of(record, pattern.mask);
+  if (record.has("lane_arrays")) {
+    pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
+                                   [&](const json& array) { return known(array, "array", kernel.arrays); });
+  }
+  if (record.has("sources")) pattern.sources = sources_of(record, pattern.operation, pattern.mask);
+  if (record.has("is_loop")) pattern.is_loop = record.flag("is_loop");
+  return pattern;
+}
 
 KernelTrace read_launch(const Record& record, const KnownParts& kernel) {
   KernelTrace launch;

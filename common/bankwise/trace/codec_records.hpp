@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,11 +25,6 @@ inline constexpr std::uint64_t any_number = ~std::uint64_t{0};  ///< no limit
 
 std::uint64_t number_of(const json& value, const std::string& name, std::uint64_t max = any_number);
 std::string text_of(const json& value, const std::string& name);
-std::uint64_t mask_of(const json& value, unsigned lanes);
-banks::Operation operation_of(const json& value);
-Fault fault_of(const json& value);
-unsigned width_of(const json& value);
-std::uint32_t level_of(const json& value);
 
 /// A line as JSON. What no record has is skipped, so that it takes no memory. Calls wrong() for a key that a record has
 /// twice, and for what is nested deeper than any record; the result is discarded if the line is not JSON.
@@ -75,29 +69,6 @@ class Record {
   const json& object_;
 };
 
-/// The number of something defined earlier.
-std::uint32_t known(const json& value, const char* kind, std::size_t defined);
-/// Numbers within a kernel are assigned in order, so duplicates and gaps are detected.
-void check_next(const Record& record, const char* key, std::size_t next);
-
-/// One number per active lane, stored at the lane's index.
-template <class Number>
-std::vector<std::uint32_t> of_lanes(const json& list, const char* name, std::uint64_t mask, Number number) {
-  if (list.size() != std::size_t(std::popcount(mask))) {
-    wrong(fmt::format("{} has {} numbers for {} active lanes", name, list.size(), std::popcount(mask)));
-  }
-  std::vector<std::uint32_t> numbers(banks::max_lanes - unsigned(std::countl_zero(mask)));
-  std::size_t next = 0;
-  banks::for_each_lane(mask, [&](unsigned lane) { numbers[lane] = number(list[next++]); });
-  return numbers;
-}
-
-/// The addresses of all lanes up to the last active one, from a list or from steps.
-std::vector<std::uint32_t> addresses_of(const Record& record, std::uint64_t mask);
-
-/// The sources of all lanes up to the last active one. Only copies may have them.
-std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation operation, std::uint64_t mask);
-
 // Sums over all records of a file stay below these, so no later addition can overflow.
 inline constexpr std::uint64_t max_count = std::uint64_t{1} << 48;   ///< the limit of every count
 inline constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  ///< accesses cost at most 64 * 16 passes
@@ -109,33 +80,8 @@ struct KnownParts {
   unsigned warp = 32;  ///< lanes
 };
 
-/// The launch with the file's numbers of sites and arrays. Calls wrong().
+/// A pattern or a launch with the file's numbers of sites and arrays. Both call wrong().
+Pattern read_pattern(const Record& record, const KnownParts& kernel);
 KernelTrace read_launch(const Record& record, const KnownParts& kernel);
-
-/// Which sum over the whole file keeps a number of a launch in bounds; none for a part of a number that has one.
-enum class Sum { counts, merged, passes, none };
-
-/// Calls `visit(number, sum)` for all numbers of a launch that grow if it is repeated.
-template <class Visit>
-void for_each_number(KernelTrace& launch, Visit visit) {
-  for (LaunchShape& shape : launch.shapes) visit(shape.launches, Sum::counts);
-  for (Pattern& pattern : launch.patterns) visit(pattern.count, Sum::counts);
-  if (launch.merged) {
-    for (Pattern& pattern : *launch.merged) visit(pattern.count, Sum::merged);
-  }
-  for (Participants& warps : launch.participants) visit(warps.count, Sum::counts);
-  for (DiagnosisRecord& diagnosis : launch.diagnoses) visit(diagnosis.count, Sum::counts);
-  for (BasicBlock& block : launch.basic_blocks) visit(block.issued, Sum::counts), visit(block.lanes, Sum::passes);
-  for (std::uint64_t* number : {&launch.blocks, &launch.left_out, &launch.excess_accesses}) visit(*number, Sum::counts);
-  visit(launch.copied_bytes, Sum::passes);
-  for (Excess& excess : launch.excess) {
-    banks::Tally& tally = excess.tally;
-    for (std::uint64_t* number : {&excess.accesses, &tally.accesses}) visit(*number, Sum::counts);
-    visit(tally.passes, Sum::passes);
-    for (std::uint64_t* part : {&tally.lanes, &tally.ideal, &tally.conflicts, &tally.unknown, &excess.mixed}) {
-      visit(*part, Sum::none);
-    }
-  }
-}
 
 }  // namespace bankwise::trace

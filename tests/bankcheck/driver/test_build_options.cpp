@@ -39,7 +39,7 @@ TEST_CASE("driver/build_options/folders_left_out") {
 TEST_CASE("driver/progress_file/one_line") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "progress";
-  const bankwise::driver::ProgressFile file(path, "blocks");
+  const bankwise::driver::Progress file(path, "blocks");
   CHECK(file.text().empty());
   setenv("BANKWISE_PROGRESS", path.c_str(), 1);
   bankwise::RunProgress* const progress = bankwise::progress_of_environment();

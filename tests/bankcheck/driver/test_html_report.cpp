@@ -1,5 +1,5 @@
 // The text of the HTML report; tests/browser has the tests in a browser.
-#include "bankcheck/predict/bank_picture.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"

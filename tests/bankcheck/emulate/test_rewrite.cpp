@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "bankcheck/emulate/build.hpp"
-#include "bankcheck/emulate/cache.hpp"
-#include "bankcheck/emulate/rewrite.hpp"
 #include "bankcheck/source/tokens.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/programs.hpp"

@@ -1,5 +1,5 @@
 #include "bankcheck/fit/code.hpp"
-#include "bankcheck/predict/index_expression.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "tests/catch_any.hpp"
 
 #include <random>

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "bankcheck/predict/index_expression.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::predict::ExpressionError;

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "bankcheck/predict/index_expression.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "tests/catch_any.hpp"
 
 using bankwise::predict::ExpressionError;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/predict/bank_picture.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"

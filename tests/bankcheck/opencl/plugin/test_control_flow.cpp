@@ -3,7 +3,7 @@
 #include <set>
 
 #include "bankcheck/opencl/plugin/control_flow.hpp"
-#include "bankcheck/opencl/plugin/run_files.hpp"
+#include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise::opencl;
