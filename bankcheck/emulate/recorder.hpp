@@ -28,8 +28,7 @@ class Recorder : public driver::ProgramRecorder {
   std::vector<std::string> cubins_;  ///< files of machine code; "nvcc": made by it
 };
 
-// Runs a program that was built for the emulator.
-
+/// A program that was built for the emulator.
 struct EmulatedRun {
   std::filesystem::path program;
   std::vector<std::string> command;  ///< as the user would write it: a name, and the arguments

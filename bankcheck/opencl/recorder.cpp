@@ -5,17 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <string_view>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
-#include <bankwise/trace/codec.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
 
 namespace bankwise::opencl {

@@ -30,8 +30,6 @@ class Recorder : public driver::ProgramRecorder {
   std::uint64_t local_memory_ = 65536;    ///< bytes that the simulated device reports
 };
 
-// How a run under Oclgrind ended.
-
 /// Recognises Oclgrind's messages in the stderr of a program that Oclgrind runs, while it is written, and keeps the
 /// first of each kind. Text of the program is taken for a message only if it has all lines of that message.
 class OclgrindMessages {

@@ -64,8 +64,6 @@ class Cubin {
   std::unordered_map<std::string_view, const Symbol*> by_name_;
 };
 
-// What a compiler made of a source line: its instructions on shared memory.
-
 /// The instructions of a source line that access shared memory, and how often each stands in the code.
 struct EmittedLine {
   std::string file;  // as the compiler was given it
@@ -77,19 +75,15 @@ struct EmittedLine {
 /// lines. Instructions without a line are left out.
 std::vector<EmittedLine> emitted_in(const Cubin& cubin);
 
-// Which instruction stands in machine code, as nvdisasm writes it: only those that can access shared memory.
-
 /// The 128 bits of an instruction.
 struct InstructionBits {
   std::uint64_t low = 0, high = 0;
 };
 
-/// "LDS.128" or "ATOMS.POPC.INC.32": the operation with all its modifiers in nvdisasm's order, without operands and
+/// "LDS.128" or "ATOMS.POPC.INC.32", as nvdisasm writes an instruction that can access shared memory: the operation with all its modifiers in nvdisasm's order, without operands and
 /// predicate. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
 /// architectures, and for modifiers that are not known.
 std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
-
-// Names of functions for people to read.
 
 /// The name as it is written in C++, without return type, parameters and anonymous namespaces, and at most `max_width`
 /// bytes long (at least 8). As far as it takes to fit, template arguments become "...", the deepest first; then all
@@ -98,10 +92,8 @@ std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
 /// A long name has "..." for all its template arguments from the start. What no C++ compiler mangled is only cut.
 std::string demangled(std::string_view mangled, std::size_t max_width = 80);
 
-// The namespaces and the name of a mangled function, without decoding its template arguments and parameters.
-
-/// "cub::detail::Kernel<...>" for a name mangled by the Itanium C++ ABI, in time proportional to its length. A complete
-/// demangler cannot promise that: each reference to an earlier part of the name may double what it writes. Nothing for
+/// The namespaces and the name of a function mangled by the Itanium C++ ABI, "cub::detail::Kernel<...>", without decoding
+/// arguments and parameters, in time proportional to the length. A complete demangler cannot promise that: each reference to an earlier part of the name may double what it writes. Nothing for
 /// operators, constructors, names inside of functions, and what is no such name.
 std::optional<std::string> mangled_path(std::string_view mangled);
 

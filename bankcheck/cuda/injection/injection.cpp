@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 
+#include <bankwise/support/library.hpp>
 #include "bankcheck/cuda/injection/watcher.hpp"
 
 namespace bankwise::cuda {
@@ -139,6 +141,22 @@ void SANITIZERAPI on_callback(void* /*userdata*/, Sanitizer_CallbackDomain domai
   } catch (const std::exception& error) {
     watcher->record().error(error.what());
   }
+}
+
+/// Loads the library at `path`, which stays loaded. Throws std::runtime_error with a sentence if it cannot be loaded or
+/// lacks a function.
+SanitizerApi load_sanitizer(const std::string& path) {
+  const LoadedLibrary library{path.c_str()};
+  if (!library) throw std::runtime_error("cannot load NVIDIA's Sanitizer library: " + library.why_missing());
+  SanitizerApi api;
+  const auto find = [&](auto& function, const char* symbol) {
+    if (library.find(function, {symbol})) return;
+    throw std::runtime_error(path + " has no " + symbol + ": it is no Sanitizer library, or too old");
+  };
+#define BANKWISE_FIND(member, symbol) find(api.member, #symbol);
+  BANKWISE_SANITIZER_FUNCTIONS(BANKWISE_FIND)
+#undef BANKWISE_FIND
+  return api;
 }
 
 /// Empty, or what failed.

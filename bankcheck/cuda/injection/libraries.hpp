@@ -1,5 +1,4 @@
-// The functions of NVIDIA's libraries that the injection library calls, found at run time: of the Compute Sanitizer
-// library, and a few of the CUDA driver that the process has loaded, never of another one.
+// The functions of NVIDIA's Compute Sanitizer library that the injection library calls, found at run time.
 #pragma once
 
 #include <cuda.h>
@@ -34,24 +33,11 @@ struct SanitizerApi {
 #undef BANKWISE_MEMBER
 };
 
-/// Loads the library at `path`, which stays loaded. Throws std::runtime_error with a sentence if it cannot be loaded or
-/// lacks a function.
-SanitizerApi load_sanitizer(const std::string& path);
-
 /// "sanitizerAlloc failed: Out of memory". `call` names the function, and whatever else helps.
-std::string failure(const SanitizerApi& api, const std::string& call, SanitizerResult result);
-
-/// What the record says of a device. Zeros and "unknown" if the driver does not tell.
-struct DeviceFacts {
-  int major = 0, minor = 0;  ///< compute capability
-  std::string name = "unknown";
-};
-
-/// Reads constants of the driver, so it may be called in a callback of the Sanitizer library.
-DeviceFacts device_facts(int device);
-
-/// Waits for all work of the context. Empty, or a sentence if a kernel failed. Not for callbacks: the Sanitizer library
-/// does not support calls of the driver there (its guide, "Callback API").
-std::string wait_for_context(CUcontext context);
+inline std::string failure(const SanitizerApi& api, const std::string& call, SanitizerResult result) {
+  const char* text = nullptr;
+  if (api.get_result_string(result, &text) != SANITIZER_SUCCESS || text == nullptr) text = "unknown error";
+  return call + " failed: " + text;
+}
 
 }  // namespace bankwise::cuda

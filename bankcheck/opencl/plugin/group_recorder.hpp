@@ -78,8 +78,8 @@ class GroupRecorder {
  private:
   struct Key {
     const Instruction* instruction;
-    std::uint32_t path,
-        again;  ///< `again`: how often the lane had executed this before, in a cycle that is not a natural loop
+    std::uint32_t path;
+    std::uint32_t again;  ///< how often the lane had executed this before, in a cycle that is not a natural loop
     std::uint32_t bytes;
     banks::Operation operation;
     bool operator==(const Key&) const = default;
@@ -104,8 +104,7 @@ class GroupRecorder {
   std::uint32_t site_of(const Instruction* instruction);
 
   trace::Builder builder_;
-  std::vector<std::uint32_t> arrays_,
-      begins_;  ///< the group's arrays: their numbers in the trace, and their first bytes
+  std::vector<std::uint32_t> arrays_, begins_;  ///< the group's: their numbers in the trace, and their first bytes
   std::unordered_map<const Instruction*, std::uint32_t> sites_;
   trace::Pattern pattern_;  ///< the pattern to add: a member, to reuse its vectors
   std::uint64_t group_ = 0;

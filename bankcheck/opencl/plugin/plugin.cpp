@@ -113,8 +113,7 @@ struct Worker {
   trace::KernelTrace saved;     ///< what this thread recorded until it was last saved
   LlvmCode code;
   std::vector<Lane> lanes;
-  std::vector<std::pair<std::size_t, std::uint32_t>>
-      buffers;  ///< for each array: Oclgrind's buffer, and the array's index
+  std::vector<std::pair<std::size_t, std::uint32_t>> buffers;  ///< for each array: Oclgrind's, and its index
   ::oclgrind::Size3 size;
   const ::oclgrind::WorkItem* last_item = nullptr;
   unsigned last_lane = 0;
