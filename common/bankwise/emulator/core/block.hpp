@@ -1,5 +1,4 @@
-// Internal to common/bankwise/emulator: the block that a host thread runs, with its warps and lanes. The parts of
-// BlockRunner share it.
+// Internal to common/bankwise/emulator: the block that a host thread runs; the parts of BlockRunner share it.
 #pragma once
 
 #include <array>
@@ -89,8 +88,7 @@ struct Lane {
   unsigned copy_group = 0;
   PendingStore store;
 
-  // The positions since its previous suspension, and how many of them the warp has processed. Last, because most lanes
-  // use few of them.
+  // The positions since its previous suspension, and how many the warp has processed. Last, because most lanes use few.
   static constexpr unsigned max_notes = 128;
   unsigned noted = 0, next = 0;
   std::array<LaneKey, max_notes> notes;

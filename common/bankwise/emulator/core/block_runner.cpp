@@ -154,7 +154,12 @@ void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::st
   for (;;) suspend(lane, WaitReason::returned, pc);
 }
 
-// Not in the header, because runtime/ calls it, and is compiled without the macros that determine the size of a fiber.
+void BlockRunner::report_invalid(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+  const auto text = [&] { return global_memory.sentence_about(address, bytes, writes); };
+  if (!global_memory.make_usable(address, bytes)) fail(lane, Fault::invalid_address, pc, text());
+  report_from(lane, Fault::invalid_address, pc, 0, text);
+}
+
 void BlockRunner::report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
                               const std::function<std::string()>& text) {
   if (!faults_.is_news(fault, pc, other_pc)) return;
@@ -175,8 +180,7 @@ void BlockRunner::resume(Lane& lane) {
   advance(lane);
 }
 
-/// The warp has processed the lane's notes before `next`; if these are all, it has reached the place where the lane is
-/// suspended.
+/// The warp has processed the lane's notes before `next`; if these are all, it is where the lane is suspended.
 void BlockRunner::advance(Lane& lane) {
   RunningWarp& warp = block_.warps[lane.warp];
   if (lane.next < lane.noted) {

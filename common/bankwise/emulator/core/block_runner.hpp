@@ -37,8 +37,7 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   ~BlockRunner();
 
-  /// Runs a block to its end; records it if `recorder` is not null. Errors: Diagnosis, LaunchEnded; the runner must not
-  /// be used afterwards.
+  /// Runs a block to its end; records it if `recorder` is not null. Errors, the last: Diagnosis, LaunchEnded.
   void run(std::uint64_t number, Recorder* recorder);
 
   /// What it found in all its blocks.
@@ -63,6 +62,16 @@ class BlockRunner {
   void note_other_memory(const void* address) const {
     if (global_memory.left.load(std::memory_order_relaxed)) return;
     if (!stacks_.contains(address) && !is_of_program(address)) global_memory.leave();
+  }
+  /// Whether an access to memory that is not shared lies in one allocation. If it should, but does not, it is reported.
+  bool is_in_allocation(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+    if (!global_memory.contains(address)) {
+      note_other_memory(address);
+      return false;
+    }
+    if (global_memory.is_valid(address, bytes)) return true;
+    report_invalid(lane, address, bytes, writes, pc);
+    return false;
   }
   bool is_shared(const void* address) const {
     const SharedLayout& layout = block_.layout;
@@ -96,6 +105,7 @@ class BlockRunner {
   void note_kernel(const Lane& lane) {
     if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
   }
+  void report_invalid(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
   static void body(void* data);
   bool run_warp(RunningWarp& warp);
   void let_starved_go(RunningWarp& warp);

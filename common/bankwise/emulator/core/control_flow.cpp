@@ -55,8 +55,7 @@ class Ordering {
     Nodes nodes(next_.size());
     std::iota(nodes.begin(), nodes.end(), 0);
     open(nodes, {0});
-    // The stack is as deep as loops are nested. A scope passes its loops' blocks on, so the scopes hold each block
-    // once.
+    // The stack is as deep as loops are nested. A scope passes its loops' blocks on: each block is held once.
     while (!scopes_.empty()) {
       if (auto part = next_part(scopes_.back())) {
         place(std::move(*part));
@@ -165,8 +164,7 @@ class Ordering {
     }
   }
 
-  /// Splits some of the nodes, given by address, into parts. `entries` are those that the rest of the function jumps
-  /// to.
+  /// Splits some of the nodes, given by address, into parts. The rest of the function jumps to `entries`.
   void open(const Nodes& nodes, const Nodes& entries) {
     LoopScope scope;
     scope.number = ++scopes_opened_;
@@ -276,8 +274,7 @@ std::vector<CodeRange> functions_of_program() {
 
 CodeRange function_around(std::uintptr_t pc) {
   static const std::vector<CodeRange> functions = functions_of_program();
-  const auto after =
-      std::upper_bound(functions.begin(), functions.end(), pc, [](auto at, auto& f) { return at < f.begin; });
+  const auto after = std::ranges::upper_bound(functions, pc, {}, &CodeRange::begin);
   if (after == functions.begin() || pc >= std::prev(after)->end) return {};
   return *std::prev(after);
 }

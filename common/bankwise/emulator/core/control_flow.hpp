@@ -4,8 +4,7 @@
 // no path from A to B jumps back, except for iterations of a loop that contains both. Addresses mostly have this order,
 // but not always: a compiler may put the body of `while (a || b)` before its condition, and then the lanes that `a`
 // lets in are at a lower address than those that still have to evaluate `b`. So the order follows the function's
-// control flow: the blocks of a loop are contiguous, with its entry first, and every other block follows its
-// predecessors.
+// control flow: the blocks of a loop are contiguous, its entry first, and all others follow their predecessors.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,7 @@ using BlockGraph = std::vector<std::vector<unsigned>>;
 /// ordered in the same way. Time: (blocks + jumps) x log(blocks) x the nesting depth of loops; no recursion.
 std::vector<unsigned> order_of_blocks(const BlockGraph& next);
 
-/// The position of an instruction in its function's order. Without Capstone, or if the program has no symbols, its
-/// address.
+/// The position of an instruction in its function's order. Without Capstone, or without symbols, its address.
 std::uint64_t place_in_order(std::uintptr_t pc);
 
 /// For tests: the blocks of all functions of the program, by address; none without Capstone or symbols.

@@ -24,38 +24,34 @@ constexpr std::size_t max_dynamic_shared = 227 << 10;  // the limit of compute c
 constexpr unsigned max_workers = 16;                   // each has a stack for every lane
 constexpr std::uint64_t max_resident = 16 << 10;       // lanes of a cooperative launch: stacks in memory
 
+/// Error: std::invalid_argument unless it is valid.
+template <class... Arguments>
+void require(bool is_valid, fmt::string_view text, const Arguments&... arguments) {
+  if (!is_valid) throw std::invalid_argument(fmt::vformat(text, fmt::make_format_args(arguments...)));
+}
+
 void check(const Launch& launch) {
-  const auto refuse = [](const std::string& sentence) { throw std::invalid_argument(sentence); };
-  for (const auto& [size, name] : {std::pair(launch.grid, "grid"), {launch.block, "block"}}) {
-    if (size.x == 0 || size.y == 0 || size.z == 0) {
-      refuse(fmt::format("a {} of {} x {} x {} has nothing to run", name, size.x, size.y, size.z));
-    }
+  const Dim3 &grid = launch.grid, &block = launch.block;
+  for (const auto& [size, name] : {std::pair(grid, "grid"), {block, "block"}}) {
+    require(size.x != 0 && size.y != 0 && size.z != 0, "a {} of {} x {} x {} has nothing to run", name, size.x, size.y,
+            size.z);
   }
-  if (launch.grid.x > 0x7FFFFFFF || launch.grid.y > 0xFFFF || launch.grid.z > 0xFFFF) {
-    refuse(fmt::format("a grid of {} x {} x {} is too large; CUDA has at most 2147483647 x 65535 x 65535 blocks",
-                       launch.grid.x, launch.grid.y, launch.grid.z));
-  }
-  if (launch.block.z > 64) {
-    refuse(fmt::format("a block is {} threads deep; CUDA has at most 64 in z", launch.block.z));
-  }
-  if (launch.block.count() > max_threads) {
-    refuse(fmt::format("a block of {} threads is too large; CUDA has at most {}", launch.block.count(), max_threads));
-  }
-  if (launch.warp == 0 || launch.warp > banks::max_lanes) {
-    refuse(fmt::format("a warp has 1 to {} lanes, not {}", banks::max_lanes, launch.warp));
-  }
-  if (launch.dynamic_shared > max_dynamic_shared) {
-    refuse(fmt::format("{} bytes of dynamic shared memory are too many; no block has more than {}",
-                       launch.dynamic_shared, max_dynamic_shared));
-  }
-  if (launch.cooperative && launch.grid.count() * launch.block.count() > max_resident) {
-    refuse(fmt::format("a cooperative launch of {} blocks of {} threads is too large: at most {} threads run at a time",
-                       launch.grid.count(), launch.block.count(), max_resident));
-  }
-  for (const std::uint64_t block : launch.trace_blocks) {
-    if (block >= launch.grid.count()) {
-      refuse(fmt::format("block {} cannot be traced: the grid has {}", block, launch.grid.count()));
-    }
+  require(grid.x <= 0x7FFFFFFF && grid.y <= 0xFFFF && grid.z <= 0xFFFF,
+          "a grid of {} x {} x {} is too large; CUDA has at most 2147483647 x 65535 x 65535 blocks", grid.x, grid.y,
+          grid.z);
+  require(block.z <= 64, "a block is {} threads deep; CUDA has at most 64 in z", block.z);
+  const std::uint64_t blocks = grid.count(), threads = block.count();
+  require(threads <= max_threads, "a block of {} threads is too large; CUDA has at most {}", threads, max_threads);
+  require(launch.warp > 0 && launch.warp <= banks::max_lanes, "a warp has 1 to {} lanes, not {}", banks::max_lanes,
+          launch.warp);
+  require(launch.dynamic_shared <= max_dynamic_shared,
+          "{} bytes of dynamic shared memory are too many; no block has more than {}", launch.dynamic_shared,
+          max_dynamic_shared);
+  require(!launch.cooperative || blocks * threads <= max_resident,
+          "a cooperative launch of {} blocks of {} threads is too large: at most {} threads run at a time", blocks,
+          threads, max_resident);
+  for (const std::uint64_t number : launch.trace_blocks) {
+    require(number < blocks, "block {} cannot be traced: the grid has {}", number, blocks);
   }
 }
 
@@ -162,8 +158,7 @@ trace::KernelTrace run(const Launch& launch, const BoundKernel& kernel) {
 }
 
 std::optional<trace::DiagnosisRecord> ended_by(const trace::KernelTrace& trace) {
-  const auto ended =
-      std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), [](auto& found) { return found.ended; });
+  const auto ended = std::ranges::find(trace.diagnoses, true, &trace::DiagnosisRecord::ended);
   return ended == trace.diagnoses.end() ? std::nullopt : std::optional(*ended);
 }
 

@@ -6,8 +6,7 @@
 //   const auto trace = bankwise::emulate(my_kernel, {.grid = 64, .block = {32, 8}}, in, out, n);
 //   CHECK(bankwise::conflicts(trace, "sm_90") == 0);
 //
-// The source that holds the kernel must be compiled for the emulator: bankwise_emulate() of the CMake package does
-// that.
+// bankwise_emulate() of the CMake package compiles the source that holds the kernel for the emulator.
 #pragma once
 
 #include <optional>

@@ -16,6 +16,10 @@
 
 namespace bankwise::emulator {
 
+LaneFault fault_of(const Lane& lane, trace::Fault fault, std::string text, std::uintptr_t other_pc) {
+  return {fault, lane.pc, {lane.identity.rank}, std::move(text), other_pc};
+}
+
 // --- Findings ---
 
 FaultReports::FaultReports(const Launch& launch, const RunningBlock& block) : launch_(launch), block_(block) {

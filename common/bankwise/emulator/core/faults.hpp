@@ -26,10 +26,14 @@ struct LaneFault {
   bool within_warp = false;  ///< a race of lanes of one warp
 };
 
+struct Lane;
+struct RunningBlock;
+
+/// A fault of one lane, where it is suspended.
+LaneFault fault_of(const Lane& lane, trace::Fault fault, std::string text, std::uintptr_t other_pc = 0);
+
 /// Thrown if a fault that is not fatal ends the launch; the reports have it.
 struct LaunchEnded {};
-
-struct RunningBlock;
 
 /// Reports the faults of the blocks that a host thread runs: each place once, with a count.
 class FaultReports {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <utility>
 
-#if BANKWISE_HAVE_BOOST_CONTEXT
+#ifndef BANKWISE_HAVE_BOOST_CONTEXT
+#error "a source of another library would see a Fiber of another size"
+#elif BANKWISE_HAVE_BOOST_CONTEXT
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
 #else
@@ -20,70 +23,55 @@ class Fiber {
  public:
   using Body = void (*)(void* data);
 
+#if BANKWISE_HAVE_BOOST_CONTEXT
   /// `body` must not return.
-  void start(std::byte* stack, std::size_t bytes, Body body, void* data);
+  void start(std::byte* stack, std::size_t bytes, Body body, void* data) {
+    struct OwnersStack {
+      void deallocate(boost::context::stack_context&) noexcept {}
+    };
+    boost::context::stack_context whole;
+    whole.sp = stack + bytes;
+    whole.size = bytes;
+    new (outside_) BoostFiber();
+    new (inside_) BoostFiber(std::allocator_arg, boost::context::preallocated(whole.sp, bytes, whole), OwnersStack(),
+                             [this, body, data](BoostFiber&& owner) -> BoostFiber {
+                               as_context(outside_) = std::move(owner);
+                               body(data);
+                               return std::move(as_context(outside_));
+                             });
+  }
   /// Runs it until it suspends. Its owner calls this.
-  void resume();
+  void resume() { as_context(inside_) = std::move(as_context(inside_)).resume(); }
   /// Back to the owner. The fiber itself calls this.
-  void suspend();
+  void suspend() { as_context(outside_) = std::move(as_context(outside_)).resume(); }
 
  private:
-#if BANKWISE_HAVE_BOOST_CONTEXT
   using BoostFiber = boost::context::fiber;
   // Their destructors would unwind the stack, through code that does not support it, so they are never called.
   alignas(BoostFiber) std::byte inside_[sizeof(BoostFiber)], outside_[sizeof(BoostFiber)];
   static BoostFiber& as_context(std::byte* storage) { return *std::launder(reinterpret_cast<BoostFiber*>(storage)); }
 #else
-  static void enter(unsigned high, unsigned low);
+  void start(std::byte* stack, std::size_t bytes, Body body, void* data) {
+    body_ = body;
+    data_ = data;
+    getcontext(&inside_);
+    inside_.uc_stack = {.ss_sp = stack, .ss_flags = 0, .ss_size = bytes};
+    inside_.uc_link = nullptr;
+    const auto self = reinterpret_cast<std::uintptr_t>(this);
+    makecontext(&inside_, reinterpret_cast<void (*)()>(&enter), 2, unsigned(self >> 32), unsigned(self));
+  }
+  void resume() { swapcontext(&outside_, &inside_); }
+  void suspend() { swapcontext(&inside_, &outside_); }
+
+ private:
+  static void enter(unsigned high, unsigned low) {
+    auto* fiber = reinterpret_cast<Fiber*>(std::uintptr_t{high} << 32 | low);  // makecontext() passes ints
+    fiber->body_(fiber->data_);
+  }
   ucontext_t inside_, outside_;
   Body body_ = nullptr;
   void* data_ = nullptr;
 #endif
 };
-
-#if BANKWISE_HAVE_BOOST_CONTEXT
-
-inline void Fiber::start(std::byte* stack, std::size_t bytes, Body body, void* data) {
-  struct OwnersStack {
-    void deallocate(boost::context::stack_context&) noexcept {}
-  };
-  boost::context::stack_context whole;
-  whole.sp = stack + bytes;
-  whole.size = bytes;
-  new (outside_) BoostFiber();
-  new (inside_) BoostFiber(std::allocator_arg, boost::context::preallocated(whole.sp, bytes, whole), OwnersStack(),
-                           [this, body, data](BoostFiber&& owner) -> BoostFiber {
-                             as_context(outside_) = std::move(owner);
-                             body(data);
-                             return std::move(as_context(outside_));
-                           });
-}
-
-inline void Fiber::resume() { as_context(inside_) = std::move(as_context(inside_)).resume(); }
-
-inline void Fiber::suspend() { as_context(outside_) = std::move(as_context(outside_)).resume(); }
-
-#else
-
-inline void Fiber::enter(unsigned high, unsigned low) {
-  auto* fiber = reinterpret_cast<Fiber*>(std::uintptr_t{high} << 32 | low);  // makecontext() passes ints
-  fiber->body_(fiber->data_);
-}
-
-inline void Fiber::start(std::byte* stack, std::size_t bytes, Body body, void* data) {
-  body_ = body;
-  data_ = data;
-  getcontext(&inside_);
-  inside_.uc_stack = {.ss_sp = stack, .ss_flags = 0, .ss_size = bytes};
-  inside_.uc_link = nullptr;
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&enter), 2, unsigned(self >> 32), unsigned(self));
-}
-
-inline void Fiber::resume() { swapcontext(&outside_, &inside_); }
-
-inline void Fiber::suspend() { swapcontext(&inside_, &outside_); }
-
-#endif
 
 }  // namespace bankwise::emulator

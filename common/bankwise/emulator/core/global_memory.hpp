@@ -19,9 +19,10 @@ struct GlobalMemory {
   std::uintptr_t begin = 0, bytes = 0;
   const std::uint32_t* owners = nullptr;  ///< the number of each page's allocation, from 1
   const Range* allocations = nullptr;     ///< by number
-  /// Called for each access of a kernel that is not valid.
-  void (*refuse)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
-
+  /// What a kernel does by an access that is not valid: "writes 4 bytes of device memory ...".
+  std::string (*sentence_about)(const void* address, std::size_t bytes, bool writes) = nullptr;
+  /// Opens pages that nothing uses, so that the launch goes on after such an access. False if that is impossible.
+  bool (*make_usable)(const void* address, std::size_t bytes) = nullptr;
   /// "at byte 8 of the 4096 bytes that ...": for an address in an allocation.
   std::string (*describe)(const void* address) = nullptr;
   /// The last write and the last read of each word (global_races.hpp); null: they are not watched.

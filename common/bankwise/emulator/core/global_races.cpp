@@ -27,8 +27,7 @@ Sites& sites() {
   return *only;
 }
 
-/// Held during a store, by the page that it begins in: if two host threads stored the same value to a word at a time,
-/// neither would find it there.
+/// Held during a store, by its page: if two host threads stored the same value to a word, neither would find it there.
 struct alignas(64) StoreLock {
   std::atomic_flag held;
 };

@@ -3,8 +3,7 @@
 // Each word has its last write and its last read. A barrier of the block orders two accesses of a block, and this is
 // known exactly. Fences, atomics and volatile accesses may order any others, so two accesses of a block with one of
 // these between them are not reported, nor is an access to what another block has accessed, if its own block has
-// executed one of these before. A store of the value that is there already, a silent one, races only with a later store
-// of another value.
+// executed one of these before. A silent store, of the value that is there, races only with a later one of another.
 #pragma once
 
 #include <array>

@@ -10,35 +10,24 @@
 namespace {
 
 using bankwise::banks::Operation;
-using bankwise::emulator::BlockRunner;
-using bankwise::emulator::global_memory;
-using bankwise::emulator::key_of;
-using bankwise::emulator::Lane;
-using bankwise::emulator::WaitReason;
+using namespace bankwise::emulator;
 
 inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
                    bool is_volatile = false) {
   Lane* lane = BlockRunner::current;
+  const bool writes = operation == Operation::store;
+  const auto pc = std::uintptr_t(caller);
   if (lane == nullptr) {
-    if (global_memory.contains(address)) {
-      global_memory.host_access(address, bytes, operation == Operation::store, std::uintptr_t(caller));
-    }
+    if (global_memory.contains(address)) global_memory.host_access(address, bytes, writes, pc);
     return;
   }
   if (!lane->runner->is_shared(address)) {
-    if (!global_memory.contains(address)) {
-      lane->runner->note_other_memory(address);
-    } else if (!global_memory.is_valid(address, bytes)) {
-      global_memory.refuse(address, bytes, operation == Operation::store, std::uintptr_t(caller));
-    } else if (is_volatile) {
-      lane->runner->note_sync(*lane);
-    } else {
-      lane->runner->races().access(*lane, address, bytes, operation == Operation::store, std::uintptr_t(caller));
-    }
+    if (!lane->runner->is_in_allocation(*lane, address, bytes, writes, pc)) return;
+    is_volatile ? lane->runner->note_sync(*lane) : lane->runner->races().access(*lane, address, bytes, writes, pc);
     return;
   }
   lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false, is_volatile};
-  lane->runner->suspend(*lane, WaitReason::access, std::uintptr_t(caller));
+  lane->runner->suspend(*lane, WaitReason::access, pc);
 }
 
 /// Before an atomic operation of C++.

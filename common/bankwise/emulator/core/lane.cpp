@@ -24,12 +24,8 @@ Lane& pass(const void* caller) noexcept {
 bool access(const PendingAccess& access, const void* address, const void* caller) noexcept {
   Lane& lane = running();
   if (!lane.runner->is_shared(address)) {
-    if (!global_memory.contains(address)) {
-      lane.runner->note_other_memory(address);
-    } else if (!global_memory.is_valid(address, access.bytes)) {
-      const bool writes = access.operation != banks::Operation::load;
-      global_memory.refuse(address, access.bytes, writes, std::uintptr_t(caller));
-    }
+    const bool writes = access.operation != banks::Operation::load;
+    lane.runner->is_in_allocation(lane, address, access.bytes, writes, std::uintptr_t(caller));
     lane.runner->note_sync(lane);  // an atomic, or an instruction whose memory order is not known here
     return false;
   }

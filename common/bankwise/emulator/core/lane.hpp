@@ -1,7 +1,6 @@
 // What CUDA's functions (cuda/*.hpp) need from the emulator: the identity of the lane, and the values of the other
 // lanes. A kernel calls all functions here on a lane. `caller` is the return address in the kernel; the emulator
-// schedules the lanes of a warp by it, and diagnoses find their line by it. No function throws: a faulty kernel does
-// not return from the call.
+// schedules the lanes of a warp by it, and diagnoses find their line by it. A faulty kernel returns from no call.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +20,10 @@ struct LaneIdentity {
   unsigned rank = 0;                     ///< the thread's rank in its block
   unsigned lane = 0, warp_size = 32;
 };
-/// Not `const`, unlike the functions of cuda/warp.hpp: it depends on the running lane, which changes around a
-/// kernel's call.
+/// Not `const`, unlike the functions of cuda/warp.hpp: it depends on the running lane, which changes.
 [[gnu::pure]] const LaneIdentity& this_lane() noexcept;
 
-/// An exchange of values between lanes at a barrier or in a warp intrinsic: the mask of the lanes that take part, and
-/// their values.
+/// An exchange of values between lanes at a barrier or in a warp intrinsic: who takes part, and their values.
 struct Meeting {
   std::uint64_t mask = 0;                 ///< the lanes that take part
   const std::uint64_t* values = nullptr;  ///< one for each lane of the warp; valid until the lane's next meeting

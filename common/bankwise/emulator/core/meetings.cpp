@@ -30,8 +30,7 @@ void Meetings::settle(RunningWarp& warp) {
 }
 
 void Meetings::deliver(RunningWarp& warp, std::uint64_t came) {
-  auto free = std::find_if(warp.deliveries.begin(), warp.deliveries.end(),
-                           [](auto& delivery) { return delivery->readers == 0; });
+  auto free = std::ranges::find_if(warp.deliveries, [](auto& delivery) { return delivery->readers == 0; });
   if (free == warp.deliveries.end()) {
     warp.deliveries.push_back(std::make_unique<Delivery>());
     free = std::prev(warp.deliveries.end());
@@ -80,18 +79,16 @@ void Meetings::settle_barrier() {
   for (const Lane& lane : block_.lanes) {
     if (lane.wait == WaitReason::round) {
       const Rounds& rounds = rounds_[lane.value];
-      faults_.end({Fault::barrier_not_reached,
-                   lane.pc,
-                   {lane.identity.rank},
+      faults_.end(
+          fault_of(lane, Fault::barrier_not_reached,
                    fmt::format("waits at a barrier object that lacks {} of {} arrivals, and no thread can continue",
-                               rounds.pending, rounds.expected)});
+                               rounds.pending, rounds.expected)));
     }
     if (lane.wait != WaitReason::meeting) continue;
     end_without_others(lane);
     return;
   }
-  const auto waiting = std::find_if(block_.lanes.begin(), block_.lanes.end(),
-                                    [](const Lane& lane) { return lane.wait == WaitReason::barrier; });
+  const auto waiting = std::ranges::find(block_.lanes, WaitReason::barrier, &Lane::wait);
   if (block_.returned > 0 && !block_.launch.returned_lanes_arrive &&
       faults_.is_news(Fault::barrier_not_reached, waiting->pc)) {
     faults_.report({Fault::barrier_not_reached, waiting->pc, block_.ranks_that(WaitReason::returned),
@@ -100,10 +97,8 @@ void Meetings::settle_barrier() {
   }
   check_places();
   if (waiting->waits_for_grid && !grid_->arrive_and_wait()) {
-    faults_.end({Fault::barrier_not_reached,
-                 waiting->pc,
-                 {waiting->identity.rank},
-                 "waits for all blocks of the grid, and another block has returned"});
+    faults_.end(fault_of(*waiting, Fault::barrier_not_reached,
+                         "waits for all blocks of the grid, and another block has returned"));
   }
   open_barrier();
 }
@@ -119,8 +114,7 @@ bool Meetings::same_place(std::uintptr_t a, std::uintptr_t b) {
   return entry->second;
 }
 
-/// The device counts arrivals, so warps may wait for each other at different barriers: bar.sync defines it. The lanes
-/// of one warp must wait at the same one.
+/// bar.sync counts arrivals, so warps may wait for each other at different barriers; the lanes of one warp may not.
 void Meetings::check_places() {
   const Lane* first = nullptr;          // the first lane of the block that waits
   const Lane* first_of_warp = nullptr;  // the first lane of the warp that waits
@@ -134,12 +128,10 @@ void Meetings::check_places() {
     if (first_of_warp == nullptr || first_of_warp->warp != lane.warp) {
       first_of_warp = &lane;
       if (same_place(first->pc, lane.pc) || !faults_.is_news(Fault::barriers_differ, first->pc, lane.pc)) continue;
-      faults_.report({Fault::barriers_differ,
-                      first->pc,
-                      {first->identity.rank},
-                      fmt::format("waits here while warp {} waits at {}, and the barrier opens for both", lane.warp,
-                                  elsewhere(lane)),
-                      lane.pc});
+      faults_.report(fault_of(*first, Fault::barriers_differ,
+                              fmt::format("waits here while warp {} waits at {}, and the barrier opens for both",
+                                          lane.warp, elsewhere(lane)),
+                              lane.pc));
     } else if (!same_place(first_of_warp->pc, lane.pc) &&
                faults_.is_news(Fault::barrier_not_reached, first_of_warp->pc, lane.pc)) {
       faults_.report({Fault::barrier_not_reached,

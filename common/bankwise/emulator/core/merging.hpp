@@ -19,8 +19,7 @@ class Merging {
  public:
   explicit Merging(std::size_t warps) : warps_(warps) {}
 
-  /// An access that is pattern `number` of `patterns`; the sites are program counters. `may_change`: it is not
-  /// volatile.
+  /// An access: pattern `number` of `patterns`. The sites are program counters. `may_change`: it is not volatile.
   void add(const std::vector<trace::Pattern>& patterns, const std::vector<trace::Site>& sites, unsigned warp,
            std::uint32_t number, bool may_change);
   /// The compiler moves no access of the warp across this point.

@@ -129,6 +129,62 @@ backtrace_state* state() {
 
 #endif
 
+// --- Shared memory ---
+
+constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // DefineDynamicShared.cmake defines it
+
+/// "tile" of "_ZZ6kernelPfE4tile".
+std::string short_name(const char* symbol) {
+  const std::string whole = plain_name(symbol);
+  const auto scope = whole.rfind("::");
+  return scope == std::string::npos ? whole : whole.substr(scope + 2);
+}
+
+SharedLayout layout_of_program() {
+  SharedLayout layout;
+  std::vector<ThreadLocalArray>& arrays = layout.arrays;
+  for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
+    if (std::string_view(name).substr(0, 4) == "_ZGV") {
+      layout.guards.push_back(std::uint32_t(symbol.st_value));
+      return;
+    }
+    const bool dynamic = name == dynamic_symbol;
+    arrays.push_back({std::uint32_t(symbol.st_value), std::uint32_t(symbol.st_size),
+                      dynamic ? "dynamic shared memory" : short_name(name), dynamic});
+  });
+  std::sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
+  // Guards that lie between arrays would not be excluded; the linker script places them before all arrays.
+  if (!arrays.empty() && !layout.guards.empty()) layout.begin = arrays.front().offset;
+  return layout;
+}
+
+/// The program's thread-local storage.
+const ElfW(Phdr) * storage_segment() {
+  const dl_phdr_info program = loaded_program();
+  const auto* const end = program.dlpi_phdr + program.dlpi_phnum;
+  const auto* const segment =
+      std::find_if(program.dlpi_phdr, end, [](const ElfW(Phdr) & head) { return head.p_type == PT_TLS; });
+  return segment == end ? nullptr : segment;
+}
+
+std::size_t storage_bytes() {
+  const auto* const segment = storage_segment();
+  return segment == nullptr ? 0 : segment->p_memsz;
+}
+
+/// The stack of each thread holds the program's thread-local storage, which contains all shared arrays, 64 KiB each:
+/// from about 125 arrays on, threads with the usual stack of 8 MiB would not start.
+[[gnu::constructor]] void make_room_in_every_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  std::size_t stack = 0;
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_setstacksize(&attributes, stack + storage_bytes());
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
 }  // namespace
 
 bool hides_accesses(const std::string& function, bool has_array) {
@@ -186,66 +242,6 @@ std::string function_at([[maybe_unused]] std::uintptr_t pc) {
 #endif
   return name;
 }
-
-// --- Shared memory ---
-
-namespace {
-
-constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // DefineDynamicShared.cmake defines it
-
-/// "tile" of "_ZZ6kernelPfE4tile".
-std::string short_name(const char* symbol) {
-  const std::string whole = plain_name(symbol);
-  const auto scope = whole.rfind("::");
-  return scope == std::string::npos ? whole : whole.substr(scope + 2);
-}
-
-SharedLayout layout_of_program() {
-  SharedLayout layout;
-  std::vector<ThreadLocalArray>& arrays = layout.arrays;
-  for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
-    if (std::string_view(name).substr(0, 4) == "_ZGV") {
-      layout.guards.push_back(std::uint32_t(symbol.st_value));
-      return;
-    }
-    const bool dynamic = name == dynamic_symbol;
-    arrays.push_back({std::uint32_t(symbol.st_value), std::uint32_t(symbol.st_size),
-                      dynamic ? "dynamic shared memory" : short_name(name), dynamic});
-  });
-  std::sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
-  // Guards that lie between arrays would not be excluded; the linker script places them before all arrays.
-  if (!arrays.empty() && !layout.guards.empty()) layout.begin = arrays.front().offset;
-  return layout;
-}
-
-/// The program's thread-local storage.
-const ElfW(Phdr) * storage_segment() {
-  const dl_phdr_info program = loaded_program();
-  const auto* const end = program.dlpi_phdr + program.dlpi_phnum;
-  const auto* const segment =
-      std::find_if(program.dlpi_phdr, end, [](const ElfW(Phdr) & head) { return head.p_type == PT_TLS; });
-  return segment == end ? nullptr : segment;
-}
-
-std::size_t storage_bytes() {
-  const auto* const segment = storage_segment();
-  return segment == nullptr ? 0 : segment->p_memsz;
-}
-
-/// The stack of each thread holds the program's thread-local storage, which contains all shared arrays, 64 KiB each:
-/// from about 125 arrays on, threads with the usual stack of 8 MiB would not start.
-[[gnu::constructor]] void make_room_in_every_stack() {
-  pthread_attr_t attributes;
-  if (pthread_getattr_default_np(&attributes) != 0) return;
-  std::size_t stack = 0;
-  pthread_attr_getstacksize(&attributes, &stack);
-  pthread_attr_setstacksize(&attributes, stack + storage_bytes());
-  pthread_setattr_default_np(&attributes);
-  pthread_attr_destroy(&attributes);
-}
-
-}  // namespace
 
 const SharedLayout& shared_layout() {
   static const SharedLayout layout = [] {

@@ -1,5 +1,4 @@
-// Internal to common/bankwise/emulator: what this program says about itself: its symbols, source
-// lines and shared arrays.
+// Internal to common/bankwise/emulator: this program's symbols, source lines and shared arrays.
 #pragma once
 
 #include <elf.h>
@@ -18,8 +17,7 @@ namespace bankwise::emulator {
 /// Where the loader has put this program, without its libraries, which have no kernels.
 dl_phdr_info loaded_program();
 
-/// Visits the symbols of this program's file, including those that the loader
-/// does not need. None if the program is stripped.
+/// Visits the symbols of this program's file, also those that the loader does not need. None if it is stripped.
 void for_each_symbol(const std::function<void(const Elf64_Sym& symbol, const char* name)>& visit);
 
 /// Whether an address lies in the program's file: in its code, or also in its variables and constants.
@@ -34,8 +32,7 @@ bool hides_accesses(const std::string& function, bool has_array);
 /// A symbol's demangled name; the symbol itself if it is not a C++ name.
 std::string plain_name(const char* symbol);
 
-/// The source of an instruction of this program, from its debug information. For
-/// a call, pass an address within it, not its return address.
+/// The source of an instruction of this program. For a call: an address in it, not its return address.
 trace::Site site_of(std::uintptr_t pc);
 
 /// The name of the function that begins there, without its parameters; "?" if the program is stripped.

@@ -19,8 +19,7 @@ constexpr std::size_t max_increments = 1 << 16;
 /// The array that an offset is in, or the one before it.
 std::size_t array_at(std::uint32_t offset) {
   const auto& arrays = shared_layout().arrays;
-  const auto after =
-      std::upper_bound(arrays.begin(), arrays.end(), offset, [](auto at, auto& array) { return at < array.offset; });
+  const auto after = std::ranges::upper_bound(arrays, offset, {}, &ThreadLocalArray::offset);
   return std::size_t(std::max<std::ptrdiff_t>(after - arrays.begin(), 1) - 1);
 }
 

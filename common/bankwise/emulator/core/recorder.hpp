@@ -15,8 +15,7 @@
 namespace bankwise::emulator {
 
 /// Internal to common/bankwise/emulator: the work of one traced block, before sites and arrays have names. Addresses
-/// are offsets into thread-local storage, sites are program counters (Site::pc), arrays are indices into
-/// shared_layout().
+/// are offsets into thread-local storage, sites program counters (Site::pc), arrays indices into shared_layout().
 class Recorder {
  public:
   Recorder(const Launch& launch, std::uint64_t block);

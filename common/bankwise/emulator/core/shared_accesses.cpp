@@ -77,8 +77,7 @@ std::uint64_t SharedAccesses::begin(const RunningWarp& warp, std::uint64_t group
 const ThreadLocalArray& SharedAccesses::array_near(const PendingAccess& access) {
   if (lies_in(*last_array_, access)) return *last_array_;
   const auto& arrays = block_.layout.arrays;
-  const auto after = std::upper_bound(arrays.begin(), arrays.end(), access.offset,
-                                      [](std::uint32_t offset, auto& array) { return offset < array.offset; });
+  const auto after = std::ranges::upper_bound(arrays, access.offset, {}, &ThreadLocalArray::offset);
   if (after == arrays.begin()) return *after;
   const auto before = std::prev(after);
   const std::uint32_t beyond = access.offset - std::min(access.offset, before->offset + bytes_of(*before));
@@ -97,14 +96,12 @@ void SharedAccesses::check_place(const Lane& lane) {
   const PendingAccess& access = lane.access;
   const ThreadLocalArray& array = array_near(access);
   const auto fault = [&](Fault kind, std::string_view after) {
-    return LaneFault{
-        kind, lane.pc, {lane.identity.rank}, fmt::format("{} {}{}", verb(access.operation), place(access), after)};
+    return fault_of(lane, kind, fmt::format("{} {}{}", verb(access.operation), place(access), after));
   };
   if (!lies_in(array, access)) {
     // Between two arrays there is memory that nothing uses; an access that reaches further must not happen.
     const auto& arrays = block_.layout.arrays;
-    const auto next = std::find_if(arrays.begin(), arrays.end(),
-                                   [&](const ThreadLocalArray& after) { return after.offset > access.offset; });
+    const auto next = std::ranges::upper_bound(arrays, access.offset, {}, &ThreadLocalArray::offset);
     const std::uint32_t limit = next == arrays.end() ? block_.layout.bytes : next->offset;
     if (access.offset + access.bytes > limit) faults_.end(fault(Fault::out_of_bounds, ""));
     if (faults_.is_news(Fault::out_of_bounds, lane.pc)) faults_.report(fault(Fault::out_of_bounds, ""));
@@ -183,11 +180,9 @@ std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t grou
   access.is_loop = first.access.is_loop;
   for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
     if (block_.launch.record_order && block_.recorder->accesses() >= block_.launch.access_limit) {
-      faults_.end(
-          {Fault::access_limit,
-           first.pc,
-           {first.identity.rank},
-           fmt::format("makes more than the {} accesses per block that are recorded", block_.launch.access_limit)});
+      faults_.end(fault_of(
+          first, Fault::access_limit,
+          fmt::format("makes more than the {} accesses per block that are recorded", block_.launch.access_limit)));
     }
     access.addresses.resize(warp.count);
     for_each_lane(group, [&](unsigned i) { access.addresses[i] = block_.lane(warp, i).access.offset + part; });

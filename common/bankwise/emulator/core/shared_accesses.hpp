@@ -68,8 +68,7 @@ class SharedAccesses {
            block_.shadow.touch_cleanly(std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
                                        std::uint32_t(lane.pc), access.offset, access.bytes, touch_of(access.operation));
   }
-  /// Returns a clash if, and only if, the access is a fault should it change the content: two lanes may write the same
-  /// value.
+  /// A clash if the access is a fault should it change the content: two lanes may write the same value.
   std::optional<Clash> check(const Lane& lane);
   /// `pc` and `access` are the lane's at the time of the clash.
   void report_clash(const Lane& lane, std::uintptr_t pc, const PendingAccess& access, const Clash& clash);

@@ -109,15 +109,13 @@ StackPool::Loan StackPool::lend(std::unique_ptr<Stacks> stacks) {
 }
 
 void StackPool::give_back(Stacks* stacks) {
-  // Releasing memory costs nearly as much as new stacks, so do it only if a host with many cores would keep much
-  // memory.
+  // Releasing memory costs nearly as much as new stacks, so it is done only where many cores would keep much memory.
   {
     const std::lock_guard lock(mutex_);
     std::size_t idle = stacks->count();
     for (const auto& set : idle_) idle += set->count();
     if (idle > max_warm) stacks->forget();
-    const auto after =
-        std::find_if(idle_.begin(), idle_.end(), [&](const auto& set) { return set->count() >= stacks->count(); });
+    const auto after = std::ranges::find_if(idle_, [&](const auto& set) { return set->count() >= stacks->count(); });
     idle_.emplace(after, stacks);
     --lent_;
   }

@@ -48,8 +48,7 @@ class StackPool {
  public:
   /// At most this many mappings are in use.
   StackPool(std::size_t max_mappings, Stacks::Protect protect) : max_mappings_(max_mappings), protect_(protect) {}
-  /// The pool that launches use. It leaves a quarter of the system's limit, vm.max_map_count, to the rest of the
-  /// program.
+  /// The pool that launches use. It leaves a quarter of vm.max_map_count to the rest of the program.
   static StackPool& of_process();
 
   struct GiveBack {

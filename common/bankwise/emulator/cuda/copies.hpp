@@ -1,5 +1,4 @@
-// Asynchronous copies from global to shared memory: __pipeline_memcpy_async() and what cooperative groups and cuda::
-// make of it.
+// Asynchronous copies from global to shared memory: __pipeline_memcpy_async(), and cooperative groups' and cuda::'s.
 #pragma once
 
 #include <cstddef>

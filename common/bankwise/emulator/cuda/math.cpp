@@ -25,15 +25,6 @@ Result convert(Argument value, RoundingMode mode) {
   }
 }
 
-}  // namespace
-
-#define BANKWISE_DEFINE(name, mode, result, argument) \
-  result name##_##mode(argument value) noexcept { return convert<result>(value, RoundingMode::mode); }
-BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
-#undef BANKWISE_DEFINE
-
-namespace {
-
 // The operations by CUDA's names, for both types.
 constexpr auto exact__fadd = [](auto a, auto b) { return a + b; };
 constexpr auto exact__fsub = [](auto a, auto b) { return a - b; };
@@ -51,6 +42,11 @@ constexpr auto exact__drcp = exact__frcp;
 constexpr auto exact__dsqrt = exact__fsqrt;
 
 }  // namespace
+
+#define BANKWISE_DEFINE(name, mode, result, argument) \
+  result name##_##mode(argument value) noexcept { return convert<result>(value, RoundingMode::mode); }
+BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
+#undef BANKWISE_DEFINE
 
 #define BANKWISE_GIVES_1 (opaque(a))
 #define BANKWISE_GIVES_2 (opaque(a), opaque(b))

@@ -1,6 +1,5 @@
 // CUDA's arithmetic. Each GPU instruction is one call or straight-line code here, because a branch would add a basic
-// block, which counts as the kernel's work. Approximations of the device (__sinf, rsqrtf) are the host's most exact
-// result.
+// block, which counts as the kernel's work. Approximations (__sinf, rsqrtf) are exact here.
 #pragma once
 
 #include <math.h>  // C's names, and C++'s overloads of them, in the global namespace
@@ -12,8 +11,7 @@
 
 #include <bankwise/emulator/cuda/vector_types.hpp>
 
-/// Functions that C libraries declare or will: glibc has __sinf and, from 2.42, rsqrtf. The same function, not an
-/// overload.
+/// Functions that C libraries declare or will: glibc has __sinf and, from 2.42, rsqrtf. Not overloads.
 #define BANKWISE_C_DEVICE extern "C" __attribute__((always_inline, gnu_inline)) inline
 #define BANKWISE_C_FUNCTION(result, name, parameters, expression) \
   BANKWISE_C_DEVICE result name parameters noexcept { return expression; }

@@ -66,38 +66,6 @@ void collect(void* const operands[32], const void* data) {
 
 bool gives_a_row(unsigned count) { return this_lane().lane % 32 < 8 * count; }
 
-}  // namespace
-
-void load_matrices(std::uint32_t* registers, unsigned count, bool transposed, const void* row, const void* caller,
-                   Parts& parts) noexcept {
-  MatrixRows rows{};
-  if (gives_a_row(count)) {
-    before_access(load_operations[std::countr_zero(count)], row, 16, caller);
-    std::memcpy(rows.row, row, 16);
-  }
-  parts.next();
-  const Move move{count, transposed};
-  together(&rows, distribute, &move, caller);
-  parts.next();
-  std::memcpy(registers, rows.registers, count * sizeof *registers);
-}
-
-void store_matrices(const std::uint32_t* registers, unsigned count, bool transposed, void* row, const void* caller,
-                    Parts& parts) noexcept {
-  MatrixRows rows{};
-  std::memcpy(rows.registers, registers, count * sizeof *registers);
-  const Move move{count, transposed};
-  together(&rows, collect, &move, caller);
-  parts.next();
-  if (gives_a_row(count)) {
-    before_access(store_operations[std::countr_zero(count)], row, 16, caller);
-    std::memcpy(row, rows.row, 16);
-  }
-  parts.next();
-}
-
-namespace {
-
 double number_in(Number type, std::uint64_t bits, unsigned element) {
   switch (type) {
     case Number::half: return value_of(FloatFormat::half, std::uint16_t(bits >> (16 * element)));
@@ -276,6 +244,34 @@ void for_each_access(const Fragment& fragment, std::byte* memory, unsigned strid
 }
 
 }  // namespace
+
+void load_matrices(std::uint32_t* registers, unsigned count, bool transposed, const void* row, const void* caller,
+                   Parts& parts) noexcept {
+  MatrixRows rows{};
+  if (gives_a_row(count)) {
+    before_access(load_operations[std::countr_zero(count)], row, 16, caller);
+    std::memcpy(rows.row, row, 16);
+  }
+  parts.next();
+  const Move move{count, transposed};
+  together(&rows, distribute, &move, caller);
+  parts.next();
+  std::memcpy(registers, rows.registers, count * sizeof *registers);
+}
+
+void store_matrices(const std::uint32_t* registers, unsigned count, bool transposed, void* row, const void* caller,
+                    Parts& parts) noexcept {
+  MatrixRows rows{};
+  std::memcpy(rows.registers, registers, count * sizeof *registers);
+  const Move move{count, transposed};
+  together(&rows, collect, &move, caller);
+  parts.next();
+  if (gives_a_row(count)) {
+    before_access(store_operations[std::countr_zero(count)], row, 16, caller);
+    std::memcpy(row, rows.row, 16);
+  }
+  parts.next();
+}
 
 void multiply(const Fragment& a, const Fragment& b, const Fragment& c, const std::uint64_t* a_registers,
               const std::uint64_t* b_registers, std::uint64_t* c_registers, const void* caller) noexcept {

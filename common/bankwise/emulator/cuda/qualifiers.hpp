@@ -47,8 +47,7 @@
 #define __CUDA_ARCH__ 900
 #endif
 
-// All functions that a kernel calls are inlined, as in nvcc: g++ does not instrument reads for an argument passed by
-// value.
+// All functions that a kernel calls are inlined, as in nvcc: g++ does not instrument reads of arguments by value.
 #define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
@@ -68,8 +67,7 @@
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
 
-// Empty, so libstdc++'s __attribute__((__noinline__)) stays valid. An inlined function takes no more steps than a
-// called one.
+// Empty, so libstdc++'s __attribute__((__noinline__)) stays valid. Inlined functions take no more steps.
 #define __noinline__
 
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -96,8 +94,7 @@ constexpr std::size_t alignment() {
 
 }  // namespace bankwise::emulator::device
 
-/// The macro of the emulation mode of CUDA 1.x. It counted the conflicts of array[index]; the emulator counts those of
-/// every access.
+/// The macro of the emulation mode of CUDA 1.x. It counted conflicts of array[index]; here every access counts.
 #define CUT_BANK_CHECKER(array, index) ((array)[index])
 
 namespace bankwise::emulator::cuda {}

@@ -1,5 +1,4 @@
-// Functions of CUDA that the C library lacks: error functions and their inverses, norms, Bessel functions; integers of
-// 8 and 16 bits.
+// Functions of CUDA that the C library lacks: of errors, norms, Bessel functions; integers of 8 and 16 bits.
 #pragma once
 
 #include <bankwise/emulator/cuda/math.hpp>

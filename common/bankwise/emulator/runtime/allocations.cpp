@@ -12,7 +12,6 @@
 #include <mutex>
 #include <set>
 
-#include <bankwise/emulator/core/block_runner.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
@@ -29,7 +28,8 @@ constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not us
 
 constexpr std::size_t pages_for(std::size_t bytes) { return (bytes + page - 1) / page; }
 
-void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
+bool make_usable(const void* address, std::size_t bytes);
+std::string sentence_about(const void* address, std::size_t bytes, bool writes);
 std::string place_in_allocation(const void* address);
 
 struct DeviceMemory {
@@ -52,7 +52,8 @@ struct DeviceMemory {
     using Touches = std::remove_pointer_t<decltype(global_memory.touches)>;
     global_memory.touches = static_cast<Touches*>(reserve(address_space / 4 * sizeof(Touches), PROT_READ | PROT_WRITE));
     global_memory.describe = place_in_allocation;
-    global_memory.refuse = refuse;
+    global_memory.sentence_about = sentence_about;
+    global_memory.make_usable = make_usable;
     global_memory.host_access = host_access;
     global_memory.bytes = address_space;
   }
@@ -100,24 +101,19 @@ std::string sentence_about(const void* address, std::size_t bytes, bool writes) 
          (owner->live ? "" : fmt::format(", after {} has freed them", place_of(owner->freed_by)));
 }
 
-/// The launch goes on, with memory that nothing uses: the page after an allocation, or where one was.
-void refuse(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
-  Lane& lane = *BlockRunner::current;
-  const auto text = [&] { return sentence_about(address, bytes, writes); };
+/// The pages after an allocation, or where one was.
+bool make_usable(const void* address, std::size_t bytes) {
   static std::mutex mutex;
   static auto* const opened = new std::set<std::uintptr_t>;
   constexpr std::size_t max_opened = 4096;
-  bool usable = true;
-  {
-    const std::lock_guard lock(mutex);
-    const std::uintptr_t end = std::uintptr_t(address) + bytes;
-    for (std::uintptr_t at = std::uintptr_t(address) / page * page; usable && at < end; at += page) {
-      if (memory().is_used(at) || !opened->insert(at).second) continue;
-      usable = opened->size() <= max_opened && mprotect(reinterpret_cast<void*>(at), page, PROT_READ | PROT_WRITE) == 0;
-    }
+  const std::lock_guard lock(mutex);
+  const std::uintptr_t end = std::uintptr_t(address) + bytes;
+  for (std::uintptr_t at = std::uintptr_t(address) / page * page; at < end; at += page) {
+    if (memory().is_used(at) || !opened->insert(at).second) continue;
+    const bool is_full = opened->size() > max_opened;
+    if (is_full || mprotect(reinterpret_cast<void*>(at), page, PROT_READ | PROT_WRITE) != 0) return false;
   }
-  if (!usable) lane.runner->fail(lane, Fault::invalid_address, pc, text());
-  lane.runner->report_from(lane, Fault::invalid_address, pc, 0, text);
+  return true;
 }
 
 }  // namespace

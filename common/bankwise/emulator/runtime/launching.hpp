@@ -17,12 +17,6 @@ struct Configuration {
   Dim3 grid, block;
   size_t shared;
   bool cooperative = false;
-
-  Configuration(dim3 grid_, dim3 block_, size_t shared_, bool cooperative_ = false)
-      : grid(grid_.x, grid_.y, grid_.z),
-        block(block_.x, block_.y, block_.z),
-        shared(shared_),
-        cooperative(cooperative_) {}
 };
 
 /// The values that a launch passes on.
@@ -42,8 +36,7 @@ void launch_later(const Configuration& configuration, void (*call)(const void*),
                   void (*destroy)(const void*));
 bool in_kernel();
 
-/// A number for an object that consists of numbers and functions; 0 for any other, which could change with what it
-/// refers to.
+/// A number for an object that consists of numbers and functions; 0 for any other, which may change unseen.
 size_t identity_of(const void* object, size_t bytes);
 
 /// Before main(): the device of this program has few multiprocessors.
@@ -149,6 +142,13 @@ cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration&
                 {&lane, Values::known ? bytes.content : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
 }
 
+// All kernels are alike in what the emulator knows of them.
+cudaError_t set_attribute(cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes);
+/// Blocks of one multiprocessor, and of the device.
+int resident_blocks(int block, size_t shared);
+int blocks_on_device(int block, size_t shared);
+
 }  // namespace bankwise::emulator::runtime
 
 // bankcheck removes a cast of the kernel to void*, because its parameters are needed.
@@ -213,17 +213,6 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
       },
       values);
 }
-
-namespace bankwise::emulator::runtime {
-
-// All kernels are alike in what the emulator knows of them.
-cudaError_t set_attribute(cudaFuncAttribute attribute, int value);
-cudaError_t get_attributes(cudaFuncAttributes* attributes);
-/// Blocks of one multiprocessor, and of the device.
-int resident_blocks(int block, size_t shared);
-int blocks_on_device(int block, size_t shared);
-
-}  // namespace bankwise::emulator::runtime
 
 // clang-format off
 template <class Kernel>

@@ -21,31 +21,24 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
   if (bytes == 0) return true;
   const auto allocation = allocation_at(pointer);
   const std::string_view verb = writes ? "writes" : "reads";
-  if (!allocation) {
-    if (!device || pointer != nullptr) return true;  // also a variable of the device, or registered memory
-    report(fmt::format("{} {} {} bytes at a null pointer", function, verb, bytes), caller);
+  const auto refuse = [&](const std::string& sentence) {
+    report(fmt::format("{} {}", function, sentence), caller);
     return false;
+  };
+  if (!allocation) {
+    // Not null: a variable of the device, or registered memory.
+    return !device || pointer != nullptr || refuse(fmt::format("{} {} bytes at a null pointer", verb, bytes));
   }
   const std::size_t offset = std::uintptr_t(pointer) - allocation->begin;
+  const auto described = [&] { return description_of(*allocation); };
   if (!allocation->live) {
-    report(fmt::format("{} {} {}, which {} has freed", function, verb, description_of(*allocation),
-                       place_of(allocation->freed_by)),
-           caller);
-    return false;
+    return refuse(fmt::format("{} {}, which {} has freed", verb, described(), place_of(allocation->freed_by)));
   }
   if (offset > allocation->bytes || bytes > allocation->bytes - offset) {
-    report(fmt::format("{} {} {} bytes at byte {} of {}", function, verb, bytes, std::intptr_t(offset),
-                       description_of(*allocation)),
-           caller);
-    return false;
+    return refuse(fmt::format("{} {} bytes at byte {} of {}", verb, bytes, std::intptr_t(offset), described()));
   }
-  if (!device && allocation->kind == MemoryKind::device) {
-    report(fmt::format("{} gets a device pointer where it needs a host pointer: it points to {}", function,
-                       description_of(*allocation)),
-           caller);
-    return false;
-  }
-  return true;
+  return device || allocation->kind != MemoryKind::device ||
+         refuse("gets a device pointer where it needs a host pointer: it points to " + described());
 }
 
 cudaError_t set(void* to, int value, std::size_t bytes, std::string_view function, const void* caller) {

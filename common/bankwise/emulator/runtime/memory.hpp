@@ -1,5 +1,4 @@
-// Device, managed and pinned memory, and copies. What a program frees twice or copies out of bounds is reported with
-// the line that allocated the memory.
+// Device, managed and pinned memory, and copies. What is freed twice or copied out of bounds is reported with its line.
 #pragma once
 
 #include <bankwise/emulator/runtime/types.hpp>

@@ -68,6 +68,28 @@ LaunchRecord& the_record() {
 
 std::atomic<cudaError_t> last_error{cudaSuccess}, sticky_error{cudaSuccess};
 
+struct ErrorRow {
+  cudaError_t error;
+  const char *name, *text;
+};
+constexpr ErrorRow error_rows[]{{cudaSuccess, "cudaSuccess", "no error"},
+#define BANKWISE_ROW(name, number, text) {cudaError##name, "cudaError" #name, text},
+                                BANKWISE_CUDA_ERRORS(BANKWISE_ROW)
+#undef BANKWISE_ROW
+};
+
+ErrorRow row_of(cudaError_t error) {
+  for (const ErrorRow& row : error_rows) {
+    if (row.error == error) return row;
+  }
+  return {error, "unrecognized error code", "unrecognized error code"};
+}
+
+/// A kernel that prints must run each time that it is launched (repeats.hpp).
+void note_printing() {
+  if (on_lane()) global_memory.leave();
+}
+
 }  // namespace
 
 const EmulateSettings& settings() {
@@ -133,51 +155,19 @@ cudaError_t lasting_error() { return sticky_error; }
 
 }  // namespace bankwise::emulator::runtime
 
+using namespace bankwise::emulator::runtime;
+
 cudaError_t cudaGetLastError() {
-  using namespace bankwise::emulator::runtime;
   if (sticky_error != cudaSuccess) return sticky_error;
   return last_error.exchange(cudaSuccess);
 }
 
-cudaError_t cudaPeekAtLastError() {
-  using namespace bankwise::emulator::runtime;
-  return sticky_error != cudaSuccess ? sticky_error.load() : last_error.load();
-}
-
-namespace {
-
-struct ErrorRow {
-  cudaError_t error;
-  const char *name, *text;
-};
-constexpr ErrorRow error_rows[]{{cudaSuccess, "cudaSuccess", "no error"},
-#define BANKWISE_ROW(name, number, text) {cudaError##name, "cudaError" #name, text},
-                                BANKWISE_CUDA_ERRORS(BANKWISE_ROW)
-#undef BANKWISE_ROW
-};
-
-ErrorRow row_of(cudaError_t error) {
-  for (const ErrorRow& row : error_rows) {
-    if (row.error == error) return row;
-  }
-  return {error, "unrecognized error code", "unrecognized error code"};
-}
-
-}  // namespace
+cudaError_t cudaPeekAtLastError() { return sticky_error != cudaSuccess ? sticky_error.load() : last_error.load(); }
 
 const char* cudaGetErrorName(cudaError_t error) { return row_of(error).name; }
 const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
 
 // --- Printing ---
-
-namespace {
-
-/// A kernel that prints must run each time that it is launched (repeats.hpp).
-void note_printing() {
-  if (bankwise::emulator::on_lane()) bankwise::emulator::global_memory.leave();
-}
-
-}  // namespace
 
 // The linker replaces these functions of C in programs (--wrap).
 extern "C" {

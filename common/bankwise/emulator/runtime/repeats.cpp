@@ -30,9 +30,19 @@ struct LaunchResult {
   std::vector<std::byte> content;
 };
 
-namespace {
-
 using Clock = std::chrono::steady_clock;
+
+struct Repeat::Known {
+  unsigned seen = 0, attempts = 0;
+  Clock::duration time{};
+  bool ready = false;  ///< the following are known
+  bool recorded = false;
+  MemoryContent before;
+  std::vector<LaunchResult> results;
+  trace::KernelTrace trace;
+};
+
+namespace {
 
 constexpr std::size_t max_kinds = 1024;                         // kinds of launches that are remembered
 constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // remembered results of one kind
@@ -110,20 +120,6 @@ double seconds_to_look() {
   for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
   return double(bytes) / 5e9;
 }
-
-}  // namespace
-
-struct Repeat::Known {
-  unsigned seen = 0, attempts = 0;
-  Clock::duration time{};
-  bool ready = false;  ///< the following are known
-  bool recorded = false;
-  MemoryContent before;
-  std::vector<LaunchResult> results;
-  trace::KernelTrace trace;
-};
-
-namespace {
 
 using LaunchKind = std::pair<std::array<std::uint64_t, 9>, std::string>;
 std::map<LaunchKind, Repeat::Known>& kinds() {

@@ -14,8 +14,7 @@
 
 namespace bankwise::emulator::runtime {
 
-/// One launch: asks before it runs whether it must, and tells afterwards what it did. One host thread may use it; with
-/// several, every launch runs.
+/// One launch: asks before it runs whether it must, and tells what it did. With several threads, all launches run.
 class Repeat {
  public:
   /// `arguments`: their bytes, null if they cannot be compared.

@@ -15,8 +15,6 @@
 using namespace bankwise::emulator;
 using namespace bankwise::emulator::runtime;
 
-// --- Arrays ---
-
 namespace {
 
 /// Whether a box, its x in bytes, lies in the array; if not, it has been reported.
@@ -41,83 +39,6 @@ struct BoxSide {
     return static_cast<char*>(memory.ptr) + line * memory.pitch + position.x;
   }
 };
-
-}  // namespace
-
-namespace bankwise::emulator::runtime {
-
-cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaChannelFormatDesc& format,
-                           cudaExtent extent, unsigned flags) {
-  const std::size_t element = std::size_t(format.x + format.y + format.z + format.w) / 8;
-  if (extent.width == 0 || element == 0) return failed(cudaErrorInvalidValue);
-  const std::size_t height = std::max<std::size_t>(extent.height, 1), depth = std::max<std::size_t>(extent.depth, 1);
-  void* data =
-      allocate(MemoryKind::device, extent.width * height * depth * element, function, __builtin_return_address(0));
-  if (data == nullptr) return failed(cudaErrorMemoryAllocation);
-  *array = new cudaArray{format, extent.width, height, depth, flags, element, static_cast<char*>(data)};
-  return lasting_error();
-}
-
-cudaError_t copy_box(const char* function, const cudaArray& array, std::size_t x, std::size_t y, const void* memory,
-                     std::size_t pitch, std::size_t width, std::size_t height, bool to_array, cudaMemcpyKind kind) {
-  const void* const caller = __builtin_return_address(0);
-  if (const std::size_t row = array.width * array.element; pitch == 0 && x == 0 && width % row == 0) {
-    height = width / row;
-    width = row;
-  }
-  if (pitch == 0) pitch = width;
-  if (!contains(array, x, y, width, height, function, caller)) return failed(cudaErrorInvalidValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    char* to = array.at(0, y + row, 0) + x;
-    char* from = static_cast<char*>(const_cast<void*>(memory)) + row * pitch;
-    if (!to_array) std::swap(to, from);
-    if (const cudaError_t error = copy(to, from, width, kind, function, caller); error != cudaSuccess) return error;
-  }
-  return lasting_error();
-}
-
-}  // namespace bankwise::emulator::runtime
-
-cudaError_t cudaFreeArray(cudaArray_t array) {
-  if (array == nullptr) return lasting_error();
-  release(array->data, __builtin_return_address(0));
-  delete array;
-  return lasting_error();
-}
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array) {
-  if (format != nullptr) *format = array->format;
-  if (extent != nullptr) *extent = {array->width, array->height, array->depth};
-  if (flags != nullptr) *flags = array->flags;
-  return cudaSuccess;
-}
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters_) {
-  const void* const caller = __builtin_return_address(0);
-  const cudaMemcpy3DParms& parameters = *parameters_;
-  const BoxSide from{parameters.srcArray, parameters.srcPos, parameters.srcPtr},
-      to{parameters.dstArray, parameters.dstPos, parameters.dstPtr};
-  const cudaArray* array = from.array != nullptr ? from.array : to.array;
-  const std::size_t width = parameters.extent.width * (array != nullptr ? array->element : 1);
-  for (const BoxSide* side : {&from, &to}) {
-    if (side->array == nullptr) continue;
-    const cudaArray& cuda_array = *side->array;
-    if (!contains(cuda_array, side->position.x * cuda_array.element, side->position.y, width, parameters.extent.height,
-                  "cudaMemcpy3D", caller) ||
-        side->position.z + parameters.extent.depth > cuda_array.depth) {
-      return failed(cudaErrorInvalidValue);
-    }
-  }
-  for (std::size_t z = 0; z < parameters.extent.depth; ++z) {
-    for (std::size_t y = 0; y < parameters.extent.height; ++y) {
-      const cudaError_t error = copy(to.row(y, z), from.row(y, z), width, parameters.kind, "cudaMemcpy3D", caller);
-      if (error != cudaSuccess) return error;
-    }
-  }
-  return lasting_error();
-}
-
-// --- Textures and surfaces ---
-
-namespace {
 
 /// What a texture or a surface reads.
 struct View {
@@ -222,28 +143,37 @@ Texel texel_at(const View& view, int dimensions, const std::int64_t (&index)[3],
 
 }  // namespace
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
-                                    const cudaTextureDesc* description, const cudaResourceViewDesc*) {
-  View view = view_of(*resource);
-  if (view.data == nullptr) return failed(cudaErrorInvalidValue);
-  if (description != nullptr) view.how = *description;
-  *texture = reinterpret_cast<cudaTextureObject_t>(new View(view));
-  return lasting_error();
-}
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
-  delete reinterpret_cast<View*>(texture);
-  return lasting_error();
-}
-cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture) {
-  *resource = reinterpret_cast<const View*>(texture)->resource;
-  return lasting_error();
-}
-cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
-  return cudaCreateTextureObject(surface, resource, nullptr, nullptr);
-}
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { return cudaDestroyTextureObject(surface); }
-
 namespace bankwise::emulator::runtime {
+
+cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaChannelFormatDesc& format,
+                           cudaExtent extent, unsigned flags) {
+  const std::size_t element = std::size_t(format.x + format.y + format.z + format.w) / 8;
+  if (extent.width == 0 || element == 0) return failed(cudaErrorInvalidValue);
+  const std::size_t height = std::max<std::size_t>(extent.height, 1), depth = std::max<std::size_t>(extent.depth, 1);
+  void* data =
+      allocate(MemoryKind::device, extent.width * height * depth * element, function, __builtin_return_address(0));
+  if (data == nullptr) return failed(cudaErrorMemoryAllocation);
+  *array = new cudaArray{format, extent.width, height, depth, flags, element, static_cast<char*>(data)};
+  return lasting_error();
+}
+
+cudaError_t copy_box(const char* function, const cudaArray& array, std::size_t x, std::size_t y, const void* memory,
+                     std::size_t pitch, std::size_t width, std::size_t height, bool to_array, cudaMemcpyKind kind) {
+  const void* const caller = __builtin_return_address(0);
+  if (const std::size_t row = array.width * array.element; pitch == 0 && x == 0 && width % row == 0) {
+    height = width / row;
+    width = row;
+  }
+  if (pitch == 0) pitch = width;
+  if (!contains(array, x, y, width, height, function, caller)) return failed(cudaErrorInvalidValue);
+  for (std::size_t row = 0; row < height; ++row) {
+    char* to = array.at(0, y + row, 0) + x;
+    char* from = static_cast<char*>(const_cast<void*>(memory)) + row * pitch;
+    if (!to_array) std::swap(to, from);
+    if (const cudaError_t error = copy(to, from, width, kind, function, caller); error != cudaSuccess) return error;
+  }
+  return lasting_error();
+}
 
 Texel fetch(cudaTextureObject_t texture, int x) noexcept {
   global_memory.leave();  // arrays are other memory
@@ -314,3 +244,63 @@ void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_
 }
 
 }  // namespace bankwise::emulator::runtime
+
+cudaError_t cudaFreeArray(cudaArray_t array) {
+  if (array == nullptr) return lasting_error();
+  release(array->data, __builtin_return_address(0));
+  delete array;
+  return lasting_error();
+}
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array) {
+  if (format != nullptr) *format = array->format;
+  if (extent != nullptr) *extent = {array->width, array->height, array->depth};
+  if (flags != nullptr) *flags = array->flags;
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters_) {
+  const void* const caller = __builtin_return_address(0);
+  const cudaMemcpy3DParms& parameters = *parameters_;
+  const BoxSide from{parameters.srcArray, parameters.srcPos, parameters.srcPtr},
+      to{parameters.dstArray, parameters.dstPos, parameters.dstPtr};
+  const cudaArray* array = from.array != nullptr ? from.array : to.array;
+  const std::size_t width = parameters.extent.width * (array != nullptr ? array->element : 1);
+  for (const BoxSide* side : {&from, &to}) {
+    if (side->array == nullptr) continue;
+    const cudaArray& cuda_array = *side->array;
+    if (!contains(cuda_array, side->position.x * cuda_array.element, side->position.y, width, parameters.extent.height,
+                  "cudaMemcpy3D", caller) ||
+        side->position.z + parameters.extent.depth > cuda_array.depth) {
+      return failed(cudaErrorInvalidValue);
+    }
+  }
+  for (std::size_t z = 0; z < parameters.extent.depth; ++z) {
+    for (std::size_t y = 0; y < parameters.extent.height; ++y) {
+      const cudaError_t error = copy(to.row(y, z), from.row(y, z), width, parameters.kind, "cudaMemcpy3D", caller);
+      if (error != cudaSuccess) return error;
+    }
+  }
+  return lasting_error();
+}
+
+// --- Textures and surfaces ---
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* description, const cudaResourceViewDesc*) {
+  View view = view_of(*resource);
+  if (view.data == nullptr) return failed(cudaErrorInvalidValue);
+  if (description != nullptr) view.how = *description;
+  *texture = reinterpret_cast<cudaTextureObject_t>(new View(view));
+  return lasting_error();
+}
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
+  delete reinterpret_cast<View*>(texture);
+  return lasting_error();
+}
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture) {
+  *resource = reinterpret_cast<const View*>(texture)->resource;
+  return lasting_error();
+}
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
+  return cudaCreateTextureObject(surface, resource, nullptr, nullptr);
+}
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { return cudaDestroyTextureObject(surface); }

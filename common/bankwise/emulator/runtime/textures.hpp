@@ -1,5 +1,4 @@
-// CUDA arrays, and copies of boxes; texture and surface objects, and the functions with which kernels read and write
-// them.
+// CUDA arrays, and copies of boxes; texture and surface objects, and how kernels read and write them.
 #pragma once
 
 #include <bankwise/emulator/runtime/types.hpp>
@@ -19,35 +18,6 @@ inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, c
   return {x, y, z, w, kind};
 }
 inline cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
-
-namespace bankwise::emulator::runtime {
-
-/// The component of a vector type, or the type itself.
-template <class T, class = void>
-struct ComponentOf {
-  using Type = T;
-};
-template <class T>
-struct ComponentOf<T, decltype(void(T::x))> {
-  using Type = decltype(T::x);
-};
-template <class T>
-using Component = typename ComponentOf<T>::Type;
-template <class T>
-constexpr int components = int(sizeof(T) / sizeof(Component<T>));
-
-}  // namespace bankwise::emulator::runtime
-
-template <class T>
-cudaChannelFormatDesc cudaCreateChannelDesc() {
-  using namespace bankwise::emulator::runtime;
-  using C = Component<T>;
-  constexpr int bits = 8 * int(sizeof(C)), n = components<T>;
-  constexpr auto kind = C(0.5) != C(0) ? cudaChannelFormatKindFloat
-                        : C(-1) < C(0) ? cudaChannelFormatKindSigned
-                                       : cudaChannelFormatKindUnsigned;
-  return {bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 3 ? bits : 0, kind};
-}
 
 /// Rows without gaps, layers after one another.
 struct cudaArray {
@@ -80,6 +50,20 @@ struct cudaMemcpy3DParms {
 
 namespace bankwise::emulator::runtime {
 
+/// The component of a vector type, or the type itself.
+template <class T, class = void>
+struct ComponentOf {
+  using Type = T;
+};
+template <class T>
+struct ComponentOf<T, decltype(void(T::x))> {
+  using Type = decltype(T::x);
+};
+template <class T>
+using Component = typename ComponentOf<T>::Type;
+template <class T>
+constexpr int components = int(sizeof(T) / sizeof(Component<T>));
+
 // As in memory.hpp: the work of CUDA's `function`.
 cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaChannelFormatDesc& format,
                            cudaExtent extent, unsigned flags);
@@ -88,6 +72,17 @@ cudaError_t copy_box(const char* function, const cudaArray& array, size_t x, siz
                      size_t width, size_t height, bool to_array, cudaMemcpyKind kind);
 
 }  // namespace bankwise::emulator::runtime
+
+template <class T>
+cudaChannelFormatDesc cudaCreateChannelDesc() {
+  using namespace bankwise::emulator::runtime;
+  using C = Component<T>;
+  constexpr int bits = 8 * int(sizeof(C)), n = components<T>;
+  constexpr auto kind = C(0.5) != C(0) ? cudaChannelFormatKindFloat
+                        : C(-1) < C(0) ? cudaChannelFormatKindSigned
+                                       : cudaChannelFormatKindUnsigned;
+  return {bits, n > 1 ? bits : 0, n > 2 ? bits : 0, n > 3 ? bits : 0, kind};
+}
 
 BANKWISE_RUNTIME(cudaMallocArray,
                  (cudaArray_t * array, const cudaChannelFormatDesc* format, size_t width, size_t height = 0,
@@ -177,8 +172,7 @@ Texel fetch(cudaTextureObject_t texture, int x) noexcept;
 /// `dimensions` of the three coordinates count; a layer is exact.
 Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) noexcept;
 
-/// Reads or writes `bytes` of a surface at a byte of a row. Outside, reads are zero and writes do nothing, or, by mode,
-/// go to the edge, or trap.
+/// Reads or writes `bytes` of a surface at a byte of a row. Outside, by mode: zero and no write, the edge, or a trap.
 void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_t bytes, int x, int y, int z,
                     cudaSurfaceBoundaryMode mode) noexcept;
 
