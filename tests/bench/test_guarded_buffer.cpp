@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <bankwise/bench/guarded_buffer.hpp>
+#include <bankwise/bench/workbench.hpp>
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include <bankwise/bench/program.hpp>
+#include <bankwise/gpu/device.hpp>
 #include <bankwise/gpu/error.hpp>
-#include <bankwise/gpu/throttle.hpp>
 #include "bare_launch.hpp"
 #include "devices_under_test.hpp"
 #include "tests/case_studies.hpp"

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <bankwise/gpu/counters.hpp>
+#include <bankwise/gpu/device.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/gpu/kernel_remarks.hpp>
-#include <bankwise/gpu/throttle.hpp>
+#include <bankwise/gpu/session.hpp>
 #include "tests/catch_any.hpp"
 
 using bankwise::gpu::Counters;

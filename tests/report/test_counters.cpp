@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include <bankwise/bench/options.hpp>
+#include <bankwise/bench/program.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>

@@ -1,10 +1,9 @@
-#include <bankwise/bench/guarded_buffer.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <mutex>
 
+#include <bankwise/bench/workbench.hpp>
 #include <bankwise/support/parallel.hpp>
 
 namespace bankwise::bench {

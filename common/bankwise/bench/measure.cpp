@@ -33,10 +33,8 @@ struct Candidate {
 };
 
 bool wanted(const Options& options, const gpu::DeviceInfo& device, const Variant& variant) {
-  if (!options.variants.empty()) {
-    return std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
-  }
-  return !variant.library || device.api == gpu::Api::cuda;
+  if (options.variants.empty()) return !variant.library || device.api == gpu::Api::cuda;
+  return std::ranges::find(options.variants, variant.name) != options.variants.end();
 }
 
 class Measurement {
@@ -255,8 +253,7 @@ class Measurement {
     candidate.running = candidate.result.status == Status::ok;
   }
 
-  /// Takes one sample, and asks the candidate's stop rule whether it was the last one. Every decision follows from
-  /// numbers that all ranks agree on.
+  /// Takes a sample, and asks the stop rule for more. Decisions follow from numbers that all ranks agree on.
   void take_turn(Candidate& candidate) {
     attempt(candidate.result, [&] {
       const auto begin = Clock::now();
@@ -376,13 +373,13 @@ class Measurement {
 
 std::vector<Result> measure(const CaseStudy& study, const Options& options, Extent extent, gpu::Session& session,
                             const Manner& manner) {
-  if (manner.cluster.alone()) return Measurement(study, options, extent, session, manner).run();
   Measurement measurement(study, options, extent, session, manner);
   try {
     return measurement.run();
   } catch (const cluster::Refused&) {
     throw;
   } catch (const std::exception& error) {
+    if (manner.cluster.alone()) throw;
     // Now, because destructors wait for kernels, and these may wait for other ranks.
     report_failure(manner.cluster.communicator->name(), sentence_of(error));
     cluster::Communicator::end(exit_device);

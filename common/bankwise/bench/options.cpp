@@ -1,5 +1,3 @@
-#include <bankwise/bench/options.hpp>
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include <bankwise/bench/program.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
@@ -122,8 +121,7 @@ Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
 
 void check_variants(const CaseStudy& study, const std::vector<std::string>& wanted) {
   for (const auto& name : wanted) {
-    const auto has_name = [&](const Variant& variant) { return variant.name == name; };
-    if (std::any_of(study.variants.begin(), study.variants.end(), has_name)) continue;
+    if (std::ranges::find(study.variants, name, &Variant::name) != study.variants.end()) continue;
     std::vector<std::string_view> known;
     for (const Variant& variant : study.variants) known.push_back(variant.name);
     throw UsageError(no_such("variant", name, known, "--list"));

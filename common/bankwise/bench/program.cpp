@@ -13,7 +13,6 @@
 #include <variant>
 
 #include <bankwise/gpu/kernel_remarks.hpp>
-#include <bankwise/gpu/throttle.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/support/files.hpp>
@@ -151,15 +150,14 @@ std::vector<DeviceJob> jobs_of(const CaseStudy& study, const Options& options,
 std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& options, std::span<const DeviceJob> jobs) {
   std::vector<const Variant*> variants;
   for (const Variant& variant : study.variants) {
-    const bool named =
-        std::find(options.variants.begin(), options.variants.end(), variant.name) != options.variants.end();
+    const bool named = std::ranges::find(options.variants, variant.name) != options.variants.end();
     if (named || (options.variants.empty() && !variant.library)) variants.push_back(&variant);
   }
   std::vector<VariantLevels> levels_of_variants;
   for (const DeviceJob& job : jobs) {
     const banks::Architecture& architecture = model_architecture(options.architecture, job.device->architecture);
-    const auto is_there = [&](const VariantLevels& levels) { return levels.architecture == &architecture; };
-    if (std::any_of(levels_of_variants.begin(), levels_of_variants.end(), is_there)) continue;
+    const auto known = std::ranges::find(levels_of_variants, &architecture, &VariantLevels::architecture);
+    if (known != levels_of_variants.end()) continue;
     std::ranges::move(levels_of(study, variants, job.extent, architecture), std::back_inserter(levels_of_variants));
   }
   return levels_of_variants;
@@ -205,9 +203,7 @@ std::optional<int> answer_lists(const CaseStudy& study, const Options& options) 
 }
 
 int exit_code(std::span<const Result> results, const Options& options, bool complete) {
-  const auto any = [&](Status status) {
-    return std::any_of(results.begin(), results.end(), [&](auto& result) { return result.status == status; });
-  };
+  const auto any = [&](Status status) { return std::ranges::find(results, status, &Result::status) != results.end(); };
   if (any(Status::wrong)) return exit_wrong;
   if (any(Status::error) || !complete) return exit_device;
   const auto ran = [&](const Result& result) {

@@ -1,5 +1,4 @@
-// What the main programs that measure share: the measurement on a device, lists, the choice of devices, one device
-// after another, exit codes.
+// What the main programs that measure share: measurement, lists, the choice of devices, exit codes.
 #pragma once
 
 #include <deque>
@@ -11,16 +10,47 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/bench/options.hpp>
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/bench/sampling.hpp>
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/gpu/session.hpp>
-#include <bankwise/gpu/throttle.hpp>
+#include <bankwise/report/sink.hpp>
 #include <bankwise/study/result.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 
 namespace bankwise::bench {
+
+/// The command line of a case study, parsed and checked as far as possible without a device.
+struct Options {
+  bool list = false;
+  bool list_devices = false;
+  std::optional<gpu::Api> api;          ///< empty: both
+  std::string device;                   ///< index or part of a name; empty: the best device of each API
+  std::vector<std::string> variants;    ///< empty: all
+  std::optional<study::Extent> extent;  ///< empty: a default that suits the device and the scope
+  study::Scope scope = study::Scope::memory;
+  study::Cache cache = study::Cache::cold;
+  StopLimits limits;
+  bool profile = false;
+  bool levels = true;     ///< emulate the CUDA kernels and report their passes and active lanes
+  bool counters = false;  ///< read hardware counters after measuring
+  const banks::Architecture* architecture = nullptr;  ///< for the bank model; null: the device's architecture
+  std::vector<report::Output> outputs;
+  std::string compare, kernel_directory;
+};
+
+/// Flags that not every program offers.
+struct Offered {
+  bool scopes = true;  ///< --scope and --cache; programs without them measure with hot caches
+  bool levels = true;  ///< --levels
+  std::vector<report::Output> outputs{};
+};
+
+/// Reads the command line. Empty after --help or --version, which it answers. Errors: UsageError.
+std::optional<Options> parse_options(const study::CaseStudy& study, int argc, const char* const* argv,
+                                     const Offered& offered = {});
 
 /// What measure() may be told beyond the options.
 struct Manner {
@@ -74,8 +104,7 @@ struct MainProgram {
 /// whose memory is too small is skipped with a message; the others run.
 int run_program(const study::CaseStudy& study, int argc, const char* const* argv, const MainProgram& program);
 
-/// Calls `run` for one job after another. If one throws, the others still run: the error is printed on stderr, and the
-/// function returns false at the end.
+/// Calls `run` for each job. If one throws, the others still run: its error goes to stderr, and the result is false.
 bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
               const std::function<void(const DeviceJob&)>& run);
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <bankwise/gpu/session.hpp>
-#include <bankwise/gpu/throttle.hpp>
 #include <bankwise/study/result.hpp>
 
 namespace bankwise::bench {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <bankwise/bench/guarded_buffer.hpp>
 #include <bankwise/cluster/engine.hpp>
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/case_study.hpp>
@@ -16,8 +15,32 @@
 
 namespace bankwise::bench {
 
-/// One sentence that says what to do if the buffers would not fit, otherwise empty. A CPU device shares its memory with
-/// the host's copies.
+// --- Device buffers with guard bytes at the end, and comparisons with expected words ---
+
+/// Guard bytes past the end of every buffer, which must not change.
+inline constexpr std::uint64_t guard_bytes = 256;
+
+constexpr std::uint64_t bytes_of(std::uint64_t words) { return words * sizeof(std::uint32_t); }
+
+/// `bytes` of uninitialized memory and guard bytes.
+std::unique_ptr<gpu::Buffer> allocate_guarded(gpu::Session& session, std::uint64_t bytes);
+
+/// The same, zeroed, of whole words.
+std::unique_ptr<gpu::Buffer> allocate_zeroed(gpu::Session& session, std::uint64_t bytes);
+
+inline constexpr std::uint32_t poison_word = 0xCDCDCDCD;
+
+/// Overwrites all but the guard bytes: with words of poison_word.
+void poison(gpu::Session& session, gpu::Buffer& buffer);
+
+/// Compares the first `words` words and the guard bytes, on `threads` threads. Empty if all are right, otherwise one
+/// line, in which `name` is the buffer's name: "output word 3 is 0x00000001, not 0x00000000".
+std::string difference(gpu::Session& session, const gpu::Buffer& buffer, std::string_view name, std::uint64_t words = 0,
+                       const study::Expected& expected = {}, unsigned threads = 1);
+
+// --- A problem on a device ---
+
+/// One sentence that says what to do if the buffers would not fit, or empty. A CPU shares its memory with the host.
 std::string shortage(const study::CaseStudy& study, study::Extent extent, const gpu::DeviceInfo& device);
 
 /// The ranks that solve a problem together, or this process alone: then nothing here waits or communicates.
@@ -54,8 +77,7 @@ struct PreparedVariant {
 /// and call the same functions in the same order.
 class Workbench {
  public:
-  /// Fills the inputs. Errors: gpu::Error; std::bad_alloc if the host has too little memory; cluster::Refused if a
-  /// rank's device has too little.
+  /// Fills the inputs. Errors: gpu::Error; std::bad_alloc; cluster::Refused if a rank's device has too little memory.
   Workbench(const study::CaseStudy& study, study::Extent extent, gpu::Session& session, Cluster cluster = {});
 
   /// A variant; or, on several ranks, a plan for the input as it is, which verify() cannot check. Errors:
@@ -68,9 +90,8 @@ class Workbench {
 
   enum class Scratch { poisoned, as_it_is };
 
-  /// Poisons the outputs, and optionally the scratch memory, runs the plan once and checks every word that this
-  /// process holds, and that nothing else has changed. Empty if all is correct, on all ranks, otherwise one line that
-  /// says what is wrong.
+  /// Poisons the outputs, and optionally the scratch memory, runs the plan once and checks every word of this process,
+  /// and that nothing else has changed. Returns one line that says what is wrong; empty if nothing is, on any rank.
   std::string verify(const PreparedVariant& prepared, Scratch scratch = Scratch::poisoned);
 
   /// The copy that serves as reference. On one device its traffic, read and written, is the compulsory traffic, and

@@ -1,9 +1,9 @@
-#include <bankwise/gpu/counters.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+
+#include <bankwise/gpu/session.hpp>
 
 namespace bankwise::gpu {
 namespace {
@@ -44,8 +44,7 @@ Counters without_other_traffic(Counters pipe, const Counters& per_instruction) {
 }
 
 std::string why_no_counters(int error, std::string_view call, std::string_view name) {
-  const auto remedy =
-      std::find_if(std::begin(remedies), std::end(remedies), [&](const Remedy& r) { return r.error == error; });
+  const auto* const remedy = std::ranges::find(remedies, error, &Remedy::error);
   if (remedy != std::end(remedies)) return remedy->sentence;
   return fmt::format("{}: {}; see whether ncu can read counters here", call, name);
 }

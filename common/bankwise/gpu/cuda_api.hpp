@@ -23,12 +23,8 @@ void log_cuda(cudaError_t code, std::string_view call) noexcept;
 /// may be absent. Null if the driver lacks it. Error: gpu::Error.
 void* driver_function(const char* name, unsigned version);
 
-}  // namespace bankwise::gpu
-
 /// Throws gpu::Error unless the call succeeds. A macro because only a macro can quote the call.
 #define BANKWISE_CUDA(call) ::bankwise::gpu::check_cuda((call), #call)
-
-namespace bankwise::gpu {
 
 struct FreeMemory {
   void operator()(void* memory) const noexcept { log_cuda(cudaFree(memory), "cudaFree"); }

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include <bankwise/gpu/counters.hpp>
 #include <bankwise/gpu/cuda_api.hpp>
 #include <bankwise/gpu/error.hpp>
+#include <bankwise/gpu/session.hpp>
 #include <bankwise/support/library.hpp>
 
 namespace bankwise::gpu {

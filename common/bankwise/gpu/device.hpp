@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ struct DeviceInfo {
   std::uint64_t cache = 0;           ///< the last-level cache, as far as the API knows it; 0: unknown
   double timer_resolution_s = 0;
   std::string pci_bus_id;  ///< "0000:1b:00.0", of NVIDIA's GPUs; empty for others, and if the API does not report it
-  std::string throttling;  ///< "watched" while measuring, or "unknown: " and the reason (see throttle.hpp)
+  std::string throttling;  ///< "watched" while measuring, or "unknown: " and the reason (see below)
 };
 
 /// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and if the API does not report it.
@@ -45,5 +46,28 @@ struct Devices {
 
 /// Asks both APIs. Never fails: an API that is absent or broken adds no device and one sentence.
 Devices devices();
+
+// --- Whether an NVIDIA GPU is throttled: by queries of NVML, which its driver has and which is loaded if it exists
+
+/// Why the clocks are as they are now: a set of NVML's "clocks event reasons" (nvmlClocksEventReason..., one bit each).
+using ClockReasons = std::uint64_t;
+
+/// The reasons in `reasons` that mean throttling, "SW power cap, HW slowdown"; empty if none does. Idle clocks do not
+/// count, because a GPU idles between samples; nor do set clocks and sync boost, which affect all samples.
+std::string throttling_in(ClockReasons reasons);
+
+/// Reports what keeps a device's clocks down. A base class, so tests can replace it.
+class Throttle {
+ public:
+  virtual ~Throttle() = default;
+  /// The reasons at this moment. Error: gpu::Error.
+  virtual ClockReasons reasons() = 0;
+};
+
+/// Opens the GPU of a device of either API. Error: Unsupported with the reason: no NVML, not NVIDIA's, or no answer.
+std::unique_ptr<Throttle> open_throttle(const DeviceInfo& device);
+
+/// DeviceInfo::throttling of a device: "watched", or "unknown: " and why. Never fails.
+std::string throttling_of(const DeviceInfo& device);
 
 }  // namespace bankwise::gpu

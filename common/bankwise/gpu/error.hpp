@@ -6,8 +6,7 @@
 
 namespace bankwise::gpu {
 
-/// A place in our sources: std::source_location, which clang has only since version 16. As a default argument, here()
-/// is the caller's place.
+/// A place in our sources: std::source_location, which clang 15 lacks. As a default argument, here() is the caller's.
 struct CallSite {
   const char* file;
   int line;

@@ -7,8 +7,7 @@
 
 namespace bankwise::gpu {
 
-/// The shape of a group (block): `x` work-items in each of `y` rows, with dynamic shared memory in addition to its
-/// arrays.
+/// The shape of a group (block): `x` work-items in each of `y` rows, with dynamic shared memory besides arrays.
 struct GroupShape {
   unsigned x = 1, y = 1;
   unsigned dynamic_shared = 0;  ///< bytes; CUDA only
@@ -34,8 +33,7 @@ struct KernelImage {
 };
 
 /// A vendor's routine that does the whole job of a case study on a CUDA device. `stream` is a cudaStream_t; the
-/// functions enqueue and do not wait. Errors: gpu::Error, or gpu::Unsupported for an extent that the routine cannot
-/// handle.
+/// functions enqueue and do not wait. Errors: gpu::Error; gpu::Unsupported for an extent that is too large.
 struct Library {
   std::string (*name)();  ///< name and version: "CUB 3.0.1"
   std::uint64_t (*workspace_bytes)(std::uint64_t height, std::uint64_t width);

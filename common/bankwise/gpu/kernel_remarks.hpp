@@ -32,8 +32,7 @@ std::string repeat_section(std::string_view source, Api api, unsigned repeats = 
 /// The rest of the line of a kernel file that begins with "// " and `begin`. Empty if there is none.
 std::string remark(std::string_view source, std::string_view begin);
 
-/// The file's "// Needs: compute capability 9.0", as 90; 0 if it has none. Error: std::invalid_argument unless that is
-/// a number.
+/// The file's "// Needs: compute capability 9.0", as 90; 0 if it has none. Error: std::invalid_argument: no number.
 unsigned needed_capability(std::string_view source);
 
 /// Why a kernel exists for one API only: from a .cuh its "// No OpenCL port: <reason>", from a .cl its

@@ -9,7 +9,6 @@
 
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/gpu/session.hpp>
-#include <bankwise/gpu/throttle.hpp>
 
 namespace bankwise::gpu {
 
@@ -34,8 +33,7 @@ void adopt_cache(DeviceInfo& device, const std::vector<DeviceInfo>& devices) {
   if (same != devices.end()) device.cache = same->cache;
 }
 
-/// Twice the size that the device reports, but at least 256 MiB on a GPU, where OpenCL may not know the L2. A CPU that
-/// reports nothing gets 64 MiB.
+/// Twice the reported size, but at least 256 MiB on a GPU, where OpenCL may not know the L2; a CPU without one: 64 MiB.
 std::uint64_t flush_bytes(const DeviceInfo& device) {
   constexpr std::uint64_t MiB = 1 << 20;
   if (device.is_gpu) return std::min(std::max(2 * device.cache, 256 * MiB), device.max_allocation);

@@ -3,17 +3,48 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include <bankwise/gpu/counters.hpp>
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/gpu/kernel_image.hpp>
 
 namespace bankwise::gpu {
+
+// --- Hardware counters ---
+
+/// What a device counted in one run, over all its multiprocessors. Empty: this GPU does not have the counter.
+struct Counters {
+  using Count = std::optional<std::uint64_t>;
+  Count shared_load_passes, shared_load_conflicts;
+  Count shared_store_passes, shared_store_conflicts;
+  Count shared_atomic_passes, shared_atomic_conflicts;
+  Count warp_instructions;  ///< executed by warps
+  Count lane_instructions;  ///< the active lanes in these, added up
+  Count dram_read_bytes, dram_write_bytes;
+  unsigned replays = 0;  ///< runs that it took, because the device has only a few counters
+};
+
+/// Corrects what the data pipe of shared memory counted by counts of passes per instruction. On an H200, the pipe also
+/// counts delays by other traffic, as passes and as conflicts: up to 8 % in a full grid. Counts per instruction do not,
+/// but have some merged lane groups twice. So the smaller number of passes is right, and if it is the one per
+/// instruction, the difference is no conflicts either. `replays` are added.
+Counters without_other_traffic(Counters pipe, const Counters& per_instruction);
+
+/// Why CUPTI reads no counters, and what to do about it: a sentence for its error code.
+std::string why_no_counters(int error, std::string_view call, std::string_view name);
+
+/// Counts what `run` does in CUDA's current context, and calls it repeatedly until every counter is read. `before`
+/// precedes each run and is not counted. `wait` waits for both. Error: Unsupported with a sentence of
+/// why_no_counters(), or because CUPTI is missing.
+Counters count_on_cuda(const std::function<void()>& before, const std::function<void()>& run,
+                       const std::function<void()>& wait);
+
+// --- Sessions ---
 
 /// Memory on a device, freed with the object. It must not outlive its session.
 class Buffer {
@@ -43,13 +74,11 @@ enum class Enqueueing {
 /// A time that the device measured, in seconds.
 struct Timed {
   double seconds = 0;
-  /// Why the time may include the host's launch overhead although it was to be held back, as one sentence; otherwise
-  /// empty.
+  /// Why the time may include the host's launch overhead although it was to be held back, or empty.
   std::string launch_overhead;
 };
 
-/// An open device with one in-order queue. Not thread-safe. Every function throws gpu::Error if the API reports an
-/// error.
+/// An open device with one in-order queue. Not thread-safe. Functions throw the API's errors as gpu::Error.
 class Session {
  public:
   virtual ~Session() = default;
@@ -81,9 +110,8 @@ class Session {
   /// Runs `enqueue`, waits, and returns the device's time for the enqueued commands: between two events around them
   /// (CUDA), or the sum of their profiled durations (OpenCL, whose drivers leave gaps between commands while they
   /// profile). `before` is enqueued first and not timed. CUDA holds the stream back until everything is enqueued;
-  /// `before` and `enqueue` may then enqueue 512 commands, and must not wait for the device. Otherwise the time is
-  /// still that of the same work, and Timed reports that it may include launch overhead. Profiled durations include
-  /// none, so OpenCL holds nothing back.
+  /// `before` and `enqueue` may then enqueue 512 commands, and must not wait for the device. Otherwise Timed reports
+  /// that the time may include launch overhead. Profiled durations include none.
   virtual Timed time(const std::function<void()>& before, const std::function<void()>& enqueue,
                      Enqueueing how = Enqueueing::held_back) = 0;
   virtual void wait() = 0;
@@ -103,20 +131,17 @@ class Session {
 /// Opens a device of the list devices().list.
 std::unique_ptr<Session> open(const DeviceInfo& device);
 
-// For libraries that enqueue work in a CUDA session's stream themselves, such as NCCL. Only in a build with CUDA, and
-// only for sessions and buffers of CUDA.
+// For libraries that enqueue work in a CUDA session's stream, such as NCCL. Only with CUDA's sessions and buffers.
 
 /// The buffer's address on its device.
 void* cuda_address(const Buffer& buffer);
 
-/// Makes the session's device current and calls `enqueue` with its stream (a cudaStream_t), in which it may enqueue so
-/// many commands.
+/// Makes the session's device current and calls `enqueue` with its stream (a cudaStream_t), for so many commands.
 void cuda_enqueue(Session& session, unsigned commands, const std::function<void(void* stream)>& enqueue);
 
 // The two backends, for session.cpp.
 
-/// Appends the devices of this API (index unset). Returns one sentence with a remedy if there are none, otherwise an
-/// empty string.
+/// Appends the devices of this API (index unset). If there are none, it returns a sentence with a remedy.
 std::string append_cuda_devices(std::vector<DeviceInfo>& list);
 std::string append_opencl_devices(std::vector<DeviceInfo>& list);
 

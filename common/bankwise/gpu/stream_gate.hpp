@@ -38,8 +38,7 @@ class StreamGate {
   std::uint32_t close();
   /// Reports commands that were enqueued; the gate opens before their queue is full.
   void count(unsigned commands = 1);
-  /// Lets the device continue. Returns one sentence if it could already continue earlier; empty if it could not, or the
-  /// gate was open.
+  /// Lets the device continue. Returns one sentence if it could already continue earlier; empty if not.
   std::string open();
 
  private:

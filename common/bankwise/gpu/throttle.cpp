@@ -1,7 +1,6 @@
-#include <bankwise/gpu/throttle.hpp>
-
 #include <fmt/format.h>
 
+#include <bankwise/gpu/device.hpp>
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/support/library.hpp>
 

@@ -83,8 +83,7 @@ struct Operand {
 
 struct RankStudy;
 
-/// A problem with its variants: data and plain functions that hold for every variant, independent of CUDA and OpenCL.
-/// A result is right if every bit is.
+/// A problem with its variants: data and plain functions for all, independent of CUDA and OpenCL. Every bit counts.
 struct CaseStudy {
   std::string_view name;                       ///< "reduction"
   std::string_view summary;                    ///< one line for --help
@@ -105,8 +104,7 @@ struct CaseStudy {
   /// `units` is the number of the device's compute units, for variants with persistent blocks.
   Plan (*plan)(const Variant&, Extent, unsigned units) = nullptr;
   /// The work of a variant's kernel up to its first barrier, between that and the next, and so on, in a word or two
-  /// each. A number among them is the count of lanes with work, out of a whole block. Empty, or null: levels are
-  /// numbered.
+  /// each. A number among them is the count of lanes with work, out of a whole block. Empty or null: numbers.
   std::vector<std::string> (*level_names)(const Variant&, std::string_view kernel) = nullptr;
   const RankStudy* ranks = nullptr;  ///< how several processes solve it together; null: they cannot
 };
@@ -143,13 +141,11 @@ constexpr std::uint64_t whole_index(const Share& share, std::uint64_t first, std
 /// words.size()). Called in ascending order, from 0, without gaps.
 using Expected = std::function<void(std::uint64_t first, std::span<std::uint32_t> words)>;
 
-/// What a case study of one input and one output adds for several ranks. Each function is given the whole problem's
-/// extent.
+/// What a case study of one input and one output adds for several ranks. Extents are the whole problem's.
 struct RankStudy {
   std::span<const Variant> variants;        ///< VariantTraits::library: unused
   const gpu::KernelSet* kernels = nullptr;  ///< those of the case study itself may also be launched
-  /// The case study's variants that a single device with a rank's share would run, the reference for weak scaling: the
-  /// first that the device supports.
+  /// What a single device runs with a rank's share, the reference for weak scaling: the first variant that it supports.
   std::span<const std::string_view> alone;
 
   /// Variants may divide the words in different ways. The first one's way is that of `alone` and of reports.

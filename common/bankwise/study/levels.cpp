@@ -15,6 +15,8 @@
 namespace bankwise::study {
 namespace {
 
+using banks::Tally;
+
 constexpr std::uint64_t filled_words = 1 << 16;                                 // words at the beginning of each input
 constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();  // the limit of a CUDA grid in x
 
@@ -46,7 +48,7 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   const EmulatedPlan plan(study, variant, extent, ~0U);
   const unsigned warp = levels.architecture->warp;
   std::vector<std::string_view> seen;
-  banks::Tally sum;
+  Tally sum;
   std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
   for (const KernelLaunch& launch : plan.launches()) {
     if (std::find(seen.begin(), seen.end(), launch.kernel) != seen.end()) continue;
@@ -65,6 +67,32 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   levels.alu_utilization = report::alu_utilization(sum, warp);
   levels.simt_efficiency = report::simt_efficiency(lanes, executions, warp);
   levels.costs = report::known(sum);
+}
+
+struct Sums {
+  Tally loads, stores, atomics;
+  std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
+  std::string unknown;
+
+  void add(const trace::Report& block, std::uint64_t times) {
+    if (!block.incomplete.empty()) throw std::runtime_error(block.incomplete.front());
+    loads.add(block.loads, times);
+    stores.add(block.stores, times);
+    atomics.add(block.atomics, times);
+    lanes += block.executed_lanes * times;
+    executions += block.executions * times;
+    if (unknown.empty() && !block.unknown.empty()) unknown = block.unknown.front();
+  }
+};
+
+Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
+             const banks::Architecture& architecture) {
+  const EmulatedPlan plan(study, variant, extent, units);
+  Sums sums;
+  for (const KernelLaunch& launch : plan.launches()) {
+    sums.add(trace::report(plan.trace(launch, architecture.warp, false), architecture), launch.groups);
+  }
+  return sums;
 }
 
 }  // namespace
@@ -147,38 +175,6 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
   }
   return levels_of_variants;
 }
-
-namespace {
-
-using banks::Tally;
-
-struct Sums {
-  Tally loads, stores, atomics;
-  std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
-  std::string unknown;
-
-  void add(const trace::Report& block, std::uint64_t times) {
-    if (!block.incomplete.empty()) throw std::runtime_error(block.incomplete.front());
-    loads.add(block.loads, times);
-    stores.add(block.stores, times);
-    atomics.add(block.atomics, times);
-    lanes += block.executed_lanes * times;
-    executions += block.executions * times;
-    if (unknown.empty() && !block.unknown.empty()) unknown = block.unknown.front();
-  }
-};
-
-Sums sums_of(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
-             const banks::Architecture& architecture) {
-  const EmulatedPlan plan(study, variant, extent, units);
-  Sums sums;
-  for (const KernelLaunch& launch : plan.launches()) {
-    sums.add(trace::report(plan.trace(launch, architecture.warp, false), architecture), launch.groups);
-  }
-  return sums;
-}
-
-}  // namespace
 
 JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
                    const banks::Architecture& architecture) {

@@ -13,7 +13,7 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/emulator/core/launch.hpp>
-#include <bankwise/gpu/counters.hpp>
+#include <bankwise/gpu/session.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/trace/report.hpp>
 

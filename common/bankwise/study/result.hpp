@@ -31,8 +31,7 @@ constexpr std::string_view to_string(Status status) {
 }
 
 /// The rows that are not variants: a copy within the device's memory, the reference of the others; and on several ranks
-/// a copy into the memory of the next rank's device, and RankStudy::alone, which solves each rank's share as a separate
-/// problem.
+/// a copy into the memory of the next rank's device, and RankStudy::alone, a separate problem on each rank.
 inline constexpr std::string_view copy_row = "copy", peer_copy_row = "peer_copy", alone_row = "alone";
 
 constexpr bool is_variant(std::string_view row) { return row != copy_row && row != peer_copy_row && row != alone_row; }
