@@ -101,8 +101,7 @@ const std::vector<Variant>& variants() {
 }
 
 std::size_t number_of(const Variant& variant) {
-  const auto pattern =
-      std::find_if(patterns().begin(), patterns().end(), [&](const Pattern& p) { return p.name == variant.name; });
+  const auto pattern = std::ranges::find(patterns(), variant.name, &Pattern::name);
   return std::size_t(pattern - patterns().begin());
 }
 

@@ -11,9 +11,8 @@
 
 namespace bankwise::access_patterns {
 
-/// The access patterns as variants, with their kernels, plans and references. The extent's width is the number of
-/// iterations. The plan's first scratch buffer receives a 64-bit number: the clock cycles of all accesses, or 0 if the
-/// API has no clock.
+/// The access patterns as variants, with kernels, plans and references. The extent's width is the number of iterations.
+/// The plan's first scratch buffer receives the clock cycles of all accesses, 64 bits; 0 if the API has no clock.
 const study::CaseStudy& case_study();
 
 /// The access that the kernel of a pattern repeats.
@@ -49,8 +48,7 @@ struct Row {
   std::vector<double> counted;  ///< clock cycles that the kernel counted, per sample; 0 without a clock
 };
 
-/// A variant's access and its cost on `wanted`. If `wanted` is null: the cost on the device's own architecture, or on
-/// sm_90 if the model does not know that one.
+/// A variant's access and its cost on `wanted`; if that is null, on the device's own architecture, or sm_90 if unknown.
 AccessResult access_of(const study::Variant& variant, study::Extent extent, const gpu::DeviceInfo& device,
                        const banks::Architecture* wanted);
 

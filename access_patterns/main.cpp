@@ -31,8 +31,7 @@ std::vector<Row> rows_on(const DeviceJob& job, const CaseStudy& study, const Opt
   };
   std::vector<Row> rows;
   for (Result& result : measure_on(job, study, options, manner)) {
-    const Variant& variant = *std::find_if(study.variants.begin(), study.variants.end(),
-                                           [&](const Variant& other) { return other.name == result.variant; });
+    const Variant& variant = *std::ranges::find(study.variants, result.variant, &Variant::name);
     result.scope = Scope::block;      // the time goes into shared-memory accesses,
     result.bytes_per_second.reset();  // not into DRAM traffic
     if (result.counters && result.counters->counted) {

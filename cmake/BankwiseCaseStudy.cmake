@@ -1,5 +1,4 @@
-# Builds programs from kernel files. Installed with the package: projects that use bankwise build their case studies
-# with it.
+# Builds programs from kernel files. Installed with the package: other projects build their case studies with it.
 
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know this option of nvcc 12 and newer
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
@@ -11,8 +10,7 @@ endif()
 # <name>_kernels: OpenCL sources as bytes, CUDA kernels compiled. <name>_shapes.hpp declares it, and has the block of
 # each kernel, as its Contract states it; the build fails if the kernel's attributes differ from its Contract, or the
 # .cl from the .cuh. A file with a line "// Kernels: a, b" has several kernels; otherwise its name is its kernel's. If
-# CUDA and the targets of LIBRARY_NEEDS exist, and BANKWISE_CUDA_LIBRARIES is ON, library.cu is compiled too and becomes
-# the set's library.
+# CUDA and the targets of LIBRARY_NEEDS exist, and BANKWISE_CUDA_LIBRARIES is ON, library.cu becomes the set's library.
 #
 # Each .cuh is compiled in a separate source, so that several files may define constants and helper functions of the
 # same name. TOGETHER includes all of them in one source, which nvcc compiles several times faster; then no two files
@@ -78,8 +76,7 @@ endfunction()
 # bankwise_study_value(<result> <directory> <key>...)
 #
 # Sets <result> to what the study.json of a directory has for a key, or for a key of the object under a key: a string,
-# the elements of an array, or the keys of an object; empty if it has nothing. docs/adding_a_variant.md describes the
-# file.
+# the elements of an array, or the keys of an object; empty if it has nothing. See docs/adding_a_variant.md.
 function(bankwise_study_value result directory)
   set(${result} "" PARENT_SCOPE)
   if(NOT EXISTS ${directory}/study.json)
@@ -132,8 +129,7 @@ endfunction()
 # default. A directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and
 # ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. What kernels share may be in a parts.hpp.
 # Also builds the library <name>_case from every other .cpp of the directory, for tests. PREFIX and LIBRARY_NEEDS are by
-# default the values of kernel_prefix and library_needs in the directory's study.json. TOGETHER as in
-# bankwise_kernels().
+# default study.json's kernel_prefix and library_needs. TOGETHER as in bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)

@@ -1,8 +1,7 @@
 # bankwise_find_cccl(<dir> <includes> <version> <why not>)
 #
 # Finds the CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or an install prefix. Sets the
-# variables named by the last three arguments: the include directories, CUB's version ("3.5.0"), and an error message,
-# which is empty if CUB was found.
+# variables named by the last three arguments: the include directories, CUB's version ("3.5.0"), and an error, or "".
 function(bankwise_find_cccl dir includes version why_not)
   cmake_path(ABSOLUTE_PATH dir NORMALIZE)
   foreach(folders IN ITEMS "cub;thrust;libcudacxx/include" "include" "include/cccl" ".")  # the first is a checkout

@@ -82,8 +82,7 @@ elseif(BANKWISE_HAVE_CUDA)
   endif()
 endif()
 
-# Hardware counters use CUPTI's range profiler, available since CUDA 12.6. Only its headers are needed here: the library
-# is loaded at run time.
+# Hardware counters use CUPTI's range profiler, available since CUDA 12.6. Only its headers are needed.
 if(TARGET CUDA::cupti)
   get_target_property(BANKWISE_CUPTI_INCLUDE CUDA::cupti INTERFACE_INCLUDE_DIRECTORIES)
   get_target_property(BANKWISE_CUPTI_LIBRARY CUDA::cupti IMPORTED_LOCATION)
@@ -107,8 +106,7 @@ bankwise_part(OPENCL why_opencl "loader ${OpenCL_LIBRARY}"
   "NOT OpenCL_FOUND" "off: no ICD loader or headers (Debian: ocl-icd-opencl-dev)"
   "NOT BANKWISE_OPENCL_HPP" "off: no CL/opencl.hpp (Debian: opencl-clhpp-headers)")
 
-# Several ranks: MPI starts them, and NCCL exchanges the data of CUDA devices. NCCL needs only its header here: the
-# library is loaded at run time.
+# Several ranks: MPI starts them, and NCCL exchanges the data of CUDA devices. Of NCCL, only the header is needed here.
 if(BANKWISE_MPI)
   set(MPI_CXX_SKIP_MPICXX ON)
   find_package(MPI QUIET COMPONENTS CXX)

@@ -1,5 +1,4 @@
-# Compiles CUDA kernels for the CPU. Installed with the package: projects that use bankwise test their own kernels with
-# it.
+# Compiles CUDA kernels for the CPU. Installed with the package: other projects test their kernels with it.
 
 # The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/core/hooks.cpp): one access
 # in the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
@@ -60,8 +59,7 @@ function(bankwise_emulate target)
   # Collected over all calls.
   set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED ${ARGN})
   set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED_OBJECTS ${objects})
-  # `extern __shared__` arrays are declared but not defined: the definitions are generated from the objects' undefined
-  # symbols.
+  # `extern __shared__` arrays are declared but not defined: the objects' undefined symbols give definitions.
   set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
   add_custom_command(TARGET ${target} PRE_LINK VERBATIM
     COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
@@ -104,8 +102,7 @@ endfunction()
 # bankwise_emulated_kernels(<target> NAME <name> PREFIX <prefix> DIRECTORY <dir> [TOGETHER])
 #
 # Adds every .cuh of the directory to <target> as the emulator::NamedKernels <name>_emulated. A kernel file with a line
-# "// Not emulated: <reason>" is only listed with its reason, and so is every kernel if there is no emulator. TOGETHER
-# as in bankwise_kernels().
+# "// Not emulated: <reason>" is only listed with its reason, like all without an emulator. TOGETHER: as there.
 function(bankwise_emulated_kernels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER" "NAME;PREFIX;DIRECTORY" "")
   file(GLOB kernels CONFIGURE_DEPENDS ${arg_DIRECTORY}/*.cuh)

@@ -26,8 +26,7 @@ std::vector<Words> reference(Extent, std::span<const Words> inputs, const Varian
 }
 
 /// Scan-then-propagate: scans the tiles, scans the tiles' totals recursively until one tile holds them all, then adds
-/// the offsets, from the smallest array to the largest. Scratch buffer k holds the totals of recursion depth k, scanned
-/// in place.
+/// the offsets, from the smallest array to the largest. Scratch buffer k holds the totals of depth k, scanned in place.
 Plan plan_of_levels(const Variant& variant, Extent extent) {
   const bool wide = variant.tile == wide_tile;
   Plan plan;
@@ -88,8 +87,7 @@ Plan plan(const Variant& variant, Extent extent, unsigned units) {
   return plan_of_levels(variant, extent);
 }
 
-/// Names of the barrier intervals of naive.cuh. Thread 0 clears the root right after the last step of the up-sweep,
-/// without a barrier in between.
+/// Names of the barrier intervals of naive.cuh. Thread 0 clears the root after the up-sweep, without a barrier.
 std::vector<std::string> names_of_sweeps(unsigned block) {
   std::vector<std::string> names{"load"};
   for (unsigned busy = block; busy > 0; busy /= 2) names.push_back("up " + std::to_string(busy));

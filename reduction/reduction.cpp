@@ -20,8 +20,7 @@ std::vector<Words> reference(Extent extent, std::span<const Words> inputs, const
   return {sum};
 }
 
-/// Every launch writes one record per block. Launches repeat until one record is left. They alternate between two
-/// scratch buffers.
+/// Every launch writes one record per block. Launches repeat until one is left, in two alternating scratch buffers.
 Plan plan(const Variant& variant, Extent extent, unsigned units) {
   const std::string kernel = "reduce_" + std::string(variant.name);
   const std::uint64_t tile = variant.tile == 0 ? variant.group.size() : variant.tile;

@@ -14,8 +14,7 @@
 namespace bankwise::banks {
 
 /// The evidence for a rule, best first. `measured`: with hardware counters, by this project. `measured_by_others`: a
-/// published measurement. `vendor`: a manual, source code or a statement by the vendor's staff. `inferred`: no source
-/// states it.
+/// published measurement. `vendor`: a manual, source code or a statement by the vendor. `inferred`: no source.
 enum class Evidence { measured, measured_by_others, vendor, inferred };
 std::string_view to_string(Evidence evidence);
 
@@ -175,8 +174,7 @@ struct Architecture {
   Known<std::span<const GpuModel>> models{};  ///< the first is the one that the emulator plays
 };
 
-/// Whether cost() can handle it: powers of two within its capacity. The table is checked at compile time; check a
-/// modified copy yourself.
+/// Whether cost() can handle it: powers of two within its capacity. The table is checked at compile time.
 constexpr bool well_formed(const Architecture& architecture);
 
 /// Whether the row lacks nothing: names, rules with a source or a refusal, and what is not known has a reason.
@@ -204,8 +202,7 @@ constexpr bool well_formed(const Banks& banks) {
   return banks.count <= max_banks && banks.row_bytes >= banks.count * banks.bytes;
 }
 
-/// Whether there is room for each lane group, and for all of them, when each of the `lanes` lanes accesses `width`
-/// bytes.
+/// Whether there is room for each lane group, and for all, when each of the `lanes` lanes accesses `width` bytes.
 constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
   const unsigned request = request_bytes(rule, width), bytes = rule.banks.bytes;
   if (bytes == 0 || !well_formed(rule.banks) || width % request != 0) return false;

@@ -1,5 +1,4 @@
-// The table: the rows of all families. To add a GPU, add its row to the file of its family; the tests compare every row
-// with a second model.
+// The table: the rows of all families. A new GPU is a row in its family's file; tests compare each with a second model.
 #include <bankwise/banks/architecture.hpp>
 
 #include <algorithm>

@@ -22,8 +22,7 @@ struct LaneGroupCost {
 /// The cost of an access. Unit: passes, the cycles of the busiest bank (NVIDIA: wavefronts).
 struct Cost {
   /// For each lane group, what its busiest bank must deliver (Rule::serving defines what counts once); then their sum,
-  /// or what Rule::total makes of them. Mostly: the sum over the lane groups of the most distinct words that one bank
-  /// must deliver.
+  /// or what Rule::total makes of them. Mostly: the sum over the lane groups of the most distinct words of one bank.
   unsigned passes = 0;
   unsigned ideal = 0;      ///< passes without any conflict: mostly, the lane groups that have an active lane
   unsigned conflicts = 0;  ///< passes - ideal; for atomic.cas, where each conflict takes two passes, half of that
@@ -80,8 +79,7 @@ struct Tally {
   std::uint64_t lanes = 0;     ///< active lanes, added up
   std::uint64_t passes = 0, ideal = 0, conflicts = 0;
   std::uint64_t unknown = 0;  ///< accesses without a known cost; they are not in the three above
-  /// By how much passes and conflicts may be higher, for loops whose length depends on other warps. The three above are
-  /// then the least.
+  /// By how much passes and conflicts may be higher, for loops whose length depends on other warps.
   std::uint64_t more_passes = 0, more_conflicts = 0;
 
   /// Adds an access of the lanes in `mask`, made `times` times. `cost` is null if it has no known cost.

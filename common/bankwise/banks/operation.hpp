@@ -10,8 +10,7 @@ namespace bankwise::banks {
 /// exchange). Atomics on floating-point numbers and on 64 bits are compiled to loops and have no cost here.
 /// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
 /// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
-/// row l. `cp_async` copies from global memory, through the L1 cache or past it (PTX: cp.async.ca and
-/// cp.async.cg).
+/// row l. `cp_async` copies from global memory, through the L1 cache or past it (cp.async.ca, cp.async.cg).
 enum class Operation {
   load,
   store,

@@ -1,5 +1,4 @@
-// Internal to common/bankwise/banks: how an access is split into what banks deliver, and how compute capability 1.x
-// serves it.
+// Internal to common/bankwise/banks: how an access is split into what banks deliver; compute capability 1.x.
 #pragma once
 
 #include <bit>
@@ -51,8 +50,7 @@ void for_each_unit_as(const Rule& rule, const Access& access, std::uint64_t lane
   });
 }
 
-/// Calls `visit(lane, bank, key)` for each bank that each lane needs. Whatever the bank delivers in one pass has one
-/// key.
+/// Calls `visit(lane, bank, key)` for each bank that each lane needs. What it delivers in one pass has one key.
 template <class Visit>
 void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, Request request, Visit visit) {
   switch (rule.serving) {
@@ -71,8 +69,7 @@ struct Steps {
 
 /// Steps that a request of compute capability 1.x takes, under the best and under the worst of the choices that the
 /// CUDA guide leaves to the hardware. Each step picks one word that is still wanted, serves all of its lanes, and
-/// serves one lane of every other bank. `words` are the words that the lanes want, at most 16; word w lies in bank w
-/// mod 16.
+/// serves one lane of every other bank. `words`: what the lanes want, at most 16; word w lies in bank w mod 16.
 Steps broadcast_steps(std::span<const std::uint64_t> words);
 
 /// The step, counted from 0, in which each lane is served, under one of the best choices.

@@ -1,10 +1,8 @@
-// What needs no MPI; and stand-ins for what this build lacks, MPI, NCCL or CUDA: the first function that would need it
-// throws.
+// What needs no MPI; and stand-ins for what this build lacks, MPI, NCCL or CUDA: the first function to need it throws.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 
 #include <bankwise/cluster/engine.hpp>
 
@@ -13,8 +11,7 @@ namespace bankwise::cluster {
 bool started_by_launcher() {
   // Set by Open MPI; by MPICH, Intel MPI and srun --mpi=pmi2; by PRRTE and srun --mpi=pmix.
   constexpr const char* variables[]{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-  return std::any_of(std::begin(variables), std::end(variables),
-                     [](const char* name) { return std::getenv(name) != nullptr; });
+  return std::ranges::any_of(variables, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 void agree(Communicator& communicator, const std::function<void()>& step) {

@@ -91,8 +91,7 @@ class Deadline {
   std::unique_ptr<Wait> interrupted_;
 };
 
-/// Something that all ranks refuse alike, so they stay in step. After any other exception, Communicator::end() must
-/// follow.
+/// Something that all ranks refuse alike, so they stay in step. Communicator::end() must follow any other exception.
 class Refused : public gpu::Unsupported {
  public:
   using gpu::Unsupported::Unsupported;

@@ -24,8 +24,7 @@ class Engine {
   virtual void all_reduce(gpu::Buffer& words, std::uint64_t count) = 0;
   /// to[rank * count ..] = from[0 .. count) of each rank.
   virtual void all_gather(const gpu::Buffer& from, gpu::Buffer& to, std::uint64_t count) = 0;
-  /// One piece to each rank, and one from each. `overlapped`: what is enqueued later may run at the same time, up
-  /// to join().
+  /// One piece to each rank, and one from each. `overlapped`: what follows may run at the same time, up to join().
   virtual void all_to_all(const gpu::Buffer& from, std::span<const Piece> send, gpu::Buffer& to,
                           std::span<const Piece> receive, bool overlapped) = 0;
   /// What is enqueued later waits for the earliest overlapped exchange that no join() has waited for.

@@ -33,8 +33,7 @@ void* driver_function(const char* name, unsigned version) {
 
 namespace {
 
-/// A gate in a CUDA stream. If the driver cannot wait for a word, the gate is always open, and open() returns the
-/// reason.
+/// A gate in a CUDA stream. If the driver cannot wait for a word, the gate is always open, and open() says why.
 class CudaGate {
  public:
   /// For streams of the current device. Error: gpu::Error.
@@ -43,24 +42,17 @@ class CudaGate {
       unavailable_ = "the driver cannot hold a stream back: it has no cuStreamWaitValue32";
       return;
     }
-    void* word = nullptr;
-    BANKWISE_CUDA(cudaHostAlloc(&word, sizeof *word_, cudaHostAllocMapped | cudaHostAllocPortable));
-    word_ = static_cast<std::uint32_t*>(word);
-    *word_ = 0;
-    gate_.emplace(*word_);
+    void* memory = nullptr;
+    BANKWISE_CUDA(cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocMapped | cudaHostAllocPortable));
+    memory_.reset(static_cast<std::byte*>(memory));
+    gate_.emplace(*new (memory) std::uint32_t{0});
   }
-  ~CudaGate() {
-    gate_.reset();
-    if (word_ != nullptr) log_cuda(cudaFreeHost(word_), "cudaFreeHost");
-  }
-  CudaGate(const CudaGate&) = delete;
-  CudaGate& operator=(const CudaGate&) = delete;
 
   /// Work that is enqueued in `stream` from now on waits for open(), or for one of the gate's limits.
   void close(cudaStream_t stream) {
     if (!unavailable_.empty()) return;
     const CUresult code =
-        wait_value_(stream, reinterpret_cast<CUdeviceptr>(word_), gate_->close(), CU_STREAM_WAIT_VALUE_GEQ);
+        wait_value_(stream, reinterpret_cast<CUdeviceptr>(memory_.get()), gate_->close(), CU_STREAM_WAIT_VALUE_GEQ);
     if (code == CUDA_SUCCESS) return;
     gate_->open();
     unavailable_ = fmt::format("the driver cannot hold a stream back: cuStreamWaitValue32 returns {}", int(code));
@@ -73,8 +65,8 @@ class CudaGate {
  private:
   using WaitValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned flags);
   WaitValue wait_value_;
-  std::uint32_t* word_ = nullptr;  // lies in host memory, at the same address for the device
-  std::string unavailable_;        // why the device cannot wait
+  PinnedMemory memory_;      // of the word, at the same address for the device
+  std::string unavailable_;  // why the device cannot wait
   std::optional<StreamGate> gate_;
 };
 

@@ -40,18 +40,6 @@ std::string_view word_at(std::string_view list, int number) {
   return list.substr(0, list.find(' '));
 }
 
-}  // namespace
-
-std::string opencl_error_name(cl_int code) {
-  const std::string_view name = code == -1001 ? "CL_PLATFORM_NOT_FOUND_KHR"
-                                : code >= 0   ? ""
-                                : code > -30  ? word_at(names_from_1, -1 - code)
-                                              : word_at(names_from_30, -30 - code);
-  return name.empty() ? "error " + std::to_string(code) : std::string(name);
-}
-
-namespace {
-
 class OpenClBuffer : public Buffer {
  public:
   OpenClBuffer(const cl::Context& context, std::uint64_t bytes)
@@ -113,8 +101,7 @@ class OpenClSession : public Session {
     opencl([&] { queue_.enqueueReadBuffer(memory(from), CL_TRUE, offset, data.size(), data.data()); });
   }
 
-  // In separate buffers of 1 GiB, because NVIDIA's driver fails from 2^31 bytes on
-  // (github.com/inducer/pyopencl/issues/395).
+  // In buffers of 1 GiB, because NVIDIA's driver fails from 2^31 bytes on (github.com/inducer/pyopencl/issues/395).
   void fill(Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::uint8_t value) override {
     constexpr std::uint64_t max_bytes = 1 << 30;
     const cl_uint pattern = value * 0x01010101U;  // filling byte by byte is slow on some drivers
@@ -298,8 +285,7 @@ std::string architecture(const cl::Device& device, const std::string& name) {
   return warp_width(device) ? name.substr(0, name.find(':')) : "";
 }
 
-/// NVIDIA's slot is the number of the PCI device; a GPU is its function 0. Drivers that do not report the domain have
-/// only one.
+/// NVIDIA's slot is the number of the PCI device; a GPU is its function 0. A driver without domains has one.
 std::string pci_bus_id(const cl::Device& device) {
   constexpr cl_device_info bus_nv = 0x4008, slot_nv = 0x4009, domain_nv = 0x400A;
   const auto bus = ask(device, nvidia, bus_nv), slot = ask(device, nvidia, slot_nv);
@@ -335,6 +321,14 @@ DeviceInfo describe(const cl::Device& device) {
 }
 
 }  // namespace
+
+std::string opencl_error_name(cl_int code) {
+  const std::string_view name = code == -1001 ? "CL_PLATFORM_NOT_FOUND_KHR"
+                                : code >= 0   ? ""
+                                : code > -30  ? word_at(names_from_1, -1 - code)
+                                              : word_at(names_from_30, -30 - code);
+  return name.empty() ? "error " + std::to_string(code) : std::string(name);
+}
 
 std::string append_opencl_devices(std::vector<DeviceInfo>& list) {
   return opencl([&]() -> std::string {

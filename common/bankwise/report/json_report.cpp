@@ -167,41 +167,6 @@ Json totals_of(const VariantLevels& variant) {
   return row;
 }
 
-}  // namespace
-
-Json json_document(const RunResults& run) {
-  if (run.ranks) return document_of_ranks(run);
-  Json devices = Json::array(), results = Json::array(), levels = Json::array(), totals = Json::array();
-  for (const auto& device : run.devices) devices.push_back(json_of(device));
-  for (const auto& result : run.results) results.push_back(json_of(*run.study, result));
-  for (const auto& variant : run.levels) {
-    for (const auto& kernel : variant.kernels) add_levels(levels, variant, kernel);
-    totals.push_back(totals_of(variant));
-  }
-  return {{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", revision()},
-          {"devices", devices},  {"results", results},      {"levels", levels},       {"totals", totals}};
-}
-
-std::string text_of(const Json& document) {
-  std::string text = "{\n";
-  for (auto entry = document.begin(); entry != document.end(); ++entry) {
-    text += fmt::format("{}: ", line_of(entry.key()));
-    if (!entry->is_array() || entry.key() == "command" || entry->empty()) {
-      text += line_of(*entry);
-    } else {
-      text += "[";
-      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + line_of((*entry)[i]);
-      text += "\n]";
-    }
-    text += std::next(entry) == document.end() ? "\n" : ",\n";
-  }
-  return text + "}\n";
-}
-
-std::string json_report(const RunResults& run) { return text_of(json_document(run)); }
-
-namespace {
-
 /// The text of a number, or of a text as one field of one line; nothing for null.
 std::string csv_text(const Json& value) {
   if (value.is_null()) return "";
@@ -251,6 +216,37 @@ std::vector<std::string> csv_columns(const RunResults& run) {
 }
 
 }  // namespace
+
+Json json_document(const RunResults& run) {
+  if (run.ranks) return document_of_ranks(run);
+  Json devices = Json::array(), results = Json::array(), levels = Json::array(), totals = Json::array();
+  for (const auto& device : run.devices) devices.push_back(json_of(device));
+  for (const auto& result : run.results) results.push_back(json_of(*run.study, result));
+  for (const auto& variant : run.levels) {
+    for (const auto& kernel : variant.kernels) add_levels(levels, variant, kernel);
+    totals.push_back(totals_of(variant));
+  }
+  return {{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", revision()},
+          {"devices", devices},  {"results", results},      {"levels", levels},       {"totals", totals}};
+}
+
+std::string text_of(const Json& document) {
+  std::string text = "{\n";
+  for (auto entry = document.begin(); entry != document.end(); ++entry) {
+    text += fmt::format("{}: ", line_of(entry.key()));
+    if (!entry->is_array() || entry.key() == "command" || entry->empty()) {
+      text += line_of(*entry);
+    } else {
+      text += "[";
+      for (std::size_t i = 0; i < entry->size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + line_of((*entry)[i]);
+      text += "\n]";
+    }
+    text += std::next(entry) == document.end() ? "\n" : ",\n";
+  }
+  return text + "}\n";
+}
+
+std::string json_report(const RunResults& run) { return text_of(json_document(run)); }
 
 std::string csv_of(const std::vector<std::string>& columns, const std::vector<Json>& rows) {
   std::string text = fmt::format("{}\n", fmt::join(columns, ","));

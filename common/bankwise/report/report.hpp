@@ -16,8 +16,7 @@ inline constexpr const char *json_help =
                                 "else",
                             *csv_help = "Write the results to this file as CSV, one line per variant; - is stdout";
 
-/// The whole report as JSON (described in docs/measuring.md, and for several ranks in docs/several_gpus.md): SI base
-/// units, the unit in the key, every sample.
+/// The whole report as JSON (docs/measuring.md, docs/several_gpus.md): SI units in the keys, every sample.
 std::string json_report(const study::RunResults& run);
 
 /// A head line and one line per row: the JSON's rows with the number of samples instead of the samples.
@@ -26,22 +25,19 @@ std::string csv_report(const study::RunResults& run);
 /// The tables for the terminal, one per device, or one for all ranks.
 std::string text_report(const study::RunResults& run);
 
-/// The part of the text report about levels: the work of lanes and banks between two barriers, one table per
-/// architecture. Wraps before column 100.
+/// The text report's levels: the work of lanes and banks between two barriers, by architecture, in 100 columns.
 std::string levels_text(const study::RunResults& run);
 
 /// A picture of the levels on the first architecture: lanes by levels, one panel per variant.
 std::string levels_svg(const study::RunResults& run);
 
-/// The part of the text report that compares hardware counters with the model, one table per device. Empty without
-/// --counters.
+/// The part of the text report that compares hardware counters with the model, by device. Empty without --counters.
 std::string counters_text(const study::RunResults& run);
 
 /// A previous run to compare with: the contents of a file that json_report() wrote.
 class EarlierRun {
  public:
-  /// Without a path there was none. Errors: UsageError if the file cannot be read or is not such a report of this case
-  /// study.
+  /// Without a path there was none. Error: UsageError if the file cannot be read or is no report of the case study.
   EarlierRun(const study::CaseStudy& study, const std::string& path);
 
   /// A table of the rows that both runs have (same API, device name, variant, scope, cache and extent): old and new

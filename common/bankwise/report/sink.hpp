@@ -41,8 +41,7 @@ std::string_view path_of(std::span<const Output> outputs, std::string_view optio
 /// Whether one of them is stdout, which then has no text.
 bool take_stdout(std::span<const Output> outputs);
 
-/// Opens the files, in the same order, before a run that takes minutes. Error: UsageError if one cannot be written, two
-/// are the same, or two are stdout.
+/// Opens the files, in the same order, before the run. Error: UsageError if one cannot be written, or two are the same.
 std::vector<OutputFile> open_files(std::span<const Output> outputs);
 
 /// Writes the report in each format that is asked for, and passes remarks to `tell`. Error: std::runtime_error.

@@ -14,6 +14,11 @@ using namespace study;
 
 namespace {
 
+using Row = std::vector<std::string>;
+using Table = std::vector<Row>;
+
+// --- The rows of one device, or of all ranks ---
+
 template <class Format>
 std::string optional_text(const std::optional<double>& value, const Format& format) {
   return value ? format(*value) : std::string("-");
@@ -27,8 +32,8 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
-std::vector<std::string> head_of(const RunResults& run) {
-  std::vector<std::string> head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
+Row head_of(const RunResults& run) {
+  Row head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
   if (!run.study->baseline.empty()) head.push_back(fmt::format("over {}", run.study->baseline));
   if (!run.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
   if (run.has_counters()) head.emplace_back("counted");
@@ -36,12 +41,12 @@ std::vector<std::string> head_of(const RunResults& run) {
   return head;
 }
 
-std::vector<std::string> row_of(const RunResults& run, const Result& result) {
+Row row_of(const RunResults& run, const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
-  std::vector<std::string> row{result.library.empty() ? result.variant : result.library, verified(result),
-                               optional_text(result.timing.median, format_time),         percent(result.timing.noise),
-                               optional_text(result.bytes_per_second, gigabytes),        percent(result.of_copy)};
+  Row row{result.library.empty() ? result.variant : result.library, verified(result),
+          optional_text(result.timing.median, format_time),         percent(result.timing.noise),
+          optional_text(result.bytes_per_second, gigabytes),        percent(result.of_copy)};
   if (!run.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!run.levels.empty()) {
     // The emulator's results for the row's kernels, or their CUDA counterparts.
@@ -103,7 +108,7 @@ std::string overheads(std::span<const Result> results) {
   return reasons.empty() ? "" : "note: these times may include launch overhead\n" + by_reason(reasons);
 }
 
-std::vector<std::string> row_on_ranks(const Result& result) {
+Row row_on_ranks(const Result& result) {
   const Scaling& scaling = result.scaling;
   const auto rate = [&](std::uint64_t bytes) {
     if (bytes == 0 || result.timing.median.value_or(0) <= 0) return std::string("-");
@@ -127,8 +132,8 @@ std::string text_on_ranks(const RunResults& run) {
   const RanksInfo& common = *run.ranks;
   const gpu::DeviceInfo& device = run.devices.front();
   const Result& first = run.results.front();
-  std::vector<std::vector<std::string>> rows{{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",
-                                              "of floor", "weak scaling", "exchange", "its share", "stop"}};
+  Table rows{{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s", "of floor", "weak scaling",
+              "exchange", "its share", "stop"}};
   std::string notes;
   for (const Result& result : run.results) {
     rows.push_back(row_on_ranks(result));
@@ -142,34 +147,11 @@ std::string text_on_ranks(const RunResults& run) {
          format_table(rows, 2, true) + notes + overheads(run.results) + '\n';
 }
 
-}  // namespace
-
-std::string text_report(const RunResults& run) {
-  if (run.ranks) return text_on_ranks(run);
-  std::string text;
-  for (const auto& device : run.devices) {
-    std::vector<std::vector<std::string>> rows{head_of(run)};
-    std::string notes;
-    std::vector<Result> on_device;
-    for (const auto& result : run.results) {
-      if (result.device->index != device.index) continue;
-      on_device.push_back(result);
-      rows.push_back(row_of(run, result));
-      notes += remarks(result);
-    }
-    if (on_device.empty()) continue;
-    text += table_heading(run, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
-  }
-  return text;
-}
-
-namespace {
-
-using Table = std::vector<std::vector<std::string>>;
+// --- Levels ---
 
 /// A kernel's two rows: its totals, then its levels with accesses.
 struct KernelRows {
-  std::vector<std::string> names, passes, lanes;
+  Row names, passes, lanes;
 };
 
 KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
@@ -189,7 +171,7 @@ KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
 constexpr std::size_t first_level = 2;  // the columns before it are titles
 
 /// Column heads in two lines, to save width: the first word above, the rest below; a single word goes below.
-Table head_of(const std::vector<std::string>& names) {
+Table head_of(const Row& names) {
   Table head(2);
   for (const std::string& name : names) {
     const auto blank = name.find(' ');
@@ -203,7 +185,7 @@ Table head_of(const std::vector<std::string>& names) {
 std::string tables(const std::vector<const VariantLevels*>& variants) {
   std::string text;
   Table table;
-  std::vector<std::string> names;
+  Row names;
   for (const VariantLevels* variant : variants) {
     for (const KernelLevels& kernel : variant->kernels) {
       const bool alone = variant->kernels.size() == 1;
@@ -230,35 +212,12 @@ std::string remarks(const std::vector<const VariantLevels*>& variants) {
   return by_reason(names);
 }
 
-}  // namespace
-
-std::string levels_text(const RunResults& run) {
-  std::string text;
-  for (auto next = run.levels.begin(); next != run.levels.end();) {
-    const banks::Architecture* architecture = next->architecture;
-    std::vector<const VariantLevels*> variants;
-    for (; next != run.levels.end() && next->architecture == architecture; ++next) variants.push_back(&*next);
-    const std::string rows = tables(variants);
-    text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
-                        run.study->name, architecture->name);
-    if (!rows.empty()) {
-      text += fmt::format(
-          "passes/ideal of the banks, or passes where these are the same; ALU: active lanes in warps of {}\n",
-          architecture->warp);
-    }
-    text += rows + remarks(variants) + '\n';
-  }
-  return text;
-}
-
-namespace {
+// --- Hardware counters ---
 
 constexpr std::size_t first_number = 2;  // the columns before it are titles
 constexpr std::size_t first_atomic = first_number + 4, after_atomics = first_atomic + 2;
 
-using Row = std::vector<std::string>;
-
-const std::vector<Row> head{
+const Table head{
     {"", "", "load", "load", "store", "store", "atomic", "atomic", "SIMT", "DRAM", "DRAM", "DRAM"},
     {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "%", "read", "written", "of bytes"}};
 
@@ -296,12 +255,63 @@ Row difference_row(const CounterResult& counters) {
   return row;
 }
 
+std::string whole_text(const RunResults& run) {
+  return text_report(run) + counters_text(run) + levels_text(run) + run.comparison;
+}
+
+constexpr Sink<RunResults> table[]{
+    {nullptr, nullptr, whole_text},
+    {"--json", json_help, json_report},
+    {"--csv", csv_help, csv_report},
+    {"--levels-svg",
+     "Write a picture of the levels to this SVG file: one row per lane, one column per level, coloured by conflicts",
+     levels_svg},
+};
+
 }  // namespace
+
+std::string text_report(const RunResults& run) {
+  if (run.ranks) return text_on_ranks(run);
+  std::string text;
+  for (const auto& device : run.devices) {
+    Table rows{head_of(run)};
+    std::string notes;
+    std::vector<Result> on_device;
+    for (const auto& result : run.results) {
+      if (result.device->index != device.index) continue;
+      on_device.push_back(result);
+      rows.push_back(row_of(run, result));
+      notes += remarks(result);
+    }
+    if (on_device.empty()) continue;
+    text += table_heading(run, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
+  }
+  return text;
+}
+
+std::string levels_text(const RunResults& run) {
+  std::string text;
+  for (auto next = run.levels.begin(); next != run.levels.end();) {
+    const banks::Architecture* architecture = next->architecture;
+    std::vector<const VariantLevels*> variants;
+    for (; next != run.levels.end() && next->architecture == architecture; ++next) variants.push_back(&*next);
+    const std::string rows = tables(variants);
+    text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
+                        run.study->name, architecture->name);
+    if (!rows.empty()) {
+      text += fmt::format(
+          "passes/ideal of the banks, or passes where these are the same; ALU: active lanes in warps of {}\n",
+          architecture->warp);
+    }
+    text += rows + remarks(variants) + '\n';
+  }
+  return text;
+}
 
 std::string counters_text(const RunResults& run) {
   std::string text;
   for (const auto& device : run.devices) {
-    std::vector<Row> rows = head;
+    Table rows = head;
     std::vector<std::pair<std::string, std::string>> reasons;
     const Result* any = nullptr;
     bool atomics = false;
@@ -336,23 +346,6 @@ std::string counters_text(const RunResults& run) {
   }
   return text;
 }
-
-namespace {
-
-std::string whole_text(const RunResults& run) {
-  return text_report(run) + counters_text(run) + levels_text(run) + run.comparison;
-}
-
-constexpr Sink<RunResults> table[]{
-    {nullptr, nullptr, whole_text},
-    {"--json", json_help, json_report},
-    {"--csv", csv_help, csv_report},
-    {"--levels-svg",
-     "Write a picture of the levels to this SVG file: one row per lane, one column per level, coloured by conflicts",
-     levels_svg},
-};
-
-}  // namespace
 
 std::span<const Sink<RunResults>> sinks() { return table; }
 

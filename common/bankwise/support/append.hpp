@@ -1,5 +1,4 @@
-// Writes to open files, and how the parts that bankcheck loads into a program write their records. Needs only the C
-// library.
+// Writes to open files, and how the parts that bankcheck loads into a program write records. Needs only the C library.
 #pragma once
 
 #include <fcntl.h>

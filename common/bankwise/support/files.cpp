@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include <bankwise/support/append.hpp>
 #include <bankwise/support/exit_code.hpp>
 
 namespace bankwise {
@@ -24,13 +25,6 @@ namespace fs = std::filesystem;
 
 std::string last_error() { return std::generic_category().message(errno); }
 
-/// Writes and closes; false if any step fails, or the file did not open.
-bool write_all(std::FILE* file, std::string_view text) {
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return (std::fclose(file) == 0) && written;
-}
-
 /// Writes a new file, which has no name before it is complete: nothing of it is left if the process is killed. Not all
 /// file systems know files without names. False if any step fails.
 bool write_new(const fs::path& name, mode_t mode, std::string_view text) {
@@ -38,15 +32,14 @@ bool write_new(const fs::path& name, mode_t mode, std::string_view text) {
   int descriptor = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   const bool is_nameless = descriptor >= 0;
   if (!is_nameless) descriptor = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
-  if (file == nullptr) return false;
+  if (descriptor < 0) return false;
   (void)fchmod(descriptor, mode);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  const bool written = support::write_all(descriptor, text);
   const std::string itself = fmt::format("/proc/self/fd/{}", descriptor);
   const bool named =
       written && (!is_nameless || linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0);
   const int why = errno;
-  const bool closed = std::fclose(file) == 0;
+  const bool closed = close(descriptor) == 0;
   if (!named) errno = why;
   return named && closed;
 }
@@ -146,7 +139,8 @@ void OutputFile::write(std::string_view text) const {
   struct stat old {};
   const bool exists = stat(path_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
-    if (!write_all(std::fopen(path_.c_str(), "w"), text)) throw fail();
+    const int device = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0 || !support::write_all(device, text) || close(device) != 0) throw fail();
     return;
   }
   const std::string unique =

@@ -7,8 +7,7 @@
 namespace bankwise {
 
 /// A plain-text table. The first row is the head. The first `left` columns are left-aligned, the others right-aligned;
-/// the last column may be long and is left-aligned if `last_left`. Every line begins with two blanks and has none at
-/// its end.
+/// the last column may be long and is left-aligned if `last_left`. Lines begin with two blanks, and end without.
 std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left, bool last_left = false);
 
 /// A table with more columns than fit: split into as many parts as needed, one below the other, about equally wide and

@@ -15,15 +15,13 @@ std::string in_quotes(std::string_view text, std::size_t longest = 40);
 /// "1 launch", "3 launches".
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
 
-/// "  naive, padded: reason" for each reason, in order of first appearance. The input holds pairs of a name and its
-/// reason.
+/// "  naive, padded: reason" for each reason, in order of first appearance. The input: names and reasons.
 std::string by_reason(const std::vector<std::pair<std::string, std::string>>& names);
 
 /// Letters to insert, delete or change to turn one word into the other (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// One sentence for a name that is not one of the `known` ones (at least one): it suggests the nearest, and `where` to
-/// find them all.
+/// One sentence for a name that is none of the `known` ones (at least one): it suggests the nearest; `where` all are.
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                     std::string_view where);
 
