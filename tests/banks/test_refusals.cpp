@@ -147,6 +147,19 @@ TEST_CASE("banks/refusals/unsupported") {
   CHECK(refused > 1000);
 }
 
+TEST_CASE("banks/refusals/names") {
+  const std::pair<const char*, const char*> names[]{
+      {"sm_90", "sm_90"},   {"sm_90a", "sm_90"}, {"SM_100F", "sm_100"}, {"sm_80a", "sm_80"},
+      {"GFX942", "gfx942"}, {"sm_90b", ""},      {"sm_90aa", ""},       {"sm_", ""},
+      {"sm_a", ""},         {"gfx942a", ""},     {"90a", ""},           {"", ""},
+  };
+  for (const auto& [name, expected] : names) {
+    INFO(name);
+    const Architecture* architecture = find_architecture(name);
+    CHECK((architecture == nullptr ? "" : architecture->name) == std::string_view(expected));
+  }
+}
+
 // well_formed() tells tables that cost() can handle from those that it cannot.
 
 namespace {

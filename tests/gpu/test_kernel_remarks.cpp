@@ -54,13 +54,15 @@ TEST_CASE("gpu/kernel_remarks/named_kernels") {
 
 TEST_CASE("gpu/kernel_remarks/build_refuses") {
   const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  const auto embed = [&](const std::string& arguments) {
+    const int status = std::system((EMBED_KERNELS + arguments + " 2>" + folder + "/err").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
   const auto code_of = [&](const std::string& cuh, const std::string& cl) {
     std::ofstream(scratch.path() / "k.cuh") << cuh;
     std::ofstream(scratch.path() / "k.cl") << cl;
-    const std::string folder = scratch.path().string();
-    const std::string command = EMBED_KERNELS " k '' " + folder + "/out 0 0 0 " + folder + "/k.cuh " + folder + "/k.cl";
-    const int status = std::system((command + " 2>" + folder + "/err").c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return embed(" k '' " + folder + "/out 0 0 0 " + folder + "/k.cuh " + folder + "/k.cl");
   };
   const auto error = [&] { return text_of(scratch.path() / "err"); };
   CHECK(code_of(cuda, opencl) == 0);
@@ -71,6 +73,8 @@ TEST_CASE("gpu/kernel_remarks/build_refuses") {
   CHECK(error().find("k.cl and .cuh have different blocks") != std::string::npos);
   CHECK(code_of(cuda, replaced(opencl, "// Contract", "// Kernels: a, b\n// Contract")) == 2);
   CHECK(error().find("k.cl and .cuh have different kernels") != std::string::npos);
+  CHECK(embed("") == 2);
+  CHECK(error().find("bankwise_embed_kernels: usage: ") == 0);
 }
 
 namespace {
