@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <bankwise/bench/program.hpp>
+#include <bankwise/bench/workbench.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
@@ -33,6 +34,26 @@ TEST_CASE("bench/program/failing_device") {
     CHECK(done.size() == 2);
   }
   CHECK(run_each("test", jobs, [](const DeviceJob&) {}));
+}
+
+TEST_CASE("bench/program/shortage") {
+  // A buffer of 4 MiB and its guard for the input, the output and the copy, and on a CPU the host's copies.
+  constexpr std::uint64_t mebibyte = 1 << 20, buffer = 4 * mebibyte + 256, on_gpu = 3 * buffer;
+  constexpr std::uint64_t on_cpu = on_gpu + 8 * mebibyte;
+  const auto sentence = [](bool is_gpu, std::uint64_t memory, std::uint64_t allocation) {
+    gpu::DeviceInfo device{.name = "It"};
+    device.is_gpu = is_gpu;
+    device.global_memory = memory;
+    device.max_allocation = allocation;
+    return shortage(transpose::case_study(), {1024, 1024}, device);
+  };
+  CHECK(sentence(true, on_gpu, buffer) == "");
+  CHECK(sentence(false, on_cpu, buffer) == "");
+  const std::string advice = "; choose a smaller --width and --height";
+  CHECK(sentence(true, on_gpu - 1, buffer) == "It has 12.6 MB and this needs 12.6 MB" + advice);
+  CHECK(sentence(false, on_cpu - 1, buffer) == "It has 21.0 MB and this needs 21.0 MB" + advice);
+  CHECK(sentence(true, on_gpu, buffer - 1) ==
+        "It allocates at most 4.19 MB per buffer and this needs 4.19 MB" + advice);
 }
 
 // Bad input that a program refuses before it looks for a device: one clear sentence, exit code 2.

@@ -61,6 +61,23 @@ struct Earlier {
   EarlierRun run() const { return {reduction::case_study(), path}; }
 };
 
+using Cells = std::vector<std::string>;
+
+/// The cells of the row that begins with `name`; runs of two spaces or more separate them.
+Cells cells_of(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    Cells cells;
+    for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
+      const std::size_t end = line.find("  ", at);
+      cells.push_back(line.substr(at, end - at));
+      at = end == std::string::npos ? end : line.find_first_not_of(' ', end);
+    }
+    if (!cells.empty() && cells.front() == name) return cells;
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("report/reports/json") {
@@ -105,6 +122,38 @@ TEST_CASE("report/reports/text") {
   CHECK(text.find("naive") != std::string::npos);
   CHECK(text.find("\"quoted\"") != std::string::npos);
   CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
+}
+
+TEST_CASE("report/reports/text_rows") {
+  RunResults report = make_report();
+  const banks::Architecture *const ampere = banks::find_architecture("sm_80"), *const hopper =
+                                                                                   banks::find_architecture("sm_90");
+  const auto levels = [](std::string_view variant, const banks::Architecture* architecture, std::uint64_t passes) {
+    VariantLevels made{.variant = variant, .architecture = architecture};
+    made.alu_utilization = double(passes) / 100;
+    made.costs = banks::Tally{.passes = passes, .ideal = 10};
+    return made;
+  };
+  report.levels = {levels("packed", ampere, 20), levels("naive", ampere, 30), levels("packed", hopper, 40),
+                   levels("naive", hopper, 50)};
+  report.results.front().of_copy = 0.5;
+  for (const char* variant : {"sequential", "naive"}) {
+    report.results.push_back(report.results.front());
+    report.results.back().variant = variant;
+  }
+  report.results.back().library = "CUB 3.1";
+  for (Result& result : report.results) result.architecture = hopper;
+  report.results.back().architecture = ampere;
+  const std::string text = text_report(report);
+  INFO(text);
+  const Cells rows[]{
+      {"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive", "passes", "ALU", "samples", "stop"},
+      {"naive", "yes", "2 us", "1.0 %", "0.1", "50.0 %", "1.00 x", "5.00 x", "50.0 %", "3", "quiet"},
+      {"packed", "error", "-", "-", "-", "-", "-", "4.00 x", "40.0 %", "0", "packed.cl does not compile:"},
+      {"sequential", "yes", "2 us", "1.0 %", "0.1", "50.0 %", "1.00 x", "-", "-", "3", "quiet"},
+      {"CUB 3.1", "yes", "2 us", "1.0 %", "0.1", "50.0 %", "1.00 x", "3.00 x", "30.0 %", "3", "quiet"},
+  };
+  for (const Cells& row : rows) CHECK(cells_of(text, row.front()) == row);
 }
 
 TEST_CASE("report/reports/dropped_samples") {
@@ -279,27 +328,11 @@ RunResults two_ranks() {
   return report;
 }
 
-/// The cells of the row that begins with `name`; runs of two spaces or more separate them.
-std::vector<std::string> cells_of(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> cells;
-    for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
-      const std::size_t end = line.find("  ", at);
-      cells.push_back(line.substr(at, end - at));
-      at = end == std::string::npos ? end : line.find_first_not_of(' ', end);
-    }
-    if (!cells.empty() && cells.front() == name) return cells;
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("report/rank_reports/table") {
   const std::string text = text_report(two_ranks());
   INFO(text);
-  using Cells = std::vector<std::string>;
   CHECK(text.find("transpose: 3 x 70 words on 2 ranks, opencl:3 A \"fine\" device\n"
                   "NCCL 2.28.3, Open MPI v4.1.4; one node; cache cold\n") == 0);
   CHECK(cells_of(text, "variant") == Cells{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include <bankwise/support/progress.hpp>
@@ -51,4 +53,11 @@ TEST_CASE("driver/progress_file/one_line") {
   CHECK(file.text().empty());
   bankwise::begin_launch(*progress, std::string(500, 'k'), 2);
   CHECK(file.text() == "bankcheck: " + std::string(103, 'k') + ", launch 2: 0 of 2 blocks");
+
+  CHECK(bankwise::map_progress((scratch.path() / "none").c_str()) == nullptr);
+  const int input = dup(STDIN_FILENO);  // without stdin the file gets its number
+  close(STDIN_FILENO);
+  CHECK(bankwise::map_progress(path.c_str()) != nullptr);
+  if (input >= 0) dup2(input, STDIN_FILENO);
+  close(input);
 }

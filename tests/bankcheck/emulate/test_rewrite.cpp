@@ -56,8 +56,11 @@ TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("T::template k<1><<<1, 1>>>();") == launched("T::template k<1>", "1, 1", "") + ";");
   CHECK(rewritten("k<(a > b)><<<1, 1>>>();") == launched("k<(a > b)>", "1, 1", "", "bankwise_a...", "&") + ";");
   // Null pointers.
-  const std::string pick = "::bankwise::emulator::runtime::pick<1>(bankwise_a...)";
-  CHECK(rewritten("k<<<1, 1>>>(0, x);") == launched("k", "1, 1", "0, x", "0, " + pick) + ";");
+  const auto pick = [](int i) {
+    return "::bankwise::emulator::runtime::pick<" + std::to_string(i) + ">(bankwise_a...)";
+  };
+  CHECK(rewritten("k<<<1, 1>>>(0, x);") == launched("k", "1, 1", "0, x", "0, " + pick(1)) + ";");
+  CHECK(rewritten("k<<<1, 1>>>(x, NULL);") == launched("k", "1, 1", "x, NULL", pick(0) + ", NULL") + ";");
   CHECK(rewritten("k<<<1, 1>>>(f<0, 1>(), 0);") == launched("k", "1, 1", "f<0, 1>(), 0") + ";");
   // What only looks like a launch.
   for (const std::string source : {"a << b << c >> d;", "operator<<<int>(a, b);", "\"k<<<1, 1>>>()\"",
