@@ -7,6 +7,7 @@
 
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/emulator/runtime/types.hpp>
@@ -66,6 +67,45 @@ __attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inli
   }
 }
 
+/// A temporary with a destructor, as argument. A GPU's launch destroys it once, so there is no copy while it exists;
+/// a launch for later has one.
+template <class Value>
+class Temporary {
+ public:
+  explicit Temporary(Value& value) : value_(&value) {}
+  Temporary(const Temporary& other) : value_(new Value(*other.value_)), is_copy_(true) {}
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (is_copy_) delete value_;
+  }
+  BANKWISE_NOT_THE_KERNEL Value& value() { return *value_; }
+
+ private:
+  Value* value_;
+  bool is_copy_ = false;
+};
+
+/// What a launch keeps of an argument: a copy, or a Temporary.
+template <class Argument>
+__attribute__((always_inline)) inline auto kept(Argument&& argument) {
+  using Value = std::decay_t<Argument>;
+  if constexpr (std::is_lvalue_reference_v<Argument> || std::is_trivially_destructible_v<Value>) {
+    return Value(argument);
+  } else {
+    return Temporary(argument);
+  }
+}
+
+template <class Value>
+__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline Value& value_of(Value& kept) {
+  return kept;
+}
+template <class Value>
+__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline Value& value_of(
+    Temporary<Value>& kept) {
+  return kept.value();
+}
+
 /// The bytes of values whose types allow it, without padding.
 template <class... Values>
 struct Bytes {
@@ -96,8 +136,9 @@ struct ConfiguredKernel {
   /// Inlined, so that the launch's line is found.
   template <class... Arguments>
   __attribute__((always_inline)) void operator()(Arguments&&... arguments) const {
-    auto lane = [call = call, ... values = std::decay_t<Arguments>(arguments)]() mutable BANKWISE_NOT_THE_KERNEL {
-      call(values...);
+    auto lane = [call = call,
+                 ... values = kept<Arguments>(static_cast<Arguments&&>(arguments))]() mutable BANKWISE_NOT_THE_KERNEL {
+      call(value_of(values)...);
     };
     using Body = decltype(lane);
     if (in_kernel()) {
@@ -134,8 +175,9 @@ LaunchableKernel<Call> launching(Call call) {
 template <class... Parameters, size_t... i>
 cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration& configuration, void** arguments,
                              std::index_sequence<i...>) {
-  const auto lane = [kernel, ... values = *static_cast<std::decay_t<Parameters>*>(arguments[i])]()
-                        BANKWISE_NOT_THE_KERNEL { kernel(values...); };
+  // As if they were temporaries: bytes that no launch destroys.
+  auto lane = [kernel, ... values = kept(std::move(*static_cast<std::decay_t<Parameters>*>(
+                           arguments[i])))]() mutable BANKWISE_NOT_THE_KERNEL { kernel(value_of(values)...); };
   using Values = Bytes<std::decay_t<Parameters>...>;
   const Values bytes(*static_cast<std::decay_t<Parameters>*>(arguments[i])...);
   return launch(configuration, run_lane<decltype(lane)>,

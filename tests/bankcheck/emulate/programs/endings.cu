@@ -53,6 +53,13 @@ int main(int count, char** arguments) {
   if (is("host_write")) *out = 1;
   Owner owner{in};
   if (is("argument")) adds<<<2, 64>>>(owner, 0);
+  if (is("temporary")) adds<<<2, 64>>>(Owner{out}, 0);
+  int where = 0;
+  void* values[]{&owner, &where};
+  if (is("list")) cudaLaunchKernel(reinterpret_cast<void*>(adds), 2, 64, values);
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = 2, configuration.blockDim = 64;
+  if (is("values")) cudaLaunchKernelEx(&configuration, adds, owner, 0);
   if (is("own")) frees<<<2, 64>>>();
   if (is("atomic")) adds<<<1, 2>>>(owner, 4096);
   const char* fresh[]{"PATH=/bin:/usr/bin", nullptr};

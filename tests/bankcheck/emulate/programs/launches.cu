@@ -47,6 +47,13 @@ __global__ void aligned(int* out) {
   out[threadIdx.x] = bytes[(threadIdx.x + 1) % 4];
 }
 
+struct Words {
+  int* volatile begin;  // the destructor's store remains
+  ~Words() { begin = nullptr; }
+};
+__global__ void fills(Words words, int value) { words.begin[threadIdx.x] = value; }
+__global__ void launches(int* out, int value) { fills<<<1, 4>>>(Words{out}, value); }
+
 #define LAUNCH(kernel, ...) kernel<<<__VA_ARGS__>>>
 #define TIMES(statement) \
   do {                   \
@@ -139,6 +146,10 @@ int main() {
   configuration.blockDim = dim3(4);
   cudaLaunchKernelEx(&configuration, plain, out, 79);
   EXPECT(79);
+  fills<<<1, 4>>>(Words{out}, 83);
+  EXPECT(83);
+  launches<<<1, 1>>>(out, 89);
+  EXPECT(89);
   puts(failures == 0 ? "right" : "wrong");
   return failures != 0;
 }
