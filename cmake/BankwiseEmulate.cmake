@@ -77,7 +77,8 @@ function(bankwise_emulated_program_source target source result)
   set(include $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
   set(standard $<TARGET_PROPERTY:${target},CXX_STANDARD>)
-  add_custom_command(OUTPUT ${object} DEPENDS ${path} bankwise::bankcheck DEPFILE ${object}.d
+  add_custom_command(OUTPUT ${object} DEPFILE ${object}.d
+    DEPENDS ${path} bankwise::bankcheck bankwise::emulated_program  # whose headers are compiled in advance
     COMMAND bankwise::bankcheck emulate --object ${object} --cache ${CMAKE_CURRENT_BINARY_DIR}/${target}_emulated
             "$<$<BOOL:${include}>:-I$<JOIN:${include},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
             "$<$<BOOL:${standard}>:--std=c++${standard}>" ${path}
