@@ -30,6 +30,8 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const ScratchDirectory scratch;
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"int main() { return x; }\n", "program.cu:1: "},
+           {"#include <curand_kernel.h>\n__global__ void k(curandState* state) {}\nint main() {}\n",
+            "program.cu:2: curandState is not emulated"},
            {"__global__ void k();\n\nint main() { k<<<1, 2>>>; }\n",
             "program.cu:3: the launch has no >>> that arguments in parentheses follow"},
            {"int missing();\nint main() { return missing(); }\n", "no source and no library defines `missing()'"},
