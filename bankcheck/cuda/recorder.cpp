@@ -115,8 +115,8 @@ fs::path find_injection() {
 }
 
 /// Returns if the CUDA driver (libcuda.so.1) has a device; CUDA_VISIBLE_DEVICES may hide all of them. A child process
-/// asks, so this one keeps no CUDA state. Errors: CommandFailed with exit_nothing if the machine has no NVIDIA GPU, or no
-/// driver for one; std::runtime_error if the driver fails in another way.
+/// asks, so this one keeps no CUDA state. Errors: CommandFailed with exit_nothing if the machine has no NVIDIA GPU or
+/// driver; std::runtime_error if the driver fails in another way.
 void check_gpu_present() {
   Pipe pipe;
   const pid_t child = fork();

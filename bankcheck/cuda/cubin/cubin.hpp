@@ -80,8 +80,8 @@ struct InstructionBits {
   std::uint64_t low = 0, high = 0;
 };
 
-/// "LDS.128" or "ATOMS.POPC.INC.32", as nvdisasm writes an instruction that can access shared memory: the operation with all its modifiers in nvdisasm's order, without operands and
-/// predicate. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
+/// "LDS.128" or "ATOMS.POPC.INC.32": an instruction that can access shared memory with its modifiers, as nvdisasm writes
+/// it. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
 /// architectures, and for modifiers that are not known.
 std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
 
@@ -92,9 +92,9 @@ std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
 /// A long name has "..." for all its template arguments from the start. What no C++ compiler mangled is only cut.
 std::string demangled(std::string_view mangled, std::size_t max_width = 80);
 
-/// The namespaces and the name of a function mangled by the Itanium C++ ABI, "cub::detail::Kernel<...>", without decoding
-/// arguments and parameters, in time proportional to the length. A complete demangler cannot promise that: each reference to an earlier part of the name may double what it writes. Nothing for
-/// operators, constructors, names inside of functions, and what is no such name.
+/// The namespaces and the name of a function mangled by the Itanium C++ ABI, "cub::detail::Kernel<...>", without its
+/// arguments and parameters, in time proportional to the length: each reference of a complete demangler may double what
+/// it writes. Nothing for operators, constructors, names inside of functions, and what is no such name.
 std::optional<std::string> mangled_path(std::string_view mangled);
 
 }  // namespace bankwise::cuda
