@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Textbook kernels as in the well-known texts, for tables of the cost of their steps. One block each.
 
 /// Sum of GROUP words, the first version of every course: lane l works where l is a multiple of 2s.

@@ -80,8 +80,8 @@ struct InstructionBits {
   std::uint64_t low = 0, high = 0;
 };
 
-/// "LDS.128" or "ATOMS.POPC.INC.32": an instruction that can access shared memory with its modifiers, as nvdisasm writes
-/// it. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
+/// "LDS.128" or "ATOMS.POPC.INC.32": an instruction that can access shared memory, and its modifiers, as nvdisasm has
+/// them. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
 /// architectures, and for modifiers that are not known.
 std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
 

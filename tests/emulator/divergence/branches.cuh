@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Branches, and lanes that return.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the kernels of this folder share, for the emulator; path_reference.hpp has the same for the second
 // implementation. Each kernel takes `in`, 256 words of any value, and `out`, one word per thread of its only block,
 // which has at most 64 threads. After the barrier, at most one statement loads each array and at most one stores it, so

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Functions that lanes call from different places, and return from at different times.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Loops with a different number of iterations per thread, and lanes of a warp that read what their neighbours have
 // written.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Contexts, builds and processes that look alike and must be kept apart, chosen by the argument:
 //   threads  two contexts, each in its own thread, at the same time
 //   builds   one source, built with two options

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Runs a kernel with bank conflicts and one without, prints its arguments, and copies stdin to stdout if the first
 // argument is --copy-stdin. The kernel `column` has 64 lanes and one store with stride 32, all in one bank of 32.
 #include "opencl_setup.h"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Chooses its kernel by the device, as libraries do, and prints what the device says. With the argument "at_run_time"
 // it loads OpenCL at run time, so that the ICD loader finds the driver.
 #include <dlfcn.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Divergent work-items of a warp. Every kernel runs one group of 64 work-items, and reads a table of 256 words that
 // contain their own indices; the program computes the expected sums with the same C code.
 #include "opencl_setup.h"

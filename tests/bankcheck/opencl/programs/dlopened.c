@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Loads OpenCL at run time, as programs do that also work without it. Linked with libdl alone. With an argument it hides
 // its stderr, and first creates a kernel that Oclgrind cannot create.
 #define CL_TARGET_OPENCL_VERSION 120

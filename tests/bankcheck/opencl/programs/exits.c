@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Ends in the way that its argument selects, before, during or after the launch of a kernel.
 #include <signal.h>
 #include <sys/wait.h>

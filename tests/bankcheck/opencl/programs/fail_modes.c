@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Fails in the way that its argument selects.
 #define _GNU_SOURCE
 #include <signal.h>

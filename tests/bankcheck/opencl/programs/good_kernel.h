@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A kernel without a fault, for programs that fail in other ways.
 #pragma once
 

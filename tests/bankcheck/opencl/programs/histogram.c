@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Counts 256 numbers below 64 in local memory, with each kind of atomic: scattered numbers first, then equal ones.
 #include "opencl_setup.h"
 

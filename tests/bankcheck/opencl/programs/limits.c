@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Kernels that are hard to simulate. The argument is sub_groups, halves, large, or unsynchronized.
 #include "opencl_setup.h"
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Launches kernels as its arguments say: KERNEL GROUPS ROUNDS LAUNCHES, and so on. A round of `column` has 62 conflicts
 // in a group, one of `row` has none. Other arguments:
 //   chdir     changes to the root directory

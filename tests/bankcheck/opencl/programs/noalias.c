@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Functions that are always inlined, with pointers that alias nothing: a struct as a result, and restrict arguments.
 #include "opencl_setup.h"
 

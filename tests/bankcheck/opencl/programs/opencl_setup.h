@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The OpenCL setup of every test program. A failed call ends the program with exit code 1.
 #pragma once
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Sums 16 x 256 numbers, with interleaved and with sequential addressing.
 #include "opencl_setup.h"
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Passes -O3 to the compiler. Oclgrind executes its kernels incorrectly if bits beyond `t & 3` matter, and if the parts
 // of a float4 are loaded one by one.
 #include "opencl_setup.h"

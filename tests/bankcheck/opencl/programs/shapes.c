@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Work-groups in three dimensions, local memory of several arrays, and arrays whose size the host chooses.
 #include "opencl_setup.h"
 

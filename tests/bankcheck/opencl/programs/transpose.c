@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Transposes a matrix of 64 x 64 in tiles of 32 x 32: naively, with a padded row, and with an XOR swizzle.
 #include "opencl_setup.h"
 

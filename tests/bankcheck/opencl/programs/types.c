@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Local arrays of all kinds of elements. Every kernel runs one group of 64 work-items, and each writes one number.
 #include "opencl_setup.h"
 

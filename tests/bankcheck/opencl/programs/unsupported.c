@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Goes on after a kernel that Oclgrind cannot run, or prints the messages of Oclgrind itself.
 #include "good_kernel.h"
 
