@@ -85,7 +85,7 @@ Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request
   return broadcast_steps({words.data(), count});
 }
 
-/// 1 or 2 if every active lane has the address of the lane at this distance (by XOR), or that is inactive; else 0.
+/// 1 or 2 if every active lane has the address of the lane at this distance (XOR), or that lane is inactive; else 0.
 unsigned agreeing_distance(const Access& access) {
   for (const unsigned distance : {1U, 2U}) {
     bool agree = true;

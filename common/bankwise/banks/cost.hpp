@@ -79,7 +79,7 @@ struct Tally {
   std::uint64_t lanes = 0;     ///< active lanes, added up
   std::uint64_t passes = 0, ideal = 0, conflicts = 0;
   std::uint64_t unknown = 0;  ///< accesses without a known cost; they are not in the three above
-  /// By how much passes and conflicts may be higher, for loops whose length depends on other warps.
+  /// By how much passes and conflicts may be higher than that, where loops depend on other warps.
   std::uint64_t more_passes = 0, more_conflicts = 0;
 
   /// Adds an access of the lanes in `mask`, made `times` times. `cost` is null if it has no known cost.

@@ -1,4 +1,4 @@
-// Internal to common/bankwise/banks: how an access is split into what banks deliver; compute capability 1.x.
+// Internal to common/bankwise/banks: how an access is split for banks, and compute capability 1.x.
 #pragma once
 
 #include <bit>

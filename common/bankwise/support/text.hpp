@@ -21,7 +21,7 @@ std::string by_reason(const std::vector<std::pair<std::string, std::string>>& na
 /// Letters to insert, delete or change to turn one word into the other (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// One sentence for a name that is none of the `known` ones (at least one): it suggests the nearest; `where` all are.
+/// One sentence for a name that is none of the `known` ones (at least one): suggests the nearest, and `where` to look.
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                     std::string_view where);
 
