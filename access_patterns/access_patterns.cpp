@@ -67,7 +67,7 @@ constexpr Kernel kernels[]{
     {"stmatrix_x4", stmatrix, 16, 2, 512, 32768, 2048, store_it},
 };
 
-const Kernel& kernel_of(const Pattern& pattern) {
+const Kernel& kernel_of(const AccessPattern& pattern) {
   return *std::find_if(std::begin(kernels), std::end(kernels), [&](const Kernel& kernel) {
     return kernel.operation == pattern.operation && kernel.width == pattern.width;
   });
@@ -75,16 +75,16 @@ const Kernel& kernel_of(const Pattern& pattern) {
 
 /// int data[s * t] for s = 1 ... 32.
 template <std::size_t... i>
-std::vector<Pattern> strides(std::index_sequence<i...>) {
+std::vector<AccessPattern> strides(std::index_sequence<i...>) {
   static const std::string names[]{"stride" + std::to_string(i + 1)...};
   static const std::string ideas[]{"int data[" + std::to_string(i + 1) + " * t]" +
                                    (i + 1 == 17 ? ", the fix for stride 16" : "")...};
-  return {Pattern{names[i], ideas[i], load, 4, strided<i + 1>}...};
+  return {AccessPattern{names[i], ideas[i], load, 4, strided<i + 1>}...};
 }
 
-const std::vector<Pattern>& patterns() {
-  static const std::vector<Pattern> patterns = [] {
-    std::vector<Pattern> built = strides(std::make_index_sequence<32>());
+const std::vector<AccessPattern>& patterns() {
+  static const std::vector<AccessPattern> patterns = [] {
+    std::vector<AccessPattern> built = strides(std::make_index_sequence<32>());
     built.insert(built.end(), std::begin(fixed_patterns), std::end(fixed_patterns));
     return built;
   }();
@@ -94,19 +94,19 @@ const std::vector<Pattern>& patterns() {
 const std::vector<Variant>& variants() {
   static const std::vector<Variant> variants = [] {
     std::vector<Variant> built;
-    for (const Pattern& pattern : patterns()) built.emplace_back(Variant{pattern.name, block, pattern.idea});
+    for (const AccessPattern& pattern : patterns()) built.emplace_back(Variant{pattern.name, block, pattern.idea});
     return built;
   }();
   return variants;
 }
 
 std::size_t number_of(const Variant& variant) {
-  const auto pattern = std::ranges::find(patterns(), variant.name, &Pattern::name);
+  const auto pattern = std::ranges::find(patterns(), variant.name, &AccessPattern::name);
   return std::size_t(pattern - patterns().begin());
 }
 
 /// Byte offset at which a lane starts.
-std::uint32_t offset_of(const Pattern& pattern, unsigned lane) {
+std::uint32_t offset_of(const AccessPattern& pattern, unsigned lane) {
   const unsigned element = pattern.element(lane % lanes);
   return element == idle ? idle : element * pattern.width;
 }
@@ -116,7 +116,7 @@ std::uint64_t input_words(Extent) { return patterns().size() * lanes; }
 
 /// Byte offsets of the words, or of the part of a word, that a lane accesses. In a matrix operation a lane accesses one
 /// word of each of four rows whose addresses come from other lanes.
-std::vector<std::uint32_t> parts_of(const Pattern& pattern, unsigned lane) {
+std::vector<std::uint32_t> parts_of(const AccessPattern& pattern, unsigned lane) {
   std::vector<std::uint32_t> parts;
   const unsigned rows = banks::matrix_rows(pattern.operation);
   for (unsigned row = lane / 4; row < rows; row += 8) parts.push_back(offset_of(pattern, row) + lane % 4 * 4);
@@ -138,7 +138,7 @@ void put(Words& tile, std::uint64_t byte, unsigned width, std::uint32_t value) {
 
 /// Loads: the sum of all loaded values. All others: the sum of the final values at the addresses of the thread.
 std::vector<Words> reference(Extent extent, std::span<const Words>, const Variant& variant) {
-  const Pattern& pattern = patterns().at(number_of(variant));
+  const AccessPattern& pattern = patterns().at(number_of(variant));
   const Kernel& kernel = kernel_of(pattern);
   const std::uint64_t places = kernel.places(), count = extent.width * kernel.accesses;
   Words tile(kernel.tile / 4), sums(block.size());
@@ -190,7 +190,7 @@ std::vector<std::string> level_names(const Variant&, std::string_view) { return 
 }  // namespace
 
 RepeatedAccess repeated_access(const Variant& variant, Extent extent) {
-  const Pattern& pattern = patterns().at(number_of(variant));
+  const AccessPattern& pattern = patterns().at(number_of(variant));
   const std::uint64_t warps = block.size() / lanes;
   RepeatedAccess repeated{pattern.operation, pattern.width, 0, {}, extent.width * kernel_of(pattern).accesses * warps};
   for (unsigned lane = 0; lane < banks::max_lanes; ++lane) {

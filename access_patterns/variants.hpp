@@ -11,7 +11,7 @@ namespace bankwise::access_patterns {
 inline constexpr unsigned idle = ~0U;
 
 /// One access of a warp: an element per lane.
-struct Pattern {
+struct AccessPattern {
   std::string_view name;  ///< value of --variant
   std::string_view idea;  ///< description in --list and in the reports
   banks::Operation operation;
@@ -35,7 +35,7 @@ unsigned fragment(unsigned t) {
   return chunks * (t % 16) + t / 16;
 }
 
-inline constexpr Pattern fixed_patterns[]{
+inline constexpr AccessPattern fixed_patterns[]{
     // Words.
     {"base_plus_lane", "int data[5 + t]: no conflict", load, 4, [](unsigned t) { return 5 + t; }},
     {"broadcast", "int data[3]: broadcast of one word to all lanes", load, 4, [](unsigned) { return 3U; }},

@@ -94,7 +94,7 @@ trace::Bound bound() {
 std::array<std::uint64_t, 3> array_of(::oclgrind::Size3 size) { return {size.x, size.y, size.z}; }
 
 /// The position of a lane in the kernel.
-struct Lane {
+struct WorkItemLane {
   LanePath path;
   std::size_t calls = 0;  ///< depth of the lane's call stack
   bool jumped = false;    ///< since its path was last updated
@@ -112,7 +112,7 @@ struct Worker {
   Clock::time_point next_save;  ///< when to save what is recorded of an unfinished launch
   trace::KernelTrace saved;     ///< what this thread recorded until it was last saved
   LlvmCode code;
-  std::vector<Lane> lanes;
+  std::vector<WorkItemLane> lanes;
   std::vector<std::pair<std::size_t, std::uint32_t>> buffers;  ///< for each array: Oclgrind's, and its index
   ::oclgrind::Size3 size;
   const ::oclgrind::WorkItem* last_item = nullptr;
@@ -237,7 +237,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     if (!worker.watches) return;
     const auto step = LlvmCode::step(instruction);
     if (step == LlvmCode::Step::straight) return;
-    Lane& lane = worker.lanes[worker.lane_of(item)];
+    WorkItemLane& lane = worker.lanes[worker.lane_of(item)];
     if (lane.jumped) {
       const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
       lane.path.enter_block(block.loops, block.is_header);
@@ -335,7 +335,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     Worker& worker = *worker_of_thread;
     if (!worker.watches) return;
     const unsigned number = worker.lane_of(item);
-    Lane& lane = worker.lanes[number];
+    WorkItemLane& lane = worker.lanes[number];
     if (lane.jumped) {
       const Block& block = worker.code.block(item->getCurrentBlock());
       lane.path.enter_block(block.loops, block.is_header);

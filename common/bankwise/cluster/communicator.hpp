@@ -74,7 +74,7 @@ class Communicator {
 /// UsageError if the variable is not a positive number.
 double deadline_s();
 
-struct Wait;
+struct TimedWait;
 
 /// While this object lives, the process waits for other ranks. If that takes longer than deadline_s(), one sentence on
 /// stderr names what it waited for, and the process ends with exit code 3, whereupon the launcher ends the other ranks.
@@ -88,7 +88,7 @@ class Deadline {
   Deadline& operator=(const Deadline&) = delete;
 
  private:
-  std::unique_ptr<Wait> interrupted_;
+  std::unique_ptr<TimedWait> interrupted_;
 };
 
 /// Something that all ranks refuse alike, so they stay in step. Communicator::end() must follow any other exception.

@@ -17,7 +17,7 @@
 
 namespace bankwise::cluster {
 
-struct Wait {
+struct TimedWait {
   std::string sentence;
   std::optional<std::chrono::steady_clock::time_point> end;  // empty: the process waits for nothing
 };
@@ -32,11 +32,11 @@ class Watchdog {
   Watchdog() : limit_s_(deadline_s()), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
   /// Returns the wait that the new one interrupts.
-  Wait begin(std::string sentence) {
+  TimedWait begin(std::string sentence) {
     const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
     return replace({std::move(sentence), Clock::now() + limit});
   }
-  Wait replace(Wait wait) {
+  TimedWait replace(TimedWait wait) {
     const std::lock_guard lock(mutex_);
     changed_.notify_one();
     return std::exchange(wait_, std::move(wait));
@@ -64,7 +64,7 @@ class Watchdog {
   const double limit_s_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable_any changed_;
-  Wait wait_;
+  TimedWait wait_;
   std::jthread thread_;  // last: it uses the members above
 };
 
@@ -87,8 +87,8 @@ double deadline_s() {
 }
 
 Deadline::Deadline(const std::string& who, const std::string& operation)
-    : interrupted_(std::make_unique<Wait>(watchdog().begin(fmt::format("{}: gave up waiting in {}", who, operation)))) {
-}
+    : interrupted_(
+          std::make_unique<TimedWait>(watchdog().begin(fmt::format("{}: gave up waiting in {}", who, operation)))) {}
 
 Deadline::~Deadline() { watchdog().replace(std::move(*interrupted_)); }
 

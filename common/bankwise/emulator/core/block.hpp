@@ -76,7 +76,7 @@ struct Lane {
   std::uintptr_t pc = 0;  ///< the return address of the call
   unsigned part = 0;      ///< the part of that call, if it suspends the lane several times
   PendingAccess access;
-  std::uint64_t access_number = 0;  ///< its last access, for Recorder::result_used()
+  std::uint64_t access_number = 0;  ///< its last access, for BlockRecorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;
   std::uint64_t mask = 0, value = 0;  ///< what it brings to a meeting or a barrier
   std::uint64_t met = 0;              ///< mask of its last meeting
@@ -118,7 +118,7 @@ Dim3 position(std::uint64_t linear, Dim3 size);
 struct RunningBlock {
   RunningBlock(const Launch& launch, const void* entry);
 
-  void begin(std::uint64_t number, Recorder* recorder);
+  void begin(std::uint64_t number, BlockRecorder* recorder);
 
   Lane& lane(const RunningWarp& warp, unsigned i) { return lanes[warp.first + i]; }
   std::vector<unsigned> ranks(const RunningWarp& warp, std::uint64_t group) const;
@@ -135,7 +135,7 @@ struct RunningBlock {
   std::vector<Lane> lanes;
   std::vector<RunningWarp> warps;
   Shadow shadow;
-  Recorder* recorder = nullptr;  ///< null: the block is not recorded
+  BlockRecorder* recorder = nullptr;  ///< null: the block is not recorded
   std::uint64_t number = 0;
   Dim3 index;               ///< blockIdx
   std::uint32_t level = 0;  ///< barriers so far

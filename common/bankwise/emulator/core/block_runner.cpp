@@ -57,7 +57,7 @@ RunningBlock::RunningBlock(const Launch& launch_, const void* entry)
   }
 }
 
-void RunningBlock::begin(std::uint64_t number_, Recorder* recorder_) {
+void RunningBlock::begin(std::uint64_t number_, BlockRecorder* recorder_) {
   number = number_;
   index = position(number, launch.grid);
   recorder = recorder_;
@@ -196,7 +196,7 @@ void BlockRunner::advance(Lane& lane) {
   if (lane.wait == WaitReason::returned) ++block_.returned;
 }
 
-void BlockRunner::run(std::uint64_t number, Recorder* recorder) {
+void BlockRunner::run(std::uint64_t number, BlockRecorder* recorder) {
   block_.begin(number, recorder);
   accesses_.begin_block();
   meetings_.begin_block();

@@ -98,7 +98,7 @@ class LaunchRun {
       BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr, epoch_);
       while ((i = next_++) < blocks_ && i < failed_) {
         const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
-        std::optional<Recorder> recorder;
+        std::optional<BlockRecorder> recorder;
         if (std::binary_search(traced_.begin(), traced_.end(), block)) recorder.emplace(launch_, block);
         bool ended = false, abandoned = false;
         try {

@@ -87,7 +87,7 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
 }
 
 void result_used(std::uint64_t number) noexcept {
-  Recorder* recorder = running().runner->block().recorder;
+  BlockRecorder* recorder = running().runner->block().recorder;
   if (recorder != nullptr) recorder->result_used(number);
 }
 

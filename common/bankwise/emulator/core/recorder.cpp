@@ -36,7 +36,7 @@ trace::KernelTrace head_of(const Launch& launch) { return {.warp = launch.warp};
 
 }  // namespace
 
-Recorder::Recorder(const Launch& launch, std::uint64_t block)
+BlockRecorder::BlockRecorder(const Launch& launch, std::uint64_t block)
     : builder_(head_of(launch), {launch.pattern_bytes, {}}),
       block_(block),
       record_order_(launch.record_order),
@@ -46,20 +46,20 @@ Recorder::Recorder(const Launch& launch, std::uint64_t block)
   participants_.resize((launch.block.count() + launch.warp - 1) / launch.warp);
 }
 
-std::uint32_t Recorder::site(std::uintptr_t pc) {
+std::uint32_t BlockRecorder::site(std::uintptr_t pc) {
   const auto [entry, is_new] = sites_.try_emplace(pc, 0);
   if (is_new) entry->second = builder_.site({.pc = pc});
   return entry->second;
 }
 
-void Recorder::settle_participants() {
+void BlockRecorder::settle_participants() {
   for (std::uint64_t& mask : participants_) {
     if (mask != 0) builder_.add(trace::Participants{level_, mask, 1});
     mask = 0;
   }
 }
 
-std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& access, bool is_volatile) {
+std::uint64_t BlockRecorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& access, bool is_volatile) {
   const std::uint64_t mask = access.mask;
   if (access.level != level_) settle_participants();
   level_ = access.level;
@@ -94,7 +94,7 @@ std::uint64_t Recorder::add_access(std::uintptr_t pc, unsigned warp, Pattern& ac
   return increment_count_;
 }
 
-void Recorder::result_used(std::uint64_t number) {
+void BlockRecorder::result_used(std::uint64_t number) {
   if (number == 0 || number > increment_count_ || number + max_increments <= increment_count_) return;
   Increment& increment = increments_[(number - 1) % max_increments];
   if (!increment.pattern) return;
@@ -103,7 +103,7 @@ void Recorder::result_used(std::uint64_t number) {
   if (record_order_ && changed) builder_.trace().order[increment.step].pattern = *changed;
 }
 
-void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes) {
+void BlockRecorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned lanes) {
   const std::uint32_t where = site(pc);
   const auto [entry, is_new] = basic_block_index_.try_emplace(std::uint64_t{level} << 32 | where, basic_blocks_.size());
   if (is_new) basic_blocks_.push_back({where, level, 0, 0});
@@ -112,13 +112,13 @@ void Recorder::add_basic_block(std::uintptr_t pc, std::uint32_t level, unsigned 
   block.lanes += lanes;
 }
 
-void Recorder::abandon() {
+void BlockRecorder::abandon() {
   settle_participants();
   if (const auto merged = merging_.finish(builder_.trace())) builder_.set_merged(*merged);
   for (const trace::BasicBlock& block : basic_blocks_) builder_.add(block);
 }
 
-void Recorder::finish(std::uint32_t levels) {
+void BlockRecorder::finish(std::uint32_t levels) {
   abandon();
   builder_.trace().blocks = 1;
   builder_.trace().levels = std::min(levels, trace::max_levels);
@@ -126,7 +126,7 @@ void Recorder::finish(std::uint32_t levels) {
 
 Recording::Recording(const Launch& launch) : launch_(launch), builder_(head_of(launch), {launch.pattern_bytes, {}}) {}
 
-void Recording::take(std::uint64_t block, Recorder recorder) {
+void Recording::take(std::uint64_t block, BlockRecorder recorder) {
   trace::KernelTrace own = recorder.take();
   const std::lock_guard lock(mutex_);
   const auto numbers = builder_.add(own);

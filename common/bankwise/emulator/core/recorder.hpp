@@ -16,9 +16,9 @@ namespace bankwise::emulator {
 
 /// Internal to common/bankwise/emulator: the work of one traced block, before sites and arrays have names. Addresses
 /// are offsets into thread-local storage, sites program counters (Site::pc), arrays indices into shared_layout().
-class Recorder {
+class BlockRecorder {
  public:
-  Recorder(const Launch& launch, std::uint64_t block);
+  BlockRecorder(const Launch& launch, std::uint64_t block);
 
   /// An access of a warp: operation, width, level, mask, is_loop, and addresses up to the last active lane; other
   /// members are overwritten. Returns a number for result_used(), or 0 for an access that has none.
@@ -65,7 +65,7 @@ class Recorder {
 class Recording {
  public:
   explicit Recording(const Launch& launch);
-  void take(std::uint64_t block, Recorder recorder);
+  void take(std::uint64_t block, BlockRecorder recorder);
   void take(const FaultReports& faults);
   /// The trace with names; the caller fills in the kernel.
   trace::KernelTrace finish();

@@ -167,7 +167,7 @@ unsigned SharedAccesses::unit(const RunningWarp& warp, std::uint64_t group, cons
   return known->second;
 }
 
-/// Returns the number of the last recorded access, for Recorder::result_used().
+/// Returns the number of the last recorded access, for BlockRecorder::result_used().
 std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t group) {
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
   const unsigned unit = this->unit(warp, group, first);

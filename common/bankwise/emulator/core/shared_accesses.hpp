@@ -57,7 +57,7 @@ class SharedAccesses {
 
   void begin_block();
   /// The lanes of `group` are about to access shared memory together. Returns the number of the access for
-  /// Recorder::result_used(); 0 if it is not recorded.
+  /// BlockRecorder::result_used(); 0 if it is not recorded.
   std::uint64_t begin(const RunningWarp& warp, std::uint64_t group);
 
   /// The fast test for the usual access of one lane. Returns false if check() has to look.
