@@ -1,6 +1,8 @@
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include <bankwise/cluster/communicator.hpp>
 #include <bankwise/study/case_study.hpp>
 #include "tests/case_studies.hpp"
 #include "tests/device/devices_under_test.hpp"
@@ -165,6 +167,18 @@ TEST_CASE("cluster/arguments/single_process", "[arguments]") {
     const std::string name(flag, std::find(flag, flag + std::strlen(flag), ' '));
     check_one_sentence(run("prefix_sum", flag, two_ranks), 2,
                        name + " is for a single process; leave it out under mpirun");
+  }
+}
+
+TEST_CASE("cluster/arguments/started_by_launcher", "[arguments]") {
+  constexpr const char* variables[]{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+  for (const char* variable : variables) unsetenv(variable);
+  CHECK_FALSE(cluster::started_by_launcher());
+  for (const char* variable : variables) {
+    INFO(variable);
+    setenv(variable, "0", 1);
+    CHECK(cluster::started_by_launcher());
+    unsetenv(variable);
   }
 }
 
