@@ -7,7 +7,7 @@
 #include <bankwise/gpu/device.hpp>
 #include <bankwise/run.hpp>
 #include "devices_under_test.hpp"
-#include "tests/bankcheck/killed_program.hpp"
+#include "tests/bankcheck/started_program.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/case_studies/mutations.hpp"
 #include "tests/programs.hpp"

@@ -101,21 +101,19 @@ TEST_CASE("trace/refused_traces/every_field") {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const json whole = json::parse(lines[i]);
     for (const auto& [key, value] : whole.items()) {
-      INFO(lines[i] << "\n" << key);
-      auto changed = lines;
-      json part = whole;
-      const bool may = std::find(may_miss.begin(), may_miss.end(), key) != may_miss.end();
-      if (!may || key == "step") {
-        part.erase(key);
+      const auto check_with = [&](auto change) {
+        INFO(lines[i] << "\n" << key);
+        json part = whole;
+        change(part);
+        auto changed = lines;
         changed[i] = part.dump();
         CHECK_THROWS_AS(read(joined(changed)), trace::BadLine);
+      };
+      const bool may = std::find(may_miss.begin(), may_miss.end(), key) != may_miss.end();
+      if (!may || key == "step") check_with([&, key = key](json& part) { part.erase(key); });
+      for (const json& other : {value.is_string() ? json(1) : json("text"), json::object()}) {
+        check_with([&, key = key](json& part) { part[key] = other; });
       }
-      part[key] = value.is_string() ? json(1) : json("text");
-      changed[i] = part.dump();
-      CHECK_THROWS_AS(read(joined(changed)), trace::BadLine);
-      part[key] = json::object();
-      changed[i] = part.dump();
-      CHECK_THROWS_AS(read(joined(changed)), trace::BadLine);
     }
   }
 }

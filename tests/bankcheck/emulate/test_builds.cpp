@@ -3,7 +3,6 @@
 #include <csignal>
 
 #include "tests/bankcheck/emulate/emulated_program.hpp"
-#include "tests/bankcheck/killed_program.hpp"
 
 namespace {
 

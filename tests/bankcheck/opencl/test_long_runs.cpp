@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "failing_program.hpp"
-#include "tests/bankcheck/killed_program.hpp"
+#include "tests/bankcheck/started_program.hpp"
 
 using Catch::Matchers::ContainsSubstring;
 
