@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <map>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <bankwise/support/text.hpp>
 
@@ -44,9 +47,14 @@ std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::
 }
 
 void sort_by_bytes(std::vector<Change>& changes, std::uint64_t extent) {
-  std::ranges::stable_sort(changes, [&](const Change& a, const Change& b) {
-    return std::tuple(a.kind(), a.bytes_of(extent)) < std::tuple(b.kind(), b.bytes_of(extent));
-  });
+  std::vector<std::tuple<ChangeKind, std::uint64_t, std::size_t>> keys;  // computed once; the last is the old place
+  keys.reserve(changes.size());
+  for (const Change& change : changes) keys.emplace_back(change.kind(), change.bytes_of(extent), keys.size());
+  std::ranges::sort(keys);
+  std::vector<Change> sorted;
+  sorted.reserve(changes.size());
+  for (const auto& [kind, bytes, place] : keys) sorted.push_back(changes[place]);
+  changes = std::move(sorted);
 }
 
 }  // namespace

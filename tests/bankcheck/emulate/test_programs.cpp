@@ -31,23 +31,24 @@ TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {
 }
 
 TEST_CASE("emulate/programs/launch_limit", "[emulate]") {
-  const Outcome outcome = emulate("--max-launches 1 " + source("repeats"));
+  const Outcome outcome = emulate("--max-launches 1 " + source("repeats") + " -- 16");
   // In one place they cannot be told apart: the kernel is a member of an object.
-  CHECK_THAT(outcome.out, ContainsSubstring("increment: 40 launches, 1024 blocks of 256 threads"));
-  CHECK_THAT(outcome.out, ContainsSubstring("decrement: 16 launches, 512 blocks of 256 threads"));
+  CHECK_THAT(outcome.out, ContainsSubstring("increment: 40 launches, 64 blocks of 256 threads"));
+  CHECK_THAT(outcome.out, ContainsSubstring("decrement: 16 launches, 32 blocks of 256 threads"));
 }
 
 TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string trace = (scratch.path() / "trace.jsonl").string();
-  const Outcome outcome = ended(0, emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats")));
+  const Outcome outcome =
+      ended(0, emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats") + " -- 16"));
   CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 blocks"));
   CHECK(outcome.out.find("say: ") == std::string::npos);
   const Outcome reported = bankcheck("report " + trace);
   CHECK_THAT(reported.out, ContainsSubstring("say: 8 launches, 1 block of 256 threads"));
   CHECK_THAT(reported.out, ContainsSubstring("sum: 9 launches, 9 blocks of 256 threads"));
   // In one place, several kernels.
-  const Outcome decrement = emulate("--max-groups 1 --kernel decrement " + source("repeats"));
+  const Outcome decrement = emulate("--max-groups 1 --kernel decrement " + source("repeats") + " -- 16");
   CHECK_THAT(decrement.out, ContainsSubstring("decrement: 16 launches, 16 blocks"));
   CHECK(emulate("--kernel none " + source("endings")).code == 2);
 }

@@ -1,11 +1,13 @@
 // Launches that repeat earlier ones, and launches that only seem to. Prints each check that fails, and "right" if none
-// does. Each launch takes longer than a millisecond: shorter ones are never compared.
+// does. Each launch takes longer than a millisecond: shorter ones are never compared. `repeats BLOCKS` has other sizes.
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "checks.cuh"
 
-constexpr int n = 1 << 16, blocks = n / 256, times = 8;
+constexpr int times = 8;
+int blocks = 256, n;
 
 __device__ int factor = 1;
 __managed__ int managed_factor = 1;
@@ -68,7 +70,9 @@ struct Stepper {
   void step(int* memory) { kernel<<<blocks, 256>>>(memory); }
 };
 
-int main() {
+int main(int count, char** arguments_of_main) {
+  if (count > 1) blocks = atoi(arguments_of_main[1]);
+  n = 256 * blocks;
   for (int** pointer : {&x, &y, &out}) cudaMalloc(pointer, n * sizeof(int));
   fill(x, 2);
   fill(y, 3);
