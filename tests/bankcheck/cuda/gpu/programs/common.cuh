@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // What the programs share: checks of CUDA's errors and of the results, and kernels whose passes are easy to count. A
 // program ends with 9 if a check fails.
 #pragma once

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Several contexts on one device, and several devices.
 #include "driver.cuh"
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // The driver API: checks of its errors, and modules.
 #pragma once
 

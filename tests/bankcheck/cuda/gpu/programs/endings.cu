@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Ends in the way that its argument selects, mostly after ways_32 with 3 blocks.
 #include <unistd.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // One kernel for each kind of access, as `kinds KERNEL`. Each has one warp per block and 3 blocks; each lane ends with
 // its own number, which the program verifies. The comments say what one warp's access takes on compute capability 9.0.
 #include "common.cuh"

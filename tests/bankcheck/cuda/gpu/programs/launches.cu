@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Ways to launch.
 #include <cooperative_groups.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Allocates in the streams' order, and managed memory, and prints what it computes. The tool's own memory must not
 // change that.
 #include "common.cuh"

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Compiled to PTX, which the program `modules` loads.
 
 /// A store and a load of 4 passes each.

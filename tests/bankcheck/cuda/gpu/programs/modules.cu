@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Modules that the program loads itself: `modules MODE FILE.ptx`, where the file is that of module.cu, or PTX that
 // the program brings.
 #include <fstream>

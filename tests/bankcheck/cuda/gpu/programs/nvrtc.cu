@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // A kernel that NVRTC compiles while the program runs: `compiled`, 4 blocks, a stride of 16 words.
 #include <nvrtc.h>
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Several processes.
 #include <spawn.h>
 #include <sys/wait.h>

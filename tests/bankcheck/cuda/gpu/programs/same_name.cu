@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Two sources, which are two modules, have a kernel of the same name: 3 blocks of this one, 5 of the other.
 #include "common.cuh"
 

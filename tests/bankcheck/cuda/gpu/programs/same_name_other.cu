@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Compiled into the program same_name.
 
 static __global__ void same(unsigned* out) {

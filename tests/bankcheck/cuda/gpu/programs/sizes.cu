@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Programs for options: several kernels, a large grid, and more patterns than a table holds.
 #include "common.cuh"
 

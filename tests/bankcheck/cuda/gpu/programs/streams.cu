@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: MIT
-//
 // Many launches that are in flight together: streams, host threads, graphs.
 #include <thread>
 
