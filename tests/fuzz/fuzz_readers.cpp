@@ -1,4 +1,4 @@
-// Readers of small inputs, one for each target: FUZZED names its function.
+// Readers of small inputs, one for each target: FUZZED names its function. Without it, all have names for the replay.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -89,7 +89,16 @@ class File {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  FUZZED({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
+#define TARGET(name, function)                                      \
+  extern "C" int name(const std::uint8_t* data, std::size_t size) { \
+    function({reinterpret_cast<const char*>(data), size});          \
+    return 0;                                                       \
+  }
+#ifdef FUZZED
+TARGET(LLVMFuzzerTestOneInput, FUZZED)
+#else
+TARGET(fuzz_baseline, try_baseline)
+TARGET(fuzz_source, try_source)
+TARGET(fuzz_device_info, try_device_info)
+TARGET(fuzz_report_json, try_report_json)
+#endif
