@@ -166,7 +166,7 @@ void derive_clocks(std::vector<Row>& rows) {
   for (Row& row : rows) {
     if (!row.result.timing.median) continue;
     AccessResult& access = row.access;
-    const double clocks = row.counted.empty() ? 0 : median(row.counted);
+    const double clocks = row.counted.empty() ? 0 : support::median(row.counted);
     if (access.count == 0) {
       access.clocks_from = "no access was made";
     } else if (clocks > 0) {
@@ -219,7 +219,7 @@ std::string text_report(const RunResults& run, const std::vector<Row>& rows) {
       if (!row.access.refusal.empty()) reasons.emplace_back(row.result.variant + ", model", row.access.refusal);
     }
     if (any == nullptr) continue;
-    text += heading(run, *any) + format_table(table, 3, banks) + by_reason(reasons) + '\n';
+    text += heading(run, *any) + support::format_table(table, 3, banks) + support::by_reason(reasons) + '\n';
   }
   return text;
 }

@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     for (Row& row : rows_on(job, study, options)) results.push_back(rows.emplace_back(std::move(row)).result);
     return results;
   };
-  const auto write = [&](std::span<const OutputFile> files, const RunResults& run) {
+  const auto write = [&](std::span<const support::OutputFile> files, const RunResults& run) {
     report::write_files(table, files, PatternRun{run, rows}, [](const std::string&) {});
   };
   return run_program(case_study(), argc, argv,

@@ -76,7 +76,7 @@ int run(int argc, const char* const* argv) {
   app.footer(
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
       "written, or the checked program failed.");
-  app.set_version_flag("--version", std::string(revision()));
+  app.set_version_flag("--version", std::string(support::revision()));
   app.require_subcommand(1);
   const std::vector<Command> known_commands = commands();
   for (const Command& command : known_commands) command.declare(*app.add_subcommand(command.name, command.description));
@@ -91,10 +91,10 @@ int run(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw UsageError(fmt::format("{}; see bankcheck --help", error.what()));
+    if (error.get_exit_code() != 0) throw support::UsageError(fmt::format("{}; see bankcheck --help", error.what()));
     app.exit(error);
     if (!std::cout.flush()) throw std::runtime_error("cannot write stdout");
-    return exit_ok;
+    return support::exit_ok;
   }
   const std::string name = app.get_subcommands().front()->get_name();
   return std::find_if(known_commands.begin(), known_commands.end(),
@@ -112,15 +112,15 @@ int fail(int code, const char* sentence) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const UsageError& error) {
-    return fail(exit_usage, error.what());
+  } catch (const support::UsageError& error) {
+    return fail(support::exit_usage, error.what());
   } catch (const driver::CommandFailed& failed) {
-    std::fputs(visible(failed.details).c_str(), stderr);
+    std::fputs(support::visible(failed.details).c_str(), stderr);
     return fail(failed.exit_code, failed.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    const std::string path = in_quotes(error.path1().string(), 200);
-    return fail(exit_device, fmt::format("cannot use {}: {}", path, error.code().message()).c_str());
+    const std::string path = support::in_quotes(error.path1().string(), 200);
+    return fail(support::exit_device, fmt::format("cannot use {}: {}", path, error.code().message()).c_str());
   } catch (const std::exception& error) {
-    return fail(exit_device, error.what());
+    return fail(support::exit_device, error.what());
   }
 }

@@ -13,7 +13,7 @@ int __wrap_main(int argc, char** argv);
 int __wrap_main(int argc, char** argv) {
   if (const std::string reason = reason_to_skip(); !reason.empty()) {
     std::cerr << reason << "; skipped\n";
-    return bankwise::exit_nothing;
+    return bankwise::support::exit_nothing;
   }
   return __real_main(argc, argv);
 }

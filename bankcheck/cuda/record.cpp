@@ -42,8 +42,8 @@ class Fields {
   std::uint64_t number(const char* field, std::uint64_t max = max_count, int base = 10) {
     const std::string_view text = word(field);
     std::uint64_t value = 0;
-    if (!parse_number(text, value, base) || value > max) {
-      throw Wrong{fmt::format("{} is no {} of at most {}", in_quotes(text), field, max)};
+    if (!support::parse_number(text, value, base) || value > max) {
+      throw Wrong{fmt::format("{} is no {} of at most {}", support::in_quotes(text), field, max)};
     }
     return value;
   }
@@ -63,7 +63,7 @@ constexpr std::string_view kinds[]{"load",     "store",       "atomic",       "a
 
 Kind parse_kind(std::string_view word) {
   const auto* const kind = std::find(std::begin(kinds), std::end(kinds), word);
-  if (kind == std::end(kinds)) throw Wrong{fmt::format("there is no kind {}", in_quotes(word))};
+  if (kind == std::end(kinds)) throw Wrong{fmt::format("there is no kind {}", support::in_quotes(word))};
   return Kind(kind - std::begin(kinds));
 }
 
@@ -167,7 +167,7 @@ class RecordReader {
     } else if (record_kind == "end") {
       record.ended = true;
     } else {
-      throw Wrong{fmt::format("there is no record {}", in_quotes(record_kind))};
+      throw Wrong{fmt::format("there is no record {}", support::in_quotes(record_kind))};
     }
     fields.check_end();
   }
@@ -189,13 +189,13 @@ class RecordReader {
 
 ProcessRecord read_record(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", in_quotes(path.string())));
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", support::in_quotes(path.string())));
   if (std::filesystem::file_size(path) > max_file) {
-    throw std::runtime_error(fmt::format("{} is larger than 1 GiB", in_quotes(path.string())));
+    throw std::runtime_error(fmt::format("{} is larger than 1 GiB", support::in_quotes(path.string())));
   }
   std::string line;
   if (!std::getline(file, line) || line != head) {
-    throw std::runtime_error(fmt::format("{} is no record of version 1", in_quotes(path.string())));
+    throw std::runtime_error(fmt::format("{} is no record of version 1", support::in_quotes(path.string())));
   }
   RecordReader reader(path);
   for (std::uint64_t number = 2; !reader.record.ended && std::getline(file, line); ++number) {

@@ -63,7 +63,7 @@ constexpr char present = 'p', absent = 'a', failed = 'f';
 // CUresult in NVIDIA's cuda.h, which bankcheck is also built without.
 constexpr int success = 0, stub_library = 34, no_device = 100;
 
-std::string answer_for(const LoadedLibrary& driver, const char* call, int result) {
+std::string answer_for(const support::LoadedLibrary& driver, const char* call, int result) {
   int (*describe)(int, const char**) = nullptr;
   const char* text = nullptr;
   if (!driver.find(describe, {"cuGetErrorString"}) || describe(result, &text) != success || text == nullptr)
@@ -73,7 +73,7 @@ std::string answer_for(const LoadedLibrary& driver, const char* call, int result
 }
 
 std::string ask_driver() {
-  const LoadedLibrary driver{"libcuda.so.1"};
+  const support::LoadedLibrary driver{"libcuda.so.1"};
   if (!driver) return absent + std::string("no NVIDIA GPU was found: there is no driver: ") + driver.why_missing();
   int (*initialize)(unsigned) = nullptr;
   int (*count)(int*) = nullptr;
@@ -92,7 +92,7 @@ fs::path find_sanitizer(const std::string& folder) {
   std::error_code ignored;
   if (!folder.empty()) {
     if (fs::exists(fs::path(folder) / library, ignored)) return fs::canonical(fs::path(folder) / library);
-    throw std::runtime_error(fmt::format("--sanitizer: there is no {} in {}", library, in_quotes(folder)));
+    throw std::runtime_error(fmt::format("--sanitizer: there is no {} in {}", library, support::in_quotes(folder)));
   }
   for (const fs::path& place : usual_places()) {
     if (fs::exists(place / library, ignored)) return fs::canonical(place / library);
@@ -130,7 +130,7 @@ void check_gpu_present() {
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (answer.empty()) throw std::runtime_error("the CUDA driver cannot be used: it crashed when it was initialized");
-  if (answer.front() == absent) throw CommandFailed(exit_nothing, answer.substr(1));
+  if (answer.front() == absent) throw CommandFailed(support::exit_nothing, answer.substr(1));
   if (answer.front() == failed) throw std::runtime_error(answer.substr(1));
 }
 
@@ -182,7 +182,7 @@ std::optional<std::string> failure_of(const Ended& ended, const std::vector<Proc
     return failure;
   }
   if (!trace.errors.empty()) return trace.errors.front();
-  const std::string program = in_quotes(ended.program);
+  const std::string program = support::in_quotes(ended.program);
   if (records.empty()) return fmt::format("the program {} did not use CUDA, or cleared its environment", program);
   if (trace.kernels.empty()) return fmt::format("the program {} ran no kernel that was watched", program);
   return std::nullopt;
@@ -206,7 +206,7 @@ void Recorder::declare(CLI::App& command) {
 }
 
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
-  if (options.program.empty()) throw UsageError("no program given: it follows --; see bankcheck cuda --help");
+  if (options.program.empty()) throw support::UsageError("no program given: it follows --; see bankcheck cuda --help");
   const fs::path injection = find_injection(), sanitizer = find_sanitizer(sanitizer_);
   check_program(options.program.front());
   check_gpu_present();

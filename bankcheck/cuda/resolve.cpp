@@ -229,7 +229,7 @@ using Cubins = std::map<std::filesystem::path, std::optional<Cubin>>;
 
 std::optional<Cubin> read_cubin(const std::filesystem::path& path, std::vector<std::string>& errors) {
   try {
-    auto bytes = read_file(path);
+    auto bytes = support::read_file(path);
     if (!bytes) throw std::runtime_error("it cannot be opened");
     return Cubin(*std::move(bytes));
   } catch (const std::exception& error) {
@@ -261,7 +261,7 @@ const banks::Architecture* architecture_of(const Device& device) {
 
 Resolved resolve(const std::vector<ProcessRecord>& records,
                  const std::vector<const banks::Architecture*>& architectures) {
-  Resolved resolved{.trace = {.maker = trace::Maker::cuda, .revision = std::string(revision())}};
+  Resolved resolved{.trace = {.maker = trace::Maker::cuda, .revision = std::string(support::revision())}};
   trace::Trace& trace = resolved.trace;
   Cubins cubins;
   std::vector<trace::Builder> builders;

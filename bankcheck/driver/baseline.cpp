@@ -21,11 +21,11 @@ constexpr std::uintmax_t largest_baseline = std::uintmax_t{64} << 20;
 
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
 
-std::string conflicts_text(std::uint64_t conflicts) { return plural(conflicts, "conflict", "conflicts"); }
+std::string conflicts_text(std::uint64_t conflicts) { return support::plural(conflicts, "conflict", "conflicts"); }
 
 std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
   return fmt::format("{} has {} without a known cost on {}, so no limit can be checked", key.first,
-                     plural(value.unknown, "access", "accesses"), key.second);
+                     support::plural(value.unknown, "access", "accesses"), key.second);
 }
 
 std::set<std::string> architectures_in(const Baseline& baseline) {
@@ -39,9 +39,10 @@ std::optional<Baseline::value_type> parse_row(std::string_view line) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   Allowed allowed;
-  if (!split_csv(line, fields, unquoted) || fields.size() != 5) return std::nullopt;
-  if (!parse_number(fields[2], allowed.accesses) || !parse_number(fields[3], allowed.conflicts)) return std::nullopt;
-  if (!parse_number(fields[4], allowed.unknown)) return std::nullopt;
+  if (!support::split_csv(line, fields, unquoted) || fields.size() != 5) return std::nullopt;
+  if (!support::parse_number(fields[2], allowed.accesses) || !support::parse_number(fields[3], allowed.conflicts))
+    return std::nullopt;
+  if (!support::parse_number(fields[4], allowed.unknown)) return std::nullopt;
   return Baseline::value_type{{std::string(fields[0]), std::string(fields[1])}, allowed};
 }
 
@@ -50,10 +51,10 @@ std::optional<Baseline::value_type> parse_row(std::string_view line) {
 Baseline read_baseline(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    throw UsageError(fmt::format("cannot read {}; --update-baseline {} creates it", path, path));
+    throw support::UsageError(fmt::format("cannot read {}; --update-baseline {} creates it", path, path));
   }
-  std::istringstream text(read_input(path, largest_baseline));
-  LineReader lines(text, largest_baseline);
+  std::istringstream text(support::read_input(path, largest_baseline));
+  support::LineReader lines(text, largest_baseline);
   Baseline baseline;
   while (lines.next() || lines.number == 1) {
     std::string_view line = lines.line;
@@ -61,15 +62,15 @@ Baseline read_baseline(const std::string& path) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (!is_head && line.empty()) continue;
     auto row = is_head ? std::nullopt : parse_row(line);
-    if (is_head ? without_mark(line) != head : !row) {
-      throw UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number, head));
+    if (is_head ? support::without_mark(line) != head : !row) {
+      throw support::UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number, head));
     }
     if (!row) continue;
     row->second.line = lines.number;
     const auto [first, is_new] = baseline.insert(*row);
     if (!is_new) {
-      throw UsageError(fmt::format("{}:{}: a second row of {} on {}; the first is in line {}", path, lines.number,
-                                   first->first.first, first->first.second, first->second.line));
+      throw support::UsageError(fmt::format("{}:{}: a second row of {} on {}; the first is in line {}", path,
+                                            lines.number, first->first.first, first->first.second, first->second.line));
     }
   }
   return baseline;
@@ -139,7 +140,7 @@ Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels) {
 std::string to_csv(const Baseline& baseline) {
   std::string text = std::string(head) + '\n';
   for (const auto& [key, value] : baseline) {
-    text += fmt::format("{},{},{},{},{}\n", csv_field(key.first), key.second, value.accesses, value.conflicts,
+    text += fmt::format("{},{},{},{},{}\n", support::csv_field(key.first), key.second, value.accesses, value.conflicts,
                         value.unknown);
   }
   return text;

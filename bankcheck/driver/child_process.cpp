@@ -259,7 +259,7 @@ pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
   posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return child;
   throw std::runtime_error(
-      fmt::format("cannot run {}: {}", in_quotes(command.front()),
+      fmt::format("cannot run {}: {}", support::in_quotes(command.front()),
                   error == ENOEXEC ? "it is not an executable for this machine" : std::strerror(error)));
 }
 
@@ -330,17 +330,18 @@ bool crashed(const Ended& ended) { return WIFSIGNALED(ended.status) && !ended_fr
 std::optional<std::string> signal_that_ended(const Ended& ended) {
   if (!WIFSIGNALED(ended.status)) return std::nullopt;
   const int signal = WTERMSIG(ended.status);
-  return fmt::format("the program {} {} signal {} ({})", in_quotes(ended.program),
+  return fmt::format("the program {} {} signal {} ({})", support::in_quotes(ended.program),
                      crashed(ended) ? "crashed:" : "was ended by", signal, strsignal(signal));
 }
 
 std::string failed_with(const Ended& ended, int exit_code) {
-  return fmt::format("the program {} failed with exit code {}", in_quotes(ended.program), exit_code);
+  return fmt::format("the program {} failed with exit code {}", support::in_quotes(ended.program), exit_code);
 }
 
 std::optional<std::string> failure_of(const Ended& ended) {
   if (ended.out_of_time) {
-    return fmt::format("the program {} had not ended after {:g} seconds", in_quotes(ended.program), ended.time_limit);
+    return fmt::format("the program {} had not ended after {:g} seconds", support::in_quotes(ended.program),
+                       ended.time_limit);
   }
   if (auto signal = signal_that_ended(ended)) return signal;
   if (const int code = WEXITSTATUS(ended.status); code != 0) return failed_with(ended, code);

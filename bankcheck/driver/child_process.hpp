@@ -88,7 +88,7 @@ class Progress {
   void hide();
 
  private:
-  RunProgress* progress_ = nullptr;
+  support::RunProgress* progress_ = nullptr;
   std::string blocks_, shown_;
   bool is_shown_;  // stderr is a terminal
   std::chrono::steady_clock::time_point next_;

@@ -40,7 +40,7 @@ fs::path temporary_folder() {
   std::error_code error;
   fs::path folder = fs::canonical(name, error);
   if (error || !fs::is_directory(folder, error)) {
-    throw std::runtime_error(fmt::format("cannot use {}, from TMPDIR, for temporary files", in_quotes(name)));
+    throw std::runtime_error(fmt::format("cannot use {}, from TMPDIR, for temporary files", support::in_quotes(name)));
   }
   return folder;
 }
@@ -58,7 +58,7 @@ void end_with_children(long process, std::vector<long>& killed) {  // NOLINT(mis
 }
 
 std::string file_of_process(long process, const char* name) {
-  return read_file(fmt::format("/proc/{}/{}", process, name)).value_or("");
+  return support::read_file(fmt::format("/proc/{}/{}", process, name)).value_or("");
 }
 
 /// The processes whose environment has one of the names: bankcheck may have started a program and been killed before
@@ -167,7 +167,7 @@ void end_with_sentence(int signal) {
   for (const Ending& ending : endings) {
     if (ending.signal == signal) (void)!write(STDERR_FILENO, ending.sentence.data(), ending.sentence.size());
   }
-  _exit(exit_device);
+  _exit(support::exit_device);
 }
 
 constexpr auto between_updates = std::chrono::milliseconds(500);
@@ -241,7 +241,7 @@ void check_program(const std::string& name) {
   if (!find_program(name).empty()) return;
   std::error_code ignored;
   const bool is_path = name.find('/') != std::string::npos;
-  throw std::runtime_error(fmt::format("cannot run {}: {}", in_quotes(name),
+  throw std::runtime_error(fmt::format("cannot run {}: {}", support::in_quotes(name),
                                        !is_path                          ? "there is no such program on the PATH"
                                        : fs::is_directory(name, ignored) ? "it is a directory"
                                                                          : std::strerror(errno)));
@@ -259,14 +259,14 @@ Progress::Progress(const fs::path& path, std::string blocks)
     : blocks_(std::move(blocks)),
       is_shown_(isatty(STDERR_FILENO) != 0),
       next_(std::chrono::steady_clock::now() + between_updates) {
-  std::ofstream(path, std::ios::binary) << std::string(sizeof(RunProgress), '\0');
-  progress_ = map_progress(path.c_str());
+  std::ofstream(path, std::ios::binary) << std::string(sizeof(support::RunProgress), '\0');
+  progress_ = support::map_progress(path.c_str());
   if (progress_ != nullptr && is_shown_) setenv(support::progress_variable, path.c_str(), 1);
 }
 
 Progress::~Progress() {
   hide();
-  if (progress_ != nullptr) munmap(progress_, sizeof(RunProgress));
+  if (progress_ != nullptr) munmap(progress_, sizeof(support::RunProgress));
 }
 
 std::string Progress::text() const {
@@ -284,7 +284,7 @@ void Progress::show() {
   const auto now = std::chrono::steady_clock::now();
   if (!is_shown_ || now < next_) return;
   next_ = now + between_updates;
-  const std::string line = text().substr(0, terminal_columns() - 1);
+  const std::string line = text().substr(0, support::terminal_columns() - 1);
   if (line == shown_) return;
   put(fmt::format("{}{}\r", erase_line, line));
   shown_ = line;

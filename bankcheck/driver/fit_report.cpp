@@ -126,7 +126,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     try {
       report.fit = fit_kernel(kernel_trace, architectures, shapes, {options.max_shared, options.keep_occupancy});
     } catch (const std::invalid_argument& why) {
-      throw UsageError(why.what());
+      throw support::UsageError(why.what());
     }
     for (auto* side : {&report.fit.before, &report.fit.after}) std::ranges::for_each(*side, sort_by_place);
     for (fit::ArrayFit& array : report.fit.arrays) {

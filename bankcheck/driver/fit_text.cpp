@@ -48,7 +48,7 @@ std::string code_text(const ArrayFit& array, const std::optional<ArraySource>& s
   if (*form == IndexForm::elements) {
     return fmt::format("      elements of {} bytes instead of {}: add a member of {} to the type\n",
                        array.shape.element + option.option.change.pads[0].bytes, array.shape.element,
-                       plural(option.option.change.pads[0].bytes, "byte", "bytes"));
+                       support::plural(option.option.change.pads[0].bytes, "byte", "bytes"));
   }
   std::string text = fmt::format("      {}\n", declaration_text(array, source, option, *form, is_opencl));
   if (*form == IndexForm::rows) return text;
@@ -86,7 +86,7 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array) {
     row.emplace_back(chosen ? "<- proposed" : harms ? "more than before" : "");
   };
   for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
-  return format_table(table, 2, true);
+  return support::format_table(table, 2, true);
 }
 
 /// What the search says about the array, as sentences.
@@ -163,7 +163,7 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
       row.push_back(before == nullptr ? "?" : std::to_string(before->costs.ideal));
     }
   }
-  return format_table(table, 2);
+  return support::format_table(table, 2);
 }
 
 /// The worst access of the array on the first architecture, before and after.

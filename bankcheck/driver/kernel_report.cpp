@@ -33,7 +33,7 @@ trace::Report report_or_refuse(const trace::KernelTrace& trace, const banks::Arc
   try {
     return trace::report(trace, architecture);
   } catch (const std::invalid_argument& why) {
-    throw UsageError(why.what());
+    throw support::UsageError(why.what());
   }
 }
 

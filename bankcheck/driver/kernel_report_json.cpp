@@ -191,7 +191,7 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits) {
   ordered_json json{{"schema_version", 1},
                     {"command", report.command},
-                    {"revision", revision()},
+                    {"revision", support::revision()},
                     {"incomplete", report.incomplete},
                     {"kernels", ordered_json::array()}};
   for (std::size_t k = 0; k < report.kernels.size(); ++k) {

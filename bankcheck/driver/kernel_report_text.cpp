@@ -80,7 +80,7 @@ std::string lines_table(const KernelReport& kernel, bool incomplete) {
     append(total, numbers);
   }
   total.emplace_back();
-  return format_table(table, 3, true);
+  return support::format_table(table, 3, true);
 }
 
 std::string levels_table(const trace::Report& report, std::size_t widest) {
@@ -91,7 +91,7 @@ std::string levels_table(const trace::Report& report, std::size_t widest) {
     table[1].push_back(report::passes_text(level.costs));
     table[2].push_back(report::percent_text(report::alu_utilization(level.costs, report.warp)));
   }
-  std::string text = format_wide_table(table, 2, widest);
+  std::string text = support::format_wide_table(table, 2, widest);
   if (report.level_count > max_levels) {
     text += fmt::format("  and {} more levels: --json lists all of them\n", report.level_count - max_levels);
   }
@@ -131,7 +131,7 @@ std::string diagnoses_text(const KernelReport& kernel) {
                         sentence_of(diagnoses[first]));
     if (others == 0) continue;
     text += fmt::format("    and {} in {}, most likely for the same reason, a missing __syncwarp(): lines",
-                        plural(others, "more race", "more races"), sites.at(diagnoses[first].site).function);
+                        support::plural(others, "more race", "more races"), sites.at(diagnoses[first].site).function);
     for (std::size_t i = 1; i <= std::min(others, most_pairs); ++i) {
       const trace::DiagnosisRecord& race = diagnoses[causes[c][i]];
       text += fmt::format("{} {} and {}", i == 1 ? "" : ",", sites.at(race.site).line,

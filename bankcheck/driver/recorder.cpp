@@ -22,7 +22,7 @@ std::string not_recorded(const TemporaryFolder& folder, int error) {
   return fmt::format(
       "cannot write into {} what the program does: {}; TMPDIR names another directory, and --max-launches and "
       "--max-groups record less",
-      in_quotes(folder.path().parent_path().string()), std::strerror(error));
+      support::in_quotes(folder.path().parent_path().string()), std::strerror(error));
 }
 
 /// A sentence if the program left processes in the background.
@@ -31,7 +31,8 @@ std::optional<std::string> still_running(const Ended& ended) {
   const std::size_t others = ended.left_running.size() - 1;
   return fmt::format(
       "the program {} left process {}{} running in the background: what it does from now on is not in the report",
-      in_quotes(ended.program), ended.left_running.front(), others == 0 ? "" : fmt::format(" and {} more", others));
+      support::in_quotes(ended.program), ended.left_running.front(),
+      others == 0 ? "" : fmt::format(" and {} more", others));
 }
 
 /// Whether a process has loaded a library, by the end of its path.
@@ -72,12 +73,12 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
 int check(ProgramRecorder& recorder) {
   start_guard();
   const CheckOptions& options = recorder.options;
-  if (options.trace == "-") throw UsageError("--trace needs a file: stdout belongs to the program");
+  if (options.trace == "-") throw support::UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);
-  const OutputFile file("--trace", options.trace);
+  const support::OutputFile file("--trace", options.trace);
   reporting.require_apart_from(file);
   std::optional<Outcome> outcome = recorder.run(reporting);
-  if (!outcome) return exit_ok;
+  if (!outcome) return support::exit_ok;
 
   trace::Trace& trace = outcome->trace;
   trace.errors = outcome->faults;
@@ -87,11 +88,11 @@ int check(ProgramRecorder& recorder) {
   const int code = outcome->failure ? reporting.finish_failed(trace, *outcome->failure, outcome->interrupted,
                                                               std::move(outcome->incomplete))
                                     : reporting.finish(trace, std::move(outcome->incomplete));
-  const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : exit_ok;
+  const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : support::exit_ok;
   const std::vector<std::string>& faults = outcome->faults;
-  if (faults.empty()) return code == exit_ok ? verified : code;
-  tell(fmt::format("{} in the program, first: {}", plural(faults.size(), "fault", "faults"), faults.front()));
-  return exit_wrong;
+  if (faults.empty()) return code == support::exit_ok ? verified : code;
+  tell(fmt::format("{} in the program, first: {}", support::plural(faults.size(), "fault", "faults"), faults.front()));
+  return support::exit_wrong;
 }
 
 std::filesystem::path begin_record(const TemporaryFolder& folder, const trace::Trace& header) {
@@ -103,7 +104,7 @@ std::filesystem::path begin_record(const TemporaryFolder& folder, const trace::T
 }
 
 void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder, std::string_view library) {
-  const std::string lost = read_file(folder / support::lost_name).value_or("");
+  const std::string lost = support::read_file(folder / support::lost_name).value_or("");
   if (!lost.empty() && lost.front() != '\0') outcome.failure = not_recorded(folder, lost.front());
   outcome.interrupted = outcome.failure && (ended.interrupted || ended.out_of_time || ended_from_outside(ended));
   std::ifstream list(folder / "unwatched");
@@ -114,7 +115,8 @@ void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder
     outcome.incomplete.push_back(
         fmt::format("the program {} started {}{} with an environment of its own, in which nothing is watched: what {} "
                     "did is not in the report",
-                    in_quotes(ended.program), in_quotes(*programs.begin()), others, others.empty() ? "it" : "they"));
+                    support::in_quotes(ended.program), support::in_quotes(*programs.begin()), others,
+                    others.empty() ? "it" : "they"));
   }
   const auto left = still_running(ended);
   if (!left) return;

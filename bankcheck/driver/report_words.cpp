@@ -32,15 +32,16 @@ std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
   if (narrowest >= warp) return "";
   const std::string_view thread = terms.threads.substr(0, terms.threads.size() - 1);
   return fmt::format("{} of {} fill {} % of a warp of {}; the other lanes are idle{}", terms.blocks,
-                     plural(narrowest, thread, terms.threads), report::percent_text(double(narrowest) / warp), warp,
-                     terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
+                     support::plural(narrowest, thread, terms.threads), report::percent_text(double(narrowest) / warp),
+                     warp, terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
 }
 
 /// Why lines have no file although one contains them.
 std::string same_sources(const KernelReport& kernel) {
   const auto& files = kernel.same_sources;
   if (files.empty()) return "";
-  const std::string others = files.size() == 2 ? "" : ", and " + plural(files.size() - 2, "file", "files") + " more";
+  const std::string others =
+      files.size() == 2 ? "" : ", and " + support::plural(files.size() - 2, "file", "files") + " more";
   return fmt::format("{} contains this source, and so does {}{}; --sources selects a directory", files[0], files[1],
                      others);
 }
@@ -117,8 +118,8 @@ std::string launches_text(const trace::KernelTrace& trace, const Terms& terms) {
   const std::string size = trace.shapes.size() > 1
                                ? "several sizes"
                                : fmt::format("{} {}", size_text(trace.shapes.front().block), terms.threads);
-  return fmt::format("{}, {} of {}", plural(launches_of(trace), "launch", "launches"),
-                     plural(trace.blocks, terms.block, terms.blocks), size);
+  return fmt::format("{}, {} of {}", support::plural(launches_of(trace), "launch", "launches"),
+                     support::plural(trace.blocks, terms.block, terms.blocks), size);
 }
 
 std::string access_text(const trace::LineReport& line) {
@@ -162,7 +163,7 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
     notes.push_back(fmt::format(
         "{} touched several arrays: the conflicts depend on where the compiler places the arrays; this report "
         "assumes that each array begins at bank 0",
-        plural(mixed, "access", "accesses")));
+        support::plural(mixed, "access", "accesses")));
   }
   const auto swaps = [](const trace::LineReport& line) { return line.operation == banks::Operation::atomic_cas; };
   if (terms.simulated && std::ranges::any_of(lines, swaps)) {

@@ -48,7 +48,8 @@ std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std:
   for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
   for (const std::string& name : wanted) {
     if (std::ranges::none_of(kernels, [&](const KernelReport& kernel) { return is(kernel, name); })) {
-      throw UsageError(fmt::format("no kernel {} ran; the kernels that ran: {}", in_quotes(name), ran));
+      throw support::UsageError(
+          fmt::format("no kernel {} ran; the kernels that ran: {}", support::in_quotes(name), ran));
     }
   }
   keep_selected(kernels, wanted);
@@ -65,7 +66,7 @@ std::vector<report::Output> all_outputs(const ReportOptions& options) {
 /// The validator of numbers: CLI11 itself would accept -1 as a large number.
 std::string not_a_number(const std::string& text) {
   std::uint64_t number = 0;
-  return parse_number(text, number) ? "" : text + " is not a number from 0 to 2^64-1";
+  return support::parse_number(text, number) ? "" : text + " is not a number from 0 to 2^64-1";
 }
 
 /// The validator of texts: an unset shell variable must not disable a check.
@@ -98,7 +99,8 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
     });
     if (faults == 0) continue;
     const bool ended = std::any_of(diagnoses.begin(), diagnoses.end(), [](auto& diagnosis) { return diagnosis.ended; });
-    sentences.push_back(fmt::format("{} has {}{}", kernel.name, plural(std::uint64_t(faults), "diagnosis", "diagnoses"),
+    sentences.push_back(fmt::format("{} has {}{}", kernel.name,
+                                    support::plural(std::uint64_t(faults), "diagnosis", "diagnoses"),
                                     ended ? ", and a launch of it ended early" : ""));
   }
 }
@@ -106,22 +108,22 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
 }  // namespace
 
 void tell(const std::string& sentence) {
-  std::fputs(fmt::format("bankcheck: {}\n", visible(sentence)).c_str(), stderr);
+  std::fputs(fmt::format("bankcheck: {}\n", support::visible(sentence)).c_str(), stderr);
 }
 
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
   if (path.empty()) return {};
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("--cubin {}: {}", in_quotes(path), why));
+    throw support::UsageError(fmt::format("--cubin {}: {}", support::in_quotes(path), why));
   };
-  const auto bytes = read_file(path);
+  const auto bytes = support::read_file(path);
   if (!bytes) refuse("it cannot be read");
   std::vector<EmittedLine> lines;
   try {
     const cuda::Cubin cubin({bytes->begin(), bytes->end()});
     lines = cuda::emitted_in(cubin);
     if (!cubin.line_error().empty()) refuse(cubin.line_error());
-  } catch (const UsageError&) {
+  } catch (const support::UsageError&) {
     throw;
   } catch (const std::runtime_error& error) {
     refuse(error.what());
@@ -174,13 +176,13 @@ Reporting::Reporting(const ReportOptions& options)
       finder_(options.sources, {.elsewhere = options.own_run}) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.sources, ignored)) {
-    throw UsageError(fmt::format("--sources {} is not a directory", in_quotes(options.sources)));
+    throw support::UsageError(fmt::format("--sources {} is not a directory", support::in_quotes(options.sources)));
   }
   if (!options.baseline.empty()) (void)read_baseline(options.baseline);
 }
 
-void Reporting::require_apart_from(const OutputFile& trace) const {
-  for (const OutputFile& file : files_) trace.require_apart_from(file);
+void Reporting::require_apart_from(const support::OutputFile& trace) const {
+  for (const support::OutputFile& file : files_) trace.require_apart_from(file);
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
@@ -214,7 +216,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, !report.incomplete.empty());
   }
   write(sinks(), report, trace);
-  const OutputFile& new_baseline = files_.back();
+  const support::OutputFile& new_baseline = files_.back();
   if (new_baseline && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
     std::error_code ignored;
@@ -225,7 +227,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   for (const std::string& remark : verdict.remarks) tell(remark);
   for (const std::string& sentence : verdict.exceeded) tell(sentence);
   kernels_ = std::move(report.kernels);
-  return verdict.exceeded.empty() ? exit_ok : exit_wrong;
+  return verdict.exceeded.empty() ? support::exit_ok : support::exit_wrong;
 }
 
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
@@ -242,7 +244,7 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   if (options_.fit.fit && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
   write(interrupted ? sinks() : sinks().first(1), report, trace);
   tell(failure);
-  return exit_device;
+  return support::exit_device;
 }
 
 void declare_report(CLI::App& command, ReportCommand& options) {
@@ -271,14 +273,14 @@ int report_file(ReportCommand& options) {
   options.report.own_run = false;
   Reporting reporting(options.report);
   std::ifstream opened;
-  std::istream& lines = open_input(options.trace, opened);
+  std::istream& lines = support::open_input(options.trace, opened);
   const trace::TraceFile file = trace::read_json_lines(lines, options.trace == "-" ? "stdin" : options.trace);
   std::vector<std::string> incomplete = file.trace.errors;
   if (!file.closed) {
     incomplete.push_back(
         fmt::format("{} has no last line: the file was truncated, and the rest is missing", options.trace));
   }
-  if (file.trace.kernels.empty() && incomplete.empty()) throw UsageError(options.trace + " has no kernel");
+  if (file.trace.kernels.empty() && incomplete.empty()) throw support::UsageError(options.trace + " has no kernel");
   return reporting.finish(file.trace, std::move(incomplete));
 }
 

@@ -46,7 +46,7 @@ class Reporting {
   explicit Reporting(const ReportOptions& options);
 
   /// Error: UsageError if a trace would be written to the file of another output.
-  void require_apart_from(const OutputFile& trace) const;
+  void require_apart_from(const support::OutputFile& trace) const;
 
   /// Whether one of the outputs is stdout; then no report is printed.
   bool quiet() const { return quiet_; }
@@ -77,7 +77,7 @@ class Reporting {
 
   const ReportOptions& options_;
   bool quiet_;
-  std::vector<OutputFile> files_;  ///< those of sinks(), then the new baseline
+  std::vector<support::OutputFile> files_;  ///< those of sinks(), then the new baseline
   std::vector<const banks::Architecture*> architectures_;
   SourceFinder finder_;
   std::vector<KernelReport> kernels_;

@@ -163,7 +163,7 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
       {"version", "2.1.0"},
       {"runs",
-       {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", revision()}, {"rules", rules}}}}},
+       {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", support::revision()}, {"rules", rules}}}}},
          {"columnKind", "unicodeCodePoints"},
          {"results", list}}}}};
   return sarif.dump(2, ' ', true, ordered_json::error_handler_t::replace) + '\n';

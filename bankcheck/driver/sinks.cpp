@@ -17,13 +17,13 @@ std::string write_text(const SinkInput& input) {
   if (input.fits_only) {
     for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   } else {
-    text = to_text(report, terminal_columns());
+    text = to_text(report, support::terminal_columns());
   }
   for (std::size_t k = 0; k < input.fits.size(); ++k) {
-    text += fit_text(report.kernels[k], input.fits[k], terminal_columns());
+    text += fit_text(report.kernels[k], input.fits[k], support::terminal_columns());
   }
-  text = visible(text);
-  return terminal_has_colour() ? predict::coloured(text) : text;
+  text = support::visible(text);
+  return support::terminal_has_colour() ? predict::coloured(text) : text;
 }
 
 std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }

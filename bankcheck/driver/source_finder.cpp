@@ -114,7 +114,7 @@ std::optional<SourceText::Line> directive_in(std::string_view line, std::string_
 std::string source_file_text(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return "";
-  return read_file(path).value_or("");
+  return support::read_file(path).value_or("");
 }
 
 const std::vector<SourceFinder::File>& SourceFinder::files() {
@@ -228,9 +228,13 @@ SourceText::SourceText(std::string_view text) {
 }
 
 const SourceText::Line* SourceText::find(std::string_view file, unsigned number) const {
-  const auto same = std::ranges::equal_range(by_number_, number, {}, [&](std::uint32_t i) { return lines_[i].number; });
-  const auto line = std::ranges::find_if(same, [&](std::uint32_t i) { return ends_with_path(file, lines_[i].file); });
-  return line == same.end() ? nullptr : &lines_[*line];
+  const auto number_at = [&](std::uint32_t i) { return lines_[i].number; };
+  // No subrange of ranges::equal_range: clang 14 cannot compile its header.
+  auto i = std::ranges::lower_bound(by_number_, number, {}, number_at);
+  for (; i != by_number_.end() && number_at(*i) == number; ++i) {
+    if (ends_with_path(file, lines_[*i].file)) return &lines_[*i];
+  }
+  return nullptr;
 }
 
 }  // namespace bankwise::driver

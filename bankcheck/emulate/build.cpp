@@ -72,7 +72,7 @@ class CachedBuild {
     const fs::path part = to.string() + ".part";
     fs::copy_file(made, part, fs::copy_options::overwrite_existing);
     fs::rename(part, to);
-    const std::string rule = read_file(made.parent_path() / "rule").value_or("");
+    const std::string rule = support::read_file(made.parent_path() / "rule").value_or("");
     std::ofstream(to.string() + ".d") << to.string() << rule.substr(std::min(rule.find(": "), rule.size()));
   }
 
@@ -150,10 +150,10 @@ class CachedBuild {
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", work / "expanded.ii"});
     const auto expand = [&] {
       check(run_quietly(preprocess), source);
-      return read_file(work / "expanded.ii").value_or("");
+      return support::read_file(work / "expanded.ii").value_or("");
     };
     const std::string text = expand();
-    const std::string hashes = hashes_of(files_in_rule(read_file(rule).value_or("")));
+    const std::string hashes = hashes_of(files_in_rule(support::read_file(rule).value_or("")));
     Words compile{tools_.compiler, "-c", "-fpreprocessed", "-w"};
     if (is_c) {
       append(compile, {"-O2", "-g"});
@@ -187,7 +187,7 @@ class CachedBuild {
     for (const fs::path& object : objects) {
       names.push_back(object.string());
       hash.add(names.back());
-      hash.add(read_file(object).value_or(""));
+      hash.add(support::read_file(object).value_or(""));
     }
     const CacheEntry entry(cache_, "programs", hash);
     fs::path file = entry / fs::path(program_.sources.front()).stem();

@@ -47,7 +47,7 @@ std::vector<std::string> header_options(const Program& program);
 /// A program that does not compile. what() is a sentence; `details` are g++'s messages.
 struct BuildFailed : driver::CommandFailed {
   BuildFailed(const std::string& sentence, std::string messages)
-      : CommandFailed(exit_device, sentence, std::move(messages)) {}
+      : CommandFailed(support::exit_device, sentence, std::move(messages)) {}
 };
 
 /// The executable, from the cache if nothing has changed. Errors: BuildFailed; std::runtime_error.

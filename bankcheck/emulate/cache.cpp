@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr auto longest_unused = std::chrono::hours(24 * 31);
 
 std::string content_hash(const std::string& file) {
-  const auto content = read_file(file);
+  const auto content = support::read_file(file);
   if (!content) return "none";
   Hash hash;
   hash.add(*content);
@@ -87,7 +87,9 @@ bool is_current(const fs::path& manifest) {
   return any && lines.eof();
 }
 
-void write_manifest(const fs::path& manifest, std::string_view lines) { OutputFile("", manifest).write(lines); }
+void write_manifest(const fs::path& manifest, std::string_view lines) {
+  support::OutputFile("", manifest).write(lines);
+}
 
 std::vector<std::string> files_in_rule(std::string_view rule) {
   std::vector<std::string> files;

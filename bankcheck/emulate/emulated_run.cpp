@@ -43,7 +43,7 @@ Program changed_program(const Program& program, const driver::FixedSources& fixe
     if (text.empty()) {
       fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
     } else {
-      OutputFile("--fixed", copy.string()).write(text);
+      support::OutputFile("--fixed", copy.string()).write(text);
     }
   }
   for (std::string& source : changed.sources) {
@@ -85,7 +85,7 @@ class Preloaded {
 driver::Outcome run_emulated(EmulatedRun run) {
   const driver::TemporaryFolder folder;
   const trace::Trace header{
-      .maker = trace::Maker::emulate, .revision = std::string(revision()), .command = run.command};
+      .maker = trace::Maker::emulate, .revision = std::string(support::revision()), .command = run.command};
   run.request.record = begin_record(folder, header);
   run.request.unwatched = folder / "unwatched";
   write_request(run.request);
@@ -104,7 +104,7 @@ driver::Outcome run_emulated(EmulatedRun run) {
     outcome.faults = outcome.trace.errors;
     outcome.failure = failure_of(ended);
     if (!outcome.failure && outcome.trace.kernels.empty() && outcome.faults.empty()) {
-      outcome.failure = fmt::format("the program {} ran no kernel", in_quotes(ended.program));
+      outcome.failure = fmt::format("the program {} ran no kernel", support::in_quotes(ended.program));
     }
     if (file.cut_line > 0) outcome.incomplete.emplace_back("the program ended while a launch was being recorded");
   } catch (const trace::BadLine& bad) {
@@ -125,8 +125,8 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
   if (fixed.files.empty()) {
     text += "verified: nothing, because no change was applied\n";
-    if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
-    return exit_ok;
+    if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
+    return support::exit_ok;
   }
   std::optional<driver::TemporaryFolder> temporary;
   if (folder.empty()) temporary.emplace();
@@ -156,14 +156,14 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
                        verdict});
     }
   }
-  text += format_table(table, 2, true);
+  text += support::format_table(table, 2, true);
   if (outcome.failure) text += fmt::format("  the changed program failed: {}\n", *outcome.failure);
   for (const std::string& error : outcome.faults) text += fmt::format("  the changed program: {}\n", error);
   if (!outcome.failure && outcome.faults.empty()) text += "  the changed program ends as before\n";
   if (!folder.empty()) text += fmt::format("  the changed sources are in {}\n", folder);
-  if (!reporting.quiet()) OutputFile("stdout", "-").write(text);
+  if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
   if (!equal) driver::tell("--verify: the changed program does not do what was predicted");
-  return equal ? exit_ok : exit_wrong;
+  return equal ? support::exit_ok : support::exit_wrong;
 }
 
 }  // namespace bankwise::emulate

@@ -22,8 +22,8 @@ void check_sources(const Program& program) {
   for (const std::string& source : program.sources) {
     std::error_code error;
     if (std::filesystem::is_regular_file(source, error)) continue;
-    throw UsageError(fmt::format("cannot read {}: {}", in_quotes(source),
-                                 is_link_loop(error) ? link_loop : "there is no such file"));
+    throw support::UsageError(fmt::format("cannot read {}: {}", support::in_quotes(source),
+                                          is_link_loop(error) ? link_loop : "there is no such file"));
   }
 }
 
@@ -34,18 +34,18 @@ void check_fixed(const std::string& folder) {
   if (status.type() == std::filesystem::file_type::not_found) return;
   const bool is_folder = is_directory(status);
   if (is_folder && std::filesystem::is_empty(folder, error)) return;
-  throw UsageError(fmt::format("--fixed {}: {}", in_quotes(folder),
-                               is_link_loop(error) ? link_loop
-                               : error             ? error.message()
-                               : !is_folder        ? "it is not a directory"
-                                                   : "it is not empty, and a source in it could be overwritten"));
+  throw support::UsageError(fmt::format("--fixed {}: {}", support::in_quotes(folder),
+                                        is_link_loop(error) ? link_loop
+                                        : error             ? error.message()
+                                        : !is_folder        ? "it is not a directory"
+                                                     : "it is not empty, and a source in it could be overwritten"));
 }
 
 /// nvcc needs the sources, and compiles for GPUs of NVIDIA.
 void check_cubins(const std::vector<std::string>& cubins, bool is_built) {
   if (std::find(cubins.begin(), cubins.end(), "nvcc") == cubins.end()) return;
-  throw UsageError(is_built ? "--cubin nvcc needs the program's sources; give it the cubin's file"
-                            : "--cubin nvcc needs an architecture of NVIDIA as the first of --arch");
+  throw support::UsageError(is_built ? "--cubin nvcc needs the program's sources; give it the cubin's file"
+                                     : "--cubin nvcc needs an architecture of NVIDIA as the first of --arch");
 }
 
 /// The compute capability, times ten, of an architecture of NVIDIA; 0 for others.
@@ -68,7 +68,7 @@ std::vector<driver::EmittedLine> emitted_lines(const std::vector<std::string>& c
       continue;
     }
     const std::filesystem::path nvcc = find_nvcc();
-    if (nvcc.empty()) throw UsageError("--cubin nvcc: there is no nvcc on the PATH and no CUDA Toolkit");
+    if (nvcc.empty()) throw support::UsageError("--cubin nvcc: there is no nvcc on the PATH and no CUDA Toolkit");
     for (const auto& file : compile_cubins(program, nvcc, cache_folder(cache))) add(file.string(), true);
   }
   return lines;
@@ -141,10 +141,10 @@ void Recorder::check_options() const {
   check_sources(program_);
   const bool is_built = program_.sources.empty();
   if (is_built && options.program.empty()) {
-    throw UsageError("no program to check: name its sources; see bankcheck emulate --help");
+    throw support::UsageError("no program to check: name its sources; see bankcheck emulate --help");
   }
-  if (!object_.empty() && program_.sources.size() != 1) throw UsageError("--object needs exactly one source");
-  if (verifies() && is_built) throw UsageError("--verify needs the program's sources, to build them again");
+  if (!object_.empty() && program_.sources.size() != 1) throw support::UsageError("--object needs exactly one source");
+  if (verifies() && is_built) throw support::UsageError("--verify needs the program's sources, to build them again");
   if (!fixed_.empty()) check_fixed(fixed_);
 }
 

@@ -65,7 +65,7 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
     std::vector<std::string> dependencies = command;
     dependencies.insert(dependencies.end(), {"-M", "-MF", rule.string(), source});
     driver::run_quietly(dependencies);
-    return hashes_of(files_in_rule(read_file(rule).value_or("")));
+    return hashes_of(files_in_rule(support::read_file(rule).value_or("")));
   };
   const std::string before = hashes(), part = cubin.string() + ".part";
   command.insert(command.end(), {"-o", part, source});

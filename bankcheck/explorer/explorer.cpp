@@ -24,7 +24,7 @@ std::string question, answer;
 predict::Prediction predict_addresses(const banks::Architecture& architecture, banks::Operation operation,
                                       unsigned width, std::uint64_t mask, const ordered_json& asked) {
   predict::Prediction result{&architecture, "", operation, width, mask, asked.at("addresses"), {}};
-  if (result.addresses.size() > banks::max_lanes) throw UsageError("there are more than 64 addresses");
+  if (result.addresses.size() > banks::max_lanes) throw support::UsageError("there are more than 64 addresses");
   const std::vector<std::uint32_t> sources = asked.value("sources", std::vector<std::uint32_t>());
   result.cost = predict::cost_or_refuse(architecture, {operation, width, mask, result.addresses, sources});
   return result;
@@ -62,7 +62,7 @@ ordered_json answer_to(const ordered_json& asked) {
   const std::string name = asked.at("architecture");
   const banks::Architecture* architecture = banks::find_architecture(name);
   const auto operation = banks::operation_named(asked.at("operation").get<std::string>());
-  if (architecture == nullptr || !operation) throw UsageError("there is no such architecture or operation");
+  if (architecture == nullptr || !operation) throw support::UsageError("there is no such architecture or operation");
   const unsigned width = asked.at("width");
   const std::uint64_t whole_warp = ~std::uint64_t{0} >> (banks::max_lanes - architecture->warp);
   const std::string mask_text = asked.value("mask", "");
@@ -96,7 +96,7 @@ __attribute__((export_name("ask"))) const char* ask() {
   using bankwise::explorer::answer, bankwise::explorer::question;
   try {
     answer = bankwise::explorer::answer_to(nlohmann::ordered_json::parse(question)).dump();
-  } catch (const bankwise::UsageError& error) {
+  } catch (const bankwise::support::UsageError& error) {
     answer = bankwise::explorer::error_text(error.what());
   } catch (const std::exception& error) {
     answer = bankwise::explorer::error_text(fmt::format("the question cannot be read: {}", error.what()));

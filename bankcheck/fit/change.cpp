@@ -92,7 +92,8 @@ std::string to_text(const Change& change) {
   }
   for (const Pad& pad : change.pads) {
     if (pad.every == 0) continue;
-    text += fmt::format("{}{} after every {}", text.empty() ? "" : ", ", plural(pad.bytes, "byte", "bytes"), pad.every);
+    text += fmt::format("{}{} after every {}", text.empty() ? "" : ", ", support::plural(pad.bytes, "byte", "bytes"),
+                        pad.every);
   }
   return text.empty() ? "as it is" : text;
 }

@@ -121,11 +121,11 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
     if (reason->starts_with(undefined) && !reason->starts_with(fmt::format("{}llvm.", undefined))) {
       return fmt::format(
           "Oclgrind cannot run a kernel of {}: neither Oclgrind nor the program's source defines the function {}",
-          in_quotes(program), reason->substr(undefined.size()));
+          support::in_quotes(program), reason->substr(undefined.size()));
     }
     return fmt::format(
         "Oclgrind cannot run a kernel of {}; this is a limit of Oclgrind, not a fault of the program: {}",
-        in_quotes(program), *reason);
+        support::in_quotes(program), *reason);
   }
   if (ended.out_of_time) return driver::failure_of(ended);
   const std::optional<int> code = exit_code_of(ended, log);
@@ -133,14 +133,14 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
     return fmt::format(
         "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
         "threads simultaneously",
-        in_quotes(program));
+        support::in_quotes(program));
   }
   if (!code) return signal_that_ended(ended);
   if (*code != 0) return failed_with(ended, *code);
   if (!errors.empty()) {
     return fmt::format(
         "kernels of {} are invalid, so their numbers are unreliable; Oclgrind reported {} error{}, first: {}",
-        in_quotes(program), errors.size(),
+        support::in_quotes(program), errors.size(),
         errors.size() == 1                  ? ""
         : errors.size() < trace::max_errors ? "s"
                                             : "s or more",
@@ -150,13 +150,13 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
     return fmt::format(
         "Oclgrind saw no OpenCL context of the program {}: it does not use OpenCL, is linked statically, or cleared "
         "its environment",
-        in_quotes(program));
+        support::in_quotes(program));
   }
   if (!log.unfinished.empty()) {
     return fmt::format("a launch of {} had not ended when its process ended, or when the program {} did",
-                       log.unfinished.begin()->second, in_quotes(program));
+                       log.unfinished.begin()->second, support::in_quotes(program));
   }
-  if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", in_quotes(program));
+  if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", support::in_quotes(program));
   if (log.not_all_groups) return "Oclgrind ran " + *log.not_all_groups;
   for (const trace::KernelTrace& kernel : file.trace.kernels) {
     if (kernel.left_out > 0) {

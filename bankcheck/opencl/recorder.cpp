@@ -59,7 +59,7 @@ void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryF
     throw std::runtime_error(fmt::format(
         "cannot use {} for temporary files: libraries cannot be loaded from a directory whose name has a space, a "
         "colon or a comma; set TMPDIR",
-        in_quotes(folder.path().parent_path().string())));
+        support::in_quotes(folder.path().parent_path().string())));
   }
   fs::create_symlink(plugin.parent_path() / "bankcheck_opencl_preload.so", ours);
   const auto put_first = [](const char* variable, const std::string& names) {
@@ -111,16 +111,16 @@ std::vector<std::string> device_values(const std::vector<std::string>& device_in
     const auto same = [&](const DeviceProperty& property) { return property.key == key; };
     const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
     if (end == std::string::npos || property == std::end(device_properties)) {
-      throw UsageError(
-          fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}", in_quotes(given), keys()));
+      throw support::UsageError(fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}",
+                                            support::in_quotes(given), keys()));
     }
     const std::string value = given.substr(end + 1);
     std::uint64_t number = 0;
     const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos
-                                           : parse_number(value, number) && number > 0 && number <= UINT32_MAX;
+                                           : support::parse_number(value, number) && number > 0 && number <= UINT32_MAX;
     if (!fits) {
-      throw UsageError(
-          fmt::format("--device-info {}: {}", in_quotes(given),
+      throw support::UsageError(
+          fmt::format("--device-info {}: {}", support::in_quotes(given),
                       property->bytes == 0 ? "it needs a text of one line" : "it needs a number from 1 to 2^32-1"));
     }
     lines.push_back(given);
@@ -142,7 +142,8 @@ void Recorder::declare(CLI::App& command) {
 }
 
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
-  if (options.program.empty()) throw UsageError("no program to check: give it after --; see bankcheck opencl --help");
+  if (options.program.empty())
+    throw support::UsageError("no program to check: give it after --; see bankcheck opencl --help");
   const std::string& program = options.program.front();
   support::OpenclRequest request{.kernels = names_without_suffixes(options.report.kernels),
                                  .max_launches = options.max_launches,
@@ -155,7 +156,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   check_program(program);
   const TemporaryFolder folder;
   const trace::Trace header{
-      .maker = trace::Maker::opencl, .revision = std::string(revision()), .command = options.program};
+      .maker = trace::Maker::opencl, .revision = std::string(support::revision()), .command = options.program};
   request.record = begin_record(folder, header);
   request.unfinished = folder / "unfinished";
   request.launches = folder / "launches";
@@ -182,7 +183,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
     return fmt::format(
         "line {} of the plugin's record is damaged: the program {} wrote into the file, or crashed while the plugin "
         "wrote it",
-        line, in_quotes(program));
+        line, support::in_quotes(program));
   };
   const LaunchLog log = read_launch_log(folder / "launches");
   append_unfinished(log, folder);

@@ -96,7 +96,7 @@ std::string architectures_text() {
                     std::to_string(architecture.warp), std::string(architecture.gpus)});
     details += blocks(architecture);
   }
-  return format_table(rows, 2, true) + details;
+  return support::format_table(rows, 2, true) + details;
 }
 
 std::string architectures_json() {
@@ -133,8 +133,8 @@ std::string architectures_json() {
 }  // namespace
 
 int archs(ArchsOptions& options) {
-  OutputFile("stdout", "-").write(options.json ? architectures_json() : architectures_text());
-  return exit_ok;
+  support::OutputFile("stdout", "-").write(options.json ? architectures_json() : architectures_text());
+  return support::exit_ok;
 }
 
 }  // namespace bankwise::predict

@@ -129,7 +129,7 @@ constexpr int side = 26, left = 64, head = 40, group_head = 40, gap = 12;  // pi
 int column(std::size_t bank) { return left + side * int(bank); }
 
 std::string text_at(int x, int y, const std::string& text, const char* fill, const char* anchor = "") {
-  return fmt::format("<text x=\"{}\" y=\"{}\"{} fill=\"{}\">{}</text>\n", x, y, anchor, fill, xml_text(text));
+  return fmt::format("<text x=\"{}\" y=\"{}\"{} fill=\"{}\">{}</text>\n", x, y, anchor, fill, support::xml_text(text));
 }
 
 std::string in_cell(std::size_t bank, int y, const std::string& text, const char* fill) {
@@ -153,7 +153,7 @@ std::string turn_svg(const LaneGroupPicture& lane_group, std::size_t turn, int t
 
 std::string to_svg(const BankPicture& picture, const std::string& title) {
   std::string body =
-      fmt::format("<text x=\"12\" y=\"24\" font-size=\"14\" fill=\"#222222\">{}</text>\n", xml_text(title));
+      fmt::format("<text x=\"12\" y=\"24\" font-size=\"14\" fill=\"#222222\">{}</text>\n", support::xml_text(title));
   int top = head;
   for (const LaneGroupPicture& lane_group : picture.lane_groups) {
     body += text_at(12, top + 14, lane_group.title, "#222222") + text_at(12, top + 34, "bank", "#777777");

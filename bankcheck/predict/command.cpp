@@ -22,12 +22,12 @@ namespace {
 int predict_file(const banks::Architecture& architecture, const PredictOptions& options) {
   std::ios::sync_with_stdio(false);
   std::ifstream file;
-  const auto bad = predict_csv(architecture, open_input(options.accesses, file), std::cout,
+  const auto bad = predict_csv(architecture, support::open_input(options.accesses, file), std::cout,
                                options.json ? CostFormat::json : CostFormat::csv);
   if (!std::cout) throw std::runtime_error("cannot write stdout");
-  if (!bad) return exit_ok;
+  if (!bad) return support::exit_ok;
   const std::string name = options.accesses == "-" ? "stdin" : options.accesses;
-  throw UsageError(fmt::format("{}:{}: {}", name, bad->line, bad->sentence));
+  throw support::UsageError(fmt::format("{}:{}: {}", name, bad->line, bad->sentence));
 }
 
 /// The lanes of --mask or --lanes; a whole warp by default.
@@ -40,22 +40,23 @@ std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOpti
   errno = 0;
   const auto mask = std::strtoull(options.mask.c_str(), &end, 16);
   if (errno != 0 || *end != '\0' || options.mask.find_first_not_of("0123456789abcdefABCDEFxX") != std::string::npos) {
-    throw UsageError(fmt::format("--mask {} is not a hexadecimal number of at most 64 bits", in_quotes(options.mask)));
+    throw support::UsageError(
+        fmt::format("--mask {} is not a hexadecimal number of at most 64 bits", support::in_quotes(options.mask)));
   }
   return mask;
 }
 
 int predict_formula(const banks::Architecture& architecture, const PredictOptions& options) {
-  const OutputFile svg("--svg", options.svg);
+  const support::OutputFile svg("--svg", options.svg);
   const auto operation = *banks::operation_named(options.operation);
   const unsigned usual_width = banks::matrix_rows(operation) > 0 ? 16 : 4;
   const auto prediction = predict_index(architecture, operation, options.width == 0 ? usual_width : options.width,
                                         mask_of(architecture, options), options.index);
   if (svg) svg.write(svg_of(prediction));
-  if (options.svg == "-") return exit_ok;
-  const std::string text = options.json ? json_of(prediction) : text_of(prediction, terminal_columns());
-  OutputFile("stdout", "-").write(!options.json && terminal_has_colour() ? coloured(text) : text);
-  return exit_ok;
+  if (options.svg == "-") return support::exit_ok;
+  const std::string text = options.json ? json_of(prediction) : text_of(prediction, support::terminal_columns());
+  support::OutputFile("stdout", "-").write(!options.json && support::terminal_has_colour() ? coloured(text) : text);
+  return support::exit_ok;
 }
 
 }  // namespace
@@ -95,14 +96,15 @@ int predict(PredictOptions& options) {
   const auto given = [&](const char* name) { return options.command->count(name) > 0; };
   const banks::Architecture& architecture = architecture_named(options.architecture);
   if (given("--index") == given("accesses")) {
-    throw UsageError("predict needs either a CSV file of accesses or --index; see bankcheck predict --help");
+    throw support::UsageError("predict needs either a CSV file of accesses or --index; see bankcheck predict --help");
   }
   for (const auto& [name, value] : {std::pair{"--mask", &options.mask}, std::pair{"--svg", &options.svg}}) {
-    if (given(name) && value->empty()) throw UsageError(fmt::format("{} needs a value", name));
+    if (given(name) && value->empty()) throw support::UsageError(fmt::format("{} needs a value", name));
   }
   if (given("--index")) return predict_formula(architecture, options);
   for (const char* name : {"--op", "--width", "--lanes", "--mask", "--svg"}) {
-    if (given(name)) throw UsageError(fmt::format("{} needs --index; each row of a CSV file has its own value", name));
+    if (given(name))
+      throw support::UsageError(fmt::format("{} needs --index; each row of a CSV file has its own value", name));
   }
   return predict_file(architecture, options);
 }

@@ -179,7 +179,7 @@ TypedValue number(std::string_view word) {
   constexpr std::string_view suffixes[]{"",    "u", "l",  "ll", "ul",  "ull", "lu",
                                         "llu", "L", "LL", "uL", "uLL", "Lu",  "LLu"};
   if (end == digits.data() || std::ranges::find(suffixes, suffix) == std::end(suffixes))
-    throw ExpressionError(in_quotes(word) + " is not an integer");
+    throw ExpressionError(support::in_quotes(word) + " is not an integer");
   if (digits.size() == word.size() && word[0] == '0' && end - digits.data() > 1)
     throw ExpressionError("a number begins with 0: octal or decimal?");
   if (error != std::errc{}) throw ExpressionError("a number is not below 2^64");
@@ -197,7 +197,7 @@ class IndexParser {
     const TypedValue value = conditional();
     if (rest().empty()) return value;
     if (in_name(text_[0]) || text_[0] == '(') throw ExpressionError("an operator is missing " + place());
-    throw ExpressionError(in_quotes(text_.substr(0, 1)) + " is unexpected");
+    throw ExpressionError(support::in_quotes(text_.substr(0, 1)) + " is unexpected");
   }
 
  private:
@@ -218,7 +218,7 @@ class IndexParser {
   void expect(std::string_view token) {
     if (!accept(token)) throw ExpressionError(fmt::format("a '{}' is missing {}", token, place()));
   }
-  std::string place() { return rest().empty() ? "at the end" : "before " + in_quotes(text_, 20); }
+  std::string place() { return rest().empty() ? "at the end" : "before " + support::in_quotes(text_, 20); }
 
   TypedValue applied(const BinaryOperator& operation, const TypedValue& left, const TypedValue& right) const {
     const bool is_shift = operation.conversion == Conversion::left;
@@ -330,7 +330,7 @@ class IndexParser {
       list += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.rest);
       names.push_back(each.name);
     }
-    return no_such_but("name", word, names, "the names are " + list);
+    return support::no_such_but("name", word, names, "the names are " + list);
   }
 
   std::string_view text_;

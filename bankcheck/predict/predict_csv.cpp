@@ -23,7 +23,7 @@ bool parse(std::string_view text, int base, Number& number) {
     text.remove_prefix(2);
     base = 16;
   }
-  return parse_number(text, number, base);
+  return support::parse_number(text, number, base);
 }
 
 /// The position of each column in the header.
@@ -73,14 +73,15 @@ class AccessRow {
       return fmt::format(
           "{} is not an operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4, "
           "stmatrix.x1 to .x4 and cp.async",
-          in_quotes(fields[columns.op]));
+          support::in_quotes(fields[columns.op]));
     }
     access.operation = *operation;
     if (!parse(fields[columns.width], 10, access.width)) {
-      return fmt::format("the width {} is not a number of bytes", in_quotes(fields[columns.width]));
+      return fmt::format("the width {} is not a number of bytes", support::in_quotes(fields[columns.width]));
     }
     if (!parse(fields[columns.mask], 16, access.mask)) {
-      return fmt::format("the mask {} is not a hexadecimal number of at most 64 bits", in_quotes(fields[columns.mask]));
+      return fmt::format("the mask {} is not a hexadecimal number of at most 64 bits",
+                         support::in_quotes(fields[columns.mask]));
     }
     const bool has_sources = banks::is_copy(access.operation) && !columns.sources.empty();
     access.addresses = {addresses_.data(), columns.lanes.size()};
@@ -101,7 +102,7 @@ class AccessRow {
       const bool active = (access.mask >> lane & 1) != 0;
       if (active && !parse(fields[columns[lane]], 10, offsets[lane])) {
         return fmt::format("the {} of lane {}, {}, is not a byte offset below 4 GiB", offset_name, lane,
-                           in_quotes(fields[columns[lane]]));
+                           support::in_quotes(fields[columns[lane]]));
       }
     }
     return std::nullopt;
@@ -128,7 +129,7 @@ class CostWriter {
     line_.clear();
     const auto append = std::back_inserter(line_);
     if (format_ == CostFormat::csv) {
-      fmt::format_to(append, "{},{},{},{}", csv_field(id), cost.passes, cost.ideal, cost.conflicts);
+      fmt::format_to(append, "{},{},{},{}", support::csv_field(id), cost.passes, cost.ideal, cost.conflicts);
       if (has_choice_) fmt::format_to(append, ",{},{}", cost.passes_max, cost.conflicts_max);
     } else {
       fmt::format_to(append, R"({}{{"id":{},"passes":{},"ideal":{},"conflicts":{})", any_ ? "," : "", json_text(id),
@@ -161,7 +162,7 @@ class CostWriter {
 };
 
 std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, CostWriter& writer) {
-  LineReader lines(in, longest_line - 1);
+  support::LineReader lines(in, longest_line - 1);
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   std::optional<Columns> columns;
@@ -170,10 +171,10 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
   const auto bad = [&](std::string sentence) { return BadRow{lines.number, std::move(sentence)}; };
   while (lines.next()) {
     if (lines.too_long) return bad(fmt::format("the line is longer than {} bytes", longest_line - 1));
-    std::string_view line = lines.number == 1 ? without_mark(lines.line) : lines.line;
+    std::string_view line = lines.number == 1 ? support::without_mark(lines.line) : lines.line;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
-    if (!split_csv(line, fields, unquoted))
+    if (!support::split_csv(line, fields, unquoted))
       return bad("a field in quotes does not end with them, or a quote in a field is not doubled");
     if (!columns) {
       column_count = fields.size();

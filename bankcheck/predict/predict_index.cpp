@@ -25,7 +25,7 @@ std::string subject(const Prediction& prediction) {
 banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks::Access& access) {
   const auto outcome = banks::cost(architecture, access);
   if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
-    throw UsageError(banks::sentence(architecture, access, *refusal));
+    throw support::UsageError(banks::sentence(architecture, access, *refusal));
   }
   return std::get<banks::Cost>(outcome);
 }
@@ -45,7 +45,7 @@ Prediction predict_index(const banks::Architecture& architecture, banks::Operati
       result.addresses[lane] = std::uint32_t(element) * width;
     }
   } catch (const ExpressionError& error) {
-    throw UsageError(fmt::format("--index {}: {}", in_quotes(index, 60), error.what()));
+    throw support::UsageError(fmt::format("--index {}: {}", support::in_quotes(index, 60), error.what()));
   }
   result.cost = cost_or_refuse(architecture, result.access());
   return result;

@@ -32,7 +32,7 @@ Extent default_extent(const CaseStudy& study, const Options& options, const gpu:
   return study.extent_for(device.is_gpu ? 1024 * MiB : 64 * MiB);
 }
 
-void write(std::span<const OutputFile> files, const RunResults& run) {
+void write(std::span<const support::OutputFile> files, const RunResults& run) {
   report::write_files(report::sinks(), files, run, [](const std::string&) {});
 }
 
@@ -48,7 +48,7 @@ void refuse_single_process_flags(const Options& options) {
       {!options.device.empty(), "--device"},
       {!options.kernel_directory.empty(), "--kernel-dir"}};
   for (const auto& [is_given, flag] : given) {
-    if (is_given) throw UsageError(fmt::format("{} is for a single process; leave it out under mpirun", flag));
+    if (is_given) throw support::UsageError(fmt::format("{} is for a single process; leave it out under mpirun", flag));
   }
 }
 
@@ -59,7 +59,7 @@ void compare_commands(Communicator& communicator, std::span<const std::string> c
   const std::vector<std::string> lines = communicator.gather(line);
   for (std::size_t rank = 1; rank < lines.size(); ++rank) {
     if (lines[rank] == lines[0]) continue;
-    throw UsageError(
+    throw support::UsageError(
         fmt::format("rank {} was started with the arguments '{}', rank 0 with '{}'; all ranks need the same", rank,
                     lines[rank], lines[0]));
   }
@@ -123,16 +123,16 @@ RanksInfo all_ranks(Communicator& communicator, std::string engine, const std::s
 }
 
 /// Rank 0's files; none on other ranks. Error, on all ranks: UsageError.
-std::vector<OutputFile> files_of_rank_0(Communicator& communicator, const Options& options) {
-  std::vector<OutputFile> files;
+std::vector<support::OutputFile> files_of_rank_0(Communicator& communicator, const Options& options) {
+  std::vector<support::OutputFile> files;
   std::string reason;
   try {
     if (communicator.rank() == 0) files = report::open_files(options.outputs);
-  } catch (const UsageError& why) {
+  } catch (const support::UsageError& why) {
     reason = why.what();
   }
   reason = communicator.gather(reason).front();
-  if (!reason.empty()) throw UsageError(reason);
+  if (!reason.empty()) throw support::UsageError(reason);
   return files;
 }
 
@@ -145,7 +145,7 @@ int measure_and_report_on_ranks(const CaseStudy& study, const Options& options, 
   Extent extent =
       options.extent ? *options.extent : study.extent_for((device.is_gpu ? 4096 * MiB : 4 * MiB) * rank.ranks);
   communicator.broadcast(std::as_writable_bytes(std::span(&extent, 1)));  // devices may differ between ranks
-  const std::vector<OutputFile> files = files_of_rank_0(communicator, options);
+  const std::vector<support::OutputFile> files = files_of_rank_0(communicator, options);
   const auto session = gpu::open(device);
   std::string remark;
   const auto engine = engine_of(*session, communicator, remark);
@@ -168,28 +168,30 @@ int run_ranks(const CaseStudy& study, int argc, const char* const* argv) {
     const std::vector<std::string> command(argv, argv + argc);
     compare_commands(*communicator, command);
     CaseStudy of_ranks = study;
-    if (study.ranks == nullptr) throw UsageError("this program runs as a single process; start it without mpirun");
+    if (study.ranks == nullptr)
+      throw support::UsageError("this program runs as a single process; start it without mpirun");
     const auto only_asks = [](const std::string& argument) {
       return argument == "--help" || argument == "-h" || argument == "--version";
     };
-    if (communicator->rank() > 0 && std::any_of(command.begin(), command.end(), only_asks)) return exit_ok;
+    if (communicator->rank() > 0 && std::any_of(command.begin(), command.end(), only_asks)) return support::exit_ok;
     of_ranks.variants = study.ranks->variants;
     const auto options = parse_options(of_ranks, argc, argv, case_study_program().offered);
-    if (!options) return exit_ok;
+    if (!options) return support::exit_ok;
     refuse_single_process_flags(*options);
     if (options->list || options->list_devices) {
-      return communicator->rank() > 0 ? int(exit_ok) : answer_lists(of_ranks, *options).value_or(exit_ok);
+      return communicator->rank() > 0 ? int(support::exit_ok)
+                                      : answer_lists(of_ranks, *options).value_or(support::exit_ok);
     }
     return measure_and_report_on_ranks(study, *options, command, *communicator);
-  } catch (const UsageError& error) {  // all ranks throw it
+  } catch (const support::UsageError& error) {  // all ranks throw it
     const bool reports = !communicator || communicator->rank() == 0;
-    return reports ? report_failure(study.name, error.what(), exit_usage) : exit_usage;
+    return reports ? report_failure(study.name, error.what(), support::exit_usage) : support::exit_usage;
   } catch (const cluster::Refused& why) {
-    return communicator->rank() > 0 ? exit_device : report_failure(study.name, why.what());
+    return communicator->rank() > 0 ? support::exit_device : report_failure(study.name, why.what());
   } catch (const std::exception& error) {
     if (!communicator) return report_failure(study.name, error.what());
     report_failure(communicator->name(), sentence_of(error));
-    Communicator::end(exit_device);
+    Communicator::end(support::exit_device);
   }
 }
 

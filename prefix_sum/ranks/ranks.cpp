@@ -151,13 +151,13 @@ std::uint32_t scan(const CaseStudy& study, std::vector<Run>& runs, std::uint32_t
       run.sum = std::accumulate(words.begin(), words.end(), run.sum);
     }
   };
-  in_parallel(runs.size(), threads, add_up, 1);
+  support::in_parallel(runs.size(), threads, add_up, 1);
   for (Run& run : runs) sum += std::exchange(run.sum, sum);
   const auto scan_one = [&](std::uint64_t number) {
     Run& run = runs[number];
     if (run.output != nullptr) std::exclusive_scan(run.output, run.output + run.words, run.output, run.sum);
   };
-  in_parallel(runs.size(), threads, scan_one, 1);
+  support::in_parallel(runs.size(), threads, scan_one, 1);
   return sum;
 }
 

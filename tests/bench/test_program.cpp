@@ -153,6 +153,6 @@ TEST_CASE("bench/kernel_directory/yields_kernels") {
 TEST_CASE("bench/kernel_directory/bad_compute_capability") {
   const Copies copies(reduction::case_study());
   copies.prepend("packed.cl", "// Needs: compute capability many");
-  CHECK_THROWS_AS(KernelDirectory(reduction::case_study(), copies.scratch.path().string()), UsageError);
+  CHECK_THROWS_AS(KernelDirectory(reduction::case_study(), copies.scratch.path().string()), support::UsageError);
   check_refused("reduction", "--kernel-dir " + copies.scratch.path().string(), 2, "'many' is not a compute capability");
 }

@@ -29,15 +29,15 @@ std::string_view feed(StopRule& rule, double mean, double spread, double overhea
 }  // namespace
 
 TEST_CASE("bench/stop_rule/median_and_noise") {
-  CHECK(median(std::vector<double>{}) == 0);
-  CHECK(median(std::vector<double>{3}) == 3);
-  CHECK(median(std::vector<double>{4, 1, 3}) == 3);
-  CHECK(median(std::vector<double>{4, 1, 3, 2}) == 2.5);
-  CHECK(noise(std::vector<double>{}) == 0);
-  CHECK(noise(std::vector<double>{2, 2, 2}) == 0);
-  CHECK(noise(std::vector<double>{1, 2, 3}) > 0.74);
-  CHECK(noise(std::vector<double>{1, 2, 3}) < 0.75);
-  CHECK(noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one outlier does not move it
+  CHECK(support::median(std::vector<double>{}) == 0);
+  CHECK(support::median(std::vector<double>{3}) == 3);
+  CHECK(support::median(std::vector<double>{4, 1, 3}) == 3);
+  CHECK(support::median(std::vector<double>{4, 1, 3, 2}) == 2.5);
+  CHECK(support::noise(std::vector<double>{}) == 0);
+  CHECK(support::noise(std::vector<double>{2, 2, 2}) == 0);
+  CHECK(support::noise(std::vector<double>{1, 2, 3}) > 0.74);
+  CHECK(support::noise(std::vector<double>{1, 2, 3}) < 0.75);
+  CHECK(support::noise(std::vector<double>{2, 2, 2, 2, 900}) == 0);  // one outlier does not move it
 }
 
 TEST_CASE("bench/stop_rule/reasons") {

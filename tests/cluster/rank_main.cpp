@@ -39,7 +39,7 @@ int __wrap_main(int argc, char** argv) {
     open_device();
     if (session == nullptr) {
       std::cerr << "no OpenCL device; skipped\n";
-      return bankwise::exit_nothing;
+      return bankwise::support::exit_nothing;
     }
   }
   all_ranks.emplace("rank_tests");

@@ -143,6 +143,6 @@ TEST_CASE("cluster/deadline/positive", "[communicator]") {
     const DeadlineVariable variable(bad);
     CHECK_THROWS_WITH(cluster::deadline_s(),
                       "BANKWISE_DEADLINE_S is '" + std::string(bad) + "', not a number of seconds");
-    CHECK_THROWS_AS(cluster::deadline_s(), UsageError);
+    CHECK_THROWS_AS(cluster::deadline_s(), support::UsageError);
   }
 }

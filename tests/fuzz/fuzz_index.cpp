@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint64_t mask = mask_of(architecture, bytes.next());
   try {
     check(predict_index(architecture, operation, width, mask, bytes.rest()));
-  } catch (const UsageError& error) {
+  } catch (const support::UsageError& error) {
     fuzz::require(fuzz::is_sentence(error.what()), "one sentence", error.what());
   }
   return 0;

@@ -40,7 +40,7 @@ void check_csv(const std::string& out, std::size_t rows, bool has_choice) {
   std::vector<std::string> unquoted;
   std::istringstream lines(out);
   for (std::string line; std::getline(lines, line);) {
-    fuzz::require(split_csv(line, fields, unquoted), "the output is CSV", line);
+    fuzz::require(support::split_csv(line, fields, unquoted), "the output is CSV", line);
     fuzz::require(fields.size() == (has_choice ? 6 : 4), "four fields, or six", line);
   }
 }

@@ -38,7 +38,7 @@ class File {
 [[maybe_unused]] void try_baseline(std::string_view text) try {
   const std::string once = driver::to_csv(driver::read_baseline(File(text).path()));
   fuzz::require(driver::to_csv(driver::read_baseline(File(once).path())) == once, "a baseline is read back", once);
-} catch (const UsageError&) {
+} catch (const support::UsageError&) {
 }
 
 /// Any text is a source: of OpenCL, of C++ with shared arrays, and of CUDA with launches.
@@ -73,7 +73,7 @@ class File {
   const auto lines = opencl::device_values(driver::lines_of(text), fuzz::architecture(0));
   fuzz::require(!lines.empty(), "the last line is the width of a warp");
   for (const auto& line : lines) fuzz::require(line.find('\n') == std::string::npos, "a property is one line", line);
-} catch (const UsageError&) {
+} catch (const support::UsageError&) {
 }
 
 /// A report of an earlier run is refused, or compares with nothing.
@@ -84,7 +84,7 @@ class File {
   now.study = &reduction;
   const std::string table = report::EarlierRun(reduction, File(text).path()).compare(now);
   fuzz::require(table.ends_with("0 only now\n"), "the last line counts the rows", table);
-} catch (const UsageError&) {
+} catch (const support::UsageError&) {
 }
 
 }  // namespace

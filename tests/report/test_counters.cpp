@@ -153,7 +153,7 @@ TEST_CASE("report/counters/missing") {
   CHECK_THAT(why(40), ContainsSubstring("hypervisor"));
   CHECK_THAT(why(26), ContainsSubstring("end other profilers"));
   CHECK_THAT(why(999), ContainsSubstring("cuptiSomething: CUPTI_ERROR_SOMETHING"));
-  CHECK(by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
+  CHECK(support::by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
   // Ratios of counters, some of which are missing or 0.
   CHECK(counted_over_ideal(counted()) == 1'002'300.0 / 502'300.0);
   gpu::Counters some = counted();
@@ -174,5 +174,5 @@ TEST_CASE("report/counters/missing") {
 TEST_CASE("report/counters/not_with_profile") {
   CHECK_FALSE(options_of({})->counters);
   CHECK(options_of({"--counters"})->counters);
-  CHECK_THROWS_AS(options_of({"--counters", "--profile"}), UsageError);
+  CHECK_THROWS_AS(options_of({"--counters", "--profile"}), support::UsageError);
 }

@@ -121,7 +121,7 @@ TEST_CASE("report/reports/text") {
   const std::string text = text_report(make_report());
   CHECK(text.find("naive") != std::string::npos);
   CHECK(text.find("\"quoted\"") != std::string::npos);
-  CHECK(format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
+  CHECK(support::format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
 }
 
 TEST_CASE("report/reports/text_rows") {
@@ -241,28 +241,28 @@ TEST_CASE("report/reports/not_a_report") {
   for (const std::string& text : {std::string(), std::string("{"), std::string("[]"),
                                   std::string("{\"schema_version\":1}"), good.substr(0, good.size() / 2)}) {
     INFO(text);
-    CHECK_THROWS_AS(Earlier(text).run(), UsageError);
+    CHECK_THROWS_AS(Earlier(text).run(), support::UsageError);
   }
   const Earlier earlier;
   CHECK_NOTHROW(earlier.run());
-  CHECK_THROWS_AS(EarlierRun(transpose::case_study(), earlier.path), UsageError);
+  CHECK_THROWS_AS(EarlierRun(transpose::case_study(), earlier.path), support::UsageError);
   std::filesystem::remove(earlier.path);
-  CHECK_THROWS_AS(earlier.run(), UsageError);
+  CHECK_THROWS_AS(earlier.run(), support::UsageError);
 }
 
 TEST_CASE("report/reports/whole_file_or_none") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "out.json";
   std::ofstream(path) << "old";
-  { const OutputFile unused("--json", path.string()); }
+  { const support::OutputFile unused("--json", path.string()); }
   CHECK(text_of(path) == "old");
-  OutputFile("--json", path.string()).write("new");
+  support::OutputFile("--json", path.string()).write("new");
   CHECK(text_of(path) == "new");
   const pid_t killed = fork();
   if (killed == 0) {
     constexpr rlimit one_page{4096, 4096};
     setrlimit(RLIMIT_FSIZE, &one_page);
-    OutputFile("--json", path.string()).write(std::string(1 << 20, 'x'));
+    support::OutputFile("--json", path.string()).write(std::string(1 << 20, 'x'));
     _exit(0);
   }
   int status = 0;
@@ -270,8 +270,8 @@ TEST_CASE("report/reports/whole_file_or_none") {
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ));
   CHECK(text_of(path) == "new");
   CHECK(files_in(scratch.path()) == 1);
-  CHECK_THROWS_AS(OutputFile("--json", scratch.path().string()), UsageError);
-  CHECK_THROWS_AS(OutputFile("--json", (scratch.path() / "no" / "such").string()), UsageError);
+  CHECK_THROWS_AS(support::OutputFile("--json", scratch.path().string()), support::UsageError);
+  CHECK_THROWS_AS(support::OutputFile("--json", (scratch.path() / "no" / "such").string()), support::UsageError);
 }
 
 // The reports of a run on several ranks, of results that are made up.

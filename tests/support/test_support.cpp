@@ -22,7 +22,7 @@ using Fields = std::vector<std::string>;
 Fields split(std::string_view line) {
   std::vector<std::string_view> fields{"left over"};
   std::vector<std::string> unquoted{"left over"};
-  if (!split_csv(line, fields, unquoted)) return {"REFUSED"};
+  if (!support::split_csv(line, fields, unquoted)) return {"REFUSED"};
   return {fields.begin(), fields.end()};
 }
 
@@ -66,14 +66,14 @@ TEST_CASE("support/csv/misplaced_quote") {
 }
 
 TEST_CASE("support/csv/minimal_quoting") {
-  CHECK(csv_field("") == "");
-  CHECK(csv_field("plain text") == "plain text");
-  CHECK(csv_field("a,b") == "\"a,b\"");
-  CHECK(csv_field("a\"b") == "\"a\"\"b\"");
-  CHECK(csv_field("a\rb") == "\"a\rb\"");
+  CHECK(support::csv_field("") == "");
+  CHECK(support::csv_field("plain text") == "plain text");
+  CHECK(support::csv_field("a,b") == "\"a,b\"");
+  CHECK(support::csv_field("a\"b") == "\"a\"\"b\"");
+  CHECK(support::csv_field("a\rb") == "\"a\rb\"");
   for (const char* text : {"", "a", ",", "\"", "\"\"", "a,\"b\",,", "\xC3\xA9,"}) {
     INFO(text);
-    CHECK(split(csv_field(text) + "," + csv_field(text)) == Fields{text, text});
+    CHECK(split(support::csv_field(text) + "," + support::csv_field(text)) == Fields{text, text});
   }
   // The negative control: without quotes this field would be split.
   CHECK(split("a,b") != Fields{"a,b"});
@@ -89,7 +89,7 @@ TEST_CASE("support/parallel/each_item_once") {
       std::mutex mutex;
       std::vector<Range> ranges;
       std::set<std::thread::id> ids;
-      in_parallel_parts(count, threads, [&](std::uint64_t first, std::uint64_t last) {
+      support::in_parallel_parts(count, threads, [&](std::uint64_t first, std::uint64_t last) {
         const std::lock_guard lock(mutex);
         ranges.emplace_back(first, last);
         ids.insert(std::this_thread::get_id());
@@ -112,7 +112,7 @@ TEST_CASE("support/parallel/each_item_once") {
   for (const std::uint64_t count : {0, 1, 5000, 100003}) {
     for (const unsigned threads : {1U, 2U, 5U}) {
       std::vector<int> taken(count, 0);
-      in_parallel(count, threads, [&](std::uint64_t i) { ++taken[i]; });
+      support::in_parallel(count, threads, [&](std::uint64_t i) { ++taken[i]; });
       CHECK(std::size_t(std::count(taken.begin(), taken.end(), 1)) == count);
     }
   }
@@ -120,74 +120,74 @@ TEST_CASE("support/parallel/each_item_once") {
 
 TEST_CASE("support/quantity/counts") {
   const std::uint64_t largest = ~std::uint64_t{0};
-  CHECK(parse_count("--n", "0", largest) == 0);
-  CHECK(parse_count("--n", "1000003", largest) == 1000003);
-  CHECK(parse_count("--n", "16Mi", largest) == 16777216);
-  CHECK(parse_count("--n", "2G", largest) == 2000000000);
-  CHECK(parse_count("--n", "3k", largest) == 3000);
-  CHECK(parse_count("--n", "1Ti", largest) == 1099511627776);
-  CHECK(parse_count("--n", "2^20", largest) == 1048576);
-  CHECK(parse_count("--n", "10^0", largest) == 1);
-  CHECK(parse_count("--n", "18446744073709551615", largest) == largest);
+  CHECK(support::parse_count("--n", "0", largest) == 0);
+  CHECK(support::parse_count("--n", "1000003", largest) == 1000003);
+  CHECK(support::parse_count("--n", "16Mi", largest) == 16777216);
+  CHECK(support::parse_count("--n", "2G", largest) == 2000000000);
+  CHECK(support::parse_count("--n", "3k", largest) == 3000);
+  CHECK(support::parse_count("--n", "1Ti", largest) == 1099511627776);
+  CHECK(support::parse_count("--n", "2^20", largest) == 1048576);
+  CHECK(support::parse_count("--n", "10^0", largest) == 1);
+  CHECK(support::parse_count("--n", "18446744073709551615", largest) == largest);
   for (const char* text :
        {"", " ", "12Q", "Ki", "-5", "+5", "1.5M", "1e6", "16MiB", "16mI", "2^", "2^x", "^2", "2^3^4", "0x10"}) {
     INFO(text);
-    CHECK_THROWS_AS(parse_count("--n", text, 1000), UsageError);
+    CHECK_THROWS_AS(support::parse_count("--n", text, 1000), support::UsageError);
   }
   for (const char* text :
        {"1001", "1Ki", "2^64", "3^99999999999999999999", "99999999999999999999", "18446744073709551615Ti"}) {
     INFO(text);
-    CHECK_THROWS_AS(parse_count("--n", text, 1000), UsageError);
+    CHECK_THROWS_AS(support::parse_count("--n", text, 1000), support::UsageError);
   }
 }
 
 TEST_CASE("support/quantity/three_digits") {
-  CHECK(format_time(98.7e-6) == "98.7 us");
-  CHECK(format_time(9.996e-3) == "10.0 ms");
-  CHECK(format_time(2) == "2 s");
-  CHECK(format_bytes(67108864) == "67.1 MB");
-  CHECK(format_bytes(16) == "16 B");
-  CHECK(format_bytes(0) == "0 B");
-  CHECK(format_count(0) == "0");
-  CHECK(format_count(999) == "999");
-  CHECK(format_count(16777216) == "16 777 216");
+  CHECK(support::format_time(98.7e-6) == "98.7 us");
+  CHECK(support::format_time(9.996e-3) == "10.0 ms");
+  CHECK(support::format_time(2) == "2 s");
+  CHECK(support::format_bytes(67108864) == "67.1 MB");
+  CHECK(support::format_bytes(16) == "16 B");
+  CHECK(support::format_bytes(0) == "0 B");
+  CHECK(support::format_count(0) == "0");
+  CHECK(support::format_count(999) == "999");
+  CHECK(support::format_count(16777216) == "16 777 216");
 }
 
 TEST_CASE("support/quantity/nearest_name") {
-  CHECK(edit_distance("", "") == 0);
-  CHECK(edit_distance("padded", "padded") == 0);
-  CHECK(edit_distance("", "abc") == 3);
-  CHECK(edit_distance("pakced", "packed") == 2);
-  CHECK(edit_distance("tile32", "tile32_padded") == 7);
-  CHECK(no_such("variant", "pakced", {"naive", "packed"}, "--list") ==
+  CHECK(support::edit_distance("", "") == 0);
+  CHECK(support::edit_distance("padded", "padded") == 0);
+  CHECK(support::edit_distance("", "abc") == 3);
+  CHECK(support::edit_distance("pakced", "packed") == 2);
+  CHECK(support::edit_distance("tile32", "tile32_padded") == 7);
+  CHECK(support::no_such("variant", "pakced", {"naive", "packed"}, "--list") ==
         "there is no variant 'pakced'; did you mean 'packed'? --list shows all");
-  CHECK(no_such("variant", "unknown", {"naive", "packed"}, "--list") ==
+  CHECK(support::no_such("variant", "unknown", {"naive", "packed"}, "--list") ==
         "there is no variant 'unknown'; --list shows all");
-  CHECK(no_such_but("name", "tif", {"tid", "lane"}, "the names are tid, lane") ==
+  CHECK(support::no_such_but("name", "tif", {"tid", "lane"}, "the names are tid, lane") ==
         "there is no name 'tif'; did you mean 'tid'? the names are tid, lane");
-  CHECK(no_such_but("name", "foo", {"tid", "lane"}, "the names are tid, lane") ==
+  CHECK(support::no_such_but("name", "foo", {"tid", "lane"}, "the names are tid, lane") ==
         "there is no name 'foo'; the names are tid, lane");
-  CHECK(no_such("variant", "", {"tid"}, "--list") == "there is no variant ''; --list shows all");
+  CHECK(support::no_such("variant", "", {"tid"}, "--list") == "there is no variant ''; --list shows all");
 }
 
 TEST_CASE("support/xml/escaped") {
-  CHECK(xml_text("<a b=\"c\" d='e'>&amp;") == "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;");
+  CHECK(support::xml_text("<a b=\"c\" d='e'>&amp;") == "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;");
   const std::string plain = "tile[ty][tx]\t= \xC3\xA9 \xE2\x89\xA5 \xF0\x9F\x98\x80;\n";
-  CHECK(xml_text(plain) == plain);
-  CHECK(xml_text("").empty());
+  CHECK(support::xml_text(plain) == plain);
+  CHECK(support::xml_text("").empty());
   // Invalid UTF-8.
   const std::string bad = "\xEF\xBF\xBD";
-  CHECK(xml_text("a\xFFz") == "a" + bad + "z");
-  CHECK(xml_text("\xC3<") == bad + "&lt;");            // a truncated character does not hide the markup after it
-  CHECK(xml_text("\xE2\x89") == bad + bad);            // at the end of the text
-  CHECK(xml_text("\xC0\xBC") == bad + bad);            // the long form of '<'
-  CHECK(xml_text("\xED\xA0\x80") == bad + bad + bad);  // a surrogate
-  CHECK(xml_text("\xF4\x90\x80\x80") == bad + bad + bad + bad);  // past the last character
-  CHECK(xml_text("\x80") == bad);
+  CHECK(support::xml_text("a\xFFz") == "a" + bad + "z");
+  CHECK(support::xml_text("\xC3<") == bad + "&lt;");  // a truncated character does not hide the markup after it
+  CHECK(support::xml_text("\xE2\x89") == bad + bad);  // at the end of the text
+  CHECK(support::xml_text("\xC0\xBC") == bad + bad);  // the long form of '<'
+  CHECK(support::xml_text("\xED\xA0\x80") == bad + bad + bad);            // a surrogate
+  CHECK(support::xml_text("\xF4\x90\x80\x80") == bad + bad + bad + bad);  // past the last character
+  CHECK(support::xml_text("\x80") == bad);
   // Hidden characters.
-  CHECK(xml_text(std::string_view("a\0b\x1B[31m\x7F", 9)) == "a[U+0000]b[U+001B][31m[U+007F]");
+  CHECK(support::xml_text(std::string_view("a\0b\x1B[31m\x7F", 9)) == "a[U+0000]b[U+001B][31m[U+007F]");
   // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what is tested
-  CHECK(xml_text("x\xE2\x80\xAEy\xE2\x81\xA6z") == "x[U+202E]y[U+2066]z");
-  CHECK(xml_text("\xC2\x85") == "[U+0085]");
-  CHECK(xml_text("\xEF\xBF\xBE") == "[U+FFFE]");
+  CHECK(support::xml_text("x\xE2\x80\xAEy\xE2\x81\xA6z") == "x[U+202E]y[U+2066]z");
+  CHECK(support::xml_text("\xC2\x85") == "[U+0085]");
+  CHECK(support::xml_text("\xEF\xBF\xBE") == "[U+FFFE]");
 }

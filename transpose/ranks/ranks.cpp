@@ -100,7 +100,7 @@ Expected expected(const CaseStudy& study, const Variant& variant, Extent extent,
                   unsigned threads) {
   return [&study, threads, extent, begin = share(variant, extent, rank).output_first](std::uint64_t first,
                                                                                       std::span<std::uint32_t> words) {
-    in_parallel(words.size(), threads, [&](std::uint64_t i) {
+    support::in_parallel(words.size(), threads, [&](std::uint64_t i) {
       const std::uint64_t at = begin + first + i;
       words[i] = study.inputs[0].word(at % extent.height * extent.width + at / extent.height);
     });

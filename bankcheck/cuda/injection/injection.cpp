@@ -146,7 +146,7 @@ void SANITIZERAPI on_callback(void* /*userdata*/, Sanitizer_CallbackDomain domai
 /// Loads the library at `path`, which stays loaded. Throws std::runtime_error with a sentence if it cannot be loaded or
 /// lacks a function.
 SanitizerApi load_sanitizer(const std::string& path) {
-  const LoadedLibrary library{path.c_str()};
+  const support::LoadedLibrary library{path.c_str()};
   if (!library) throw std::runtime_error("cannot load NVIDIA's Sanitizer library: " + library.why_missing());
   SanitizerApi api;
   const auto find = [&](auto& function, const char* symbol) {

@@ -24,7 +24,7 @@ constexpr std::string_view head =
 void append_list(std::string& html, const std::vector<std::string>& sentences) {
   html += "<ul>";
   for (std::size_t i = 0; i < std::min(sentences.size(), max_lines); ++i) {
-    html += fmt::format("<li>{}</li>", xml_text(sentences[i]));
+    html += fmt::format("<li>{}</li>", support::xml_text(sentences[i]));
   }
   if (sentences.size() > max_lines)
     html += fmt::format("<li>and {} more: see --json</li>", sentences.size() - max_lines);
@@ -47,7 +47,7 @@ std::vector<std::string> not_watched(const RunReport& report, const HtmlExtras& 
     for (const trace::Report& trace_report : kernel.reports) {
       if (trace_report.all.unknown == 0) continue;
       sentences.push_back(fmt::format("{} of {} have no known cost on {}",
-                                      plural(trace_report.all.unknown, "access", "accesses"), kernel.name,
+                                      support::plural(trace_report.all.unknown, "access", "accesses"), kernel.name,
                                       trace_report.architecture->name));
     }
     if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
@@ -75,8 +75,8 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
   html += "<ul class=wrong>";
   for (std::size_t i = 0; i < std::min(diagnoses.size(), max_lines); ++i) {
     const trace::Site& site = part.kernel.trace.sites.at(diagnoses[i].site);
-    html += fmt::format("<li>{}: {}</li>", xml_text(where(part.kernel.diagnoses[i], site)),
-                        xml_text(sentence_of(diagnoses[i])));
+    html += fmt::format("<li>{}: {}</li>", support::xml_text(where(part.kernel.diagnoses[i], site)),
+                        support::xml_text(sentence_of(diagnoses[i])));
   }
   html += "</ul>";
 }
@@ -90,9 +90,9 @@ const Extra& extra_of(const KernelPart& part, const std::vector<Extra>& extras) 
 
 void append_kernel(std::string& html, const KernelPart& part, const HtmlExtras& extras) {
   html += fmt::format("<section class=kernel id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{1}</h2><p>{2}", part.number,
-                      xml_text(part.kernel.name), launches_text(part.kernel.trace, part.terms));
+                      support::xml_text(part.kernel.name), launches_text(part.kernel.trace, part.terms));
   if (const std::string& options = part.kernel.trace.options; !options.empty()) {
-    html += fmt::format(", built with <code>{}</code>", xml_text(options));
+    html += fmt::format(", built with <code>{}</code>", support::xml_text(options));
   }
   html += "</p>";
   append_diagnoses(html, part);
@@ -110,7 +110,7 @@ void append_kernel(std::string& html, const KernelPart& part, const HtmlExtras& 
   append_levels(html, part);
   if (const std::string& fit = extra_of(part, extras.fits); !fit.empty()) {
     html += "<h3>What removes the conflicts</h3><div class=scroll role=region tabindex=0 aria-label=fit><pre>";
-    html += xml_text(fit) + "</pre></div>";
+    html += support::xml_text(fit) + "</pre></div>";
   }
   html += "<p><a href=\"#top\">Back to the kernels</a></p></section>\n";
 }
@@ -145,7 +145,7 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
         std::ranges::any_of(kernel.reports, [](auto& trace_report) { return !trace_report.incomplete.empty(); });
     parts.push_back({report, kernel, terms, i, at_least});
   }
-  const std::string command = xml_text(fmt::format("{}", fmt::join(report.command, " ")));
+  const std::string command = support::xml_text(fmt::format("{}", fmt::join(report.command, " ")));
   std::string page = "<!doctype html>\n<html lang=en>\n";
   page += html::head;
   page += fmt::format("<title>Bank conflicts{}{}</title>\n<style>\n", command.empty() ? "" : " of ", command);
@@ -176,7 +176,7 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   page += fmt::format(
       "</main>\n<footer><p>Written by {}{}bankwise {}. The numbers are those of the text report and of "
       "--json.</p></footer>\n</html>\n",
-      to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ", revision());
+      to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ", support::revision());
   return page;
 }
 

@@ -47,7 +47,7 @@ void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std:
 /// The head cells of columns that each architecture has; `columns` per architecture.
 void append_architecture_heads(std::string& html, const KernelPart& part, std::size_t columns) {
   for (const trace::Report& report : part.reports()) {
-    html += fmt::format("<th scope=colgroup colspan={}>{}", columns, xml_text(report.architecture->name));
+    html += fmt::format("<th scope=colgroup colspan={}>{}", columns, support::xml_text(report.architecture->name));
   }
 }
 
@@ -81,8 +81,9 @@ void append_numbers(std::string& html, const KernelPart& part, const trace::Repo
 
 /// "4-byte load of tile: 64 passes, ideal 2 on sm_90; ...". Without conflicts the passes are the ideal.
 std::string sentence_of(const KernelPart& part, const trace::LineReport& line, bool conflicts) {
-  std::string text = fmt::format("<b>{}-byte {} of {}</b>:{}", line.width, to_string(line.operation),
-                                 xml_text(line.array), conflicts || line.costs.unknown > 0 ? "" : " no conflict,");
+  std::string text =
+      fmt::format("<b>{}-byte {} of {}</b>:{}", line.width, to_string(line.operation), support::xml_text(line.array),
+                  conflicts || line.costs.unknown > 0 ? "" : " no conflict,");
   for (const trace::Report& report : part.reports()) {
     const banks::Tally& costs = costs_on(report, line);
     text += fmt::format("{} {} passes", &report == &part.reports().front() ? "" : ";", report::passes_number(costs));
@@ -144,7 +145,8 @@ std::string lane_addresses(const trace::WorstAccess& worst) {
 void append_worst(std::string& html, const KernelPart& part, const trace::Report& report,
                   const trace::LineReport& line) {
   const banks::Architecture& model = *report.architecture;
-  html += fmt::format("<figure><figcaption><b>{}</b> ({})<br>", xml_text(model.name), xml_text(model.gpus));
+  html += fmt::format("<figure><figcaption><b>{}</b> ({})<br>", support::xml_text(model.name),
+                      support::xml_text(model.gpus));
   if (!line.worst) {
     html +=
         line.costs.unknown > 0 ? "The cost is not known.</figcaption></figure>" : "No conflict.</figcaption></figure>";
@@ -152,7 +154,7 @@ void append_worst(std::string& html, const KernelPart& part, const trace::Report
   }
   const auto [access, cost] = worst_cost(model, line);
   html += fmt::format("The access with the most conflicts, {}</figcaption>",
-                      xml_text(worst_text(*line.worst, cost, part.terms)));
+                      support::xml_text(worst_text(*line.worst, cost, part.terms)));
   const predict::BankPicture banks = predict::picture(model, access, cost);
   html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
   if (banks.lane_groups.empty()) {
@@ -180,7 +182,7 @@ void append_access(std::string& html, const KernelPart& part, std::size_t number
   std::string evidence;
   if (const auto code = line.costs == line.merged ? std::nullopt : evidence_for(line, part.run.emitted)) {
     evidence = fmt::format("<p>Instructions in the machine code, and the count that they agree with: {}</p>",
-                           xml_text(to_text(*code)));
+                           support::xml_text(to_text(*code)));
   }
   const bool conflicts = std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
     const banks::Tally& costs = costs_on(report, line);
@@ -229,7 +231,7 @@ void append_line(std::string& html, const KernelPart& part, const Listed& listed
     for (const std::size_t i : listed.accesses) sum.add(costs_on(report, lines_of(part)[i]));
     append_number(html, report::conflicts_number(sum), part.at_least, heat(sum.conflicts, report.all.conflicts));
   }
-  html += fmt::format("<td><code>{}</code>", xml_text(text));
+  html += fmt::format("<td><code>{}</code>", support::xml_text(text));
   html += fmt::format("<tr class=why><td colspan={}>", part.reports().size() + 2);
   for (const std::size_t i : listed.accesses) append_access(html, part, i, i == worst);
 }
@@ -237,7 +239,8 @@ void append_line(std::string& html, const KernelPart& part, const Listed& listed
 void append_excerpt(std::string& html, const KernelPart& part, const SourceExcerpt& excerpt, Listing& listing,
                     std::size_t worst) {
   const auto columns = part.reports().size() + 2;
-  html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", columns, xml_text(excerpt.file));
+  html +=
+      fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", columns, support::xml_text(excerpt.file));
   unsigned next = 0;
   for (const auto& [number, text] : excerpt.lines) {
     if (html.size() > max_page && listing.empty()) break;
@@ -250,7 +253,7 @@ void append_excerpt(std::string& html, const KernelPart& part, const SourceExcer
     const auto end = listing.upper_bound({excerpt.file, number, ~std::uint64_t{0}});
     if (listed == end) {
       html += fmt::format("<tr><th scope=row>{}<td colspan={}><td><code>{}</code>", number, part.reports().size(),
-                          xml_text(text));
+                          support::xml_text(text));
     }
     for (; listed != end; listed = listing.erase(listed)) append_line(html, part, listed->second, text, worst);
   }
@@ -310,7 +313,7 @@ void append_table(std::string& html, const KernelPart& part, const trace::Report
       std::ranges::any_of(report.levels, [](const trace::LevelReport& level) { return level.issued_warps > 0; });
   const auto counts = has_warps ? lane_counts(part.kernel.trace, report) : std::vector<LaneCounts>();
   html += "<figure><div class=scroll role=region tabindex=0 aria-label=levels><table class=levels>";
-  html += fmt::format("<caption>{}</caption>", xml_text(report.architecture->name));
+  html += fmt::format("<caption>{}</caption>", support::xml_text(report.architecture->name));
   if (has_warps) html += fmt::format("<col><col><col span={} class=lane>", report.warp);
   html += "<thead><tr><th scope=col>level";
   if (has_warps) {
@@ -340,8 +343,8 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   html += "<tbody>";
   for (const KernelPart& part : parts) {
     if (&part - parts.data() == max_lines) break;
-    html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number, xml_text(part.kernel.name),
-                        launches_of(part.kernel.trace));
+    html += fmt::format("<tr><th scope=row><a href=\"#k{}\">{}</a><td>{}", part.number,
+                        support::xml_text(part.kernel.name), launches_of(part.kernel.trace));
     for (const trace::Report& report : part.reports()) {
       append_tally(html, part, report.all);
       const std::string share = conflict_share(report);
@@ -380,8 +383,8 @@ void append_accesses(std::string& html, const KernelPart& part) {
     const PlacedLine& source = part.kernel.lines.front()[i];
     html += fmt::format(
         R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}<td class=t>{}<td class="t excerpt"><code>{}</code>)",
-        id_of(part, i), xml_text(where(source, line.site)), access_text(line), xml_text(line.array),
-        xml_text(source.text.substr(0, 120)));
+        id_of(part, i), support::xml_text(where(source, line.site)), access_text(line), support::xml_text(line.array),
+        support::xml_text(source.text.substr(0, 120)));
     for (const trace::Report& report : reports) append_numbers(html, part, report, line, merged);
   }
   html += "</table></div>";
@@ -395,7 +398,7 @@ void append_source(std::string& html, const KernelPart& part, const std::vector<
       "<h3>Source, with the conflicts of each line</h3><div class=scroll role=region tabindex=0 aria-label=\"source\">"
       "<table class=source><thead><tr><th scope=col>line";
   for (const trace::Report& report : part.reports()) {
-    html += fmt::format("<th scope=col>{}", xml_text(report.architecture->name));
+    html += fmt::format("<th scope=col>{}", support::xml_text(report.architecture->name));
   }
   html += "<th scope=col>source";
   for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, part, excerpt, listing, worst);

@@ -167,7 +167,8 @@ class BankPlugin : public ::oclgrind::Plugin {
              .knows_code = llvm_c::available(),
              .shapes = {shape}};
     ++launch_number;
-    if (RunProgress* const now = progress_of_environment()) begin_launch(*now, head_.kernel, groups_);
+    if (support::RunProgress* const now = support::progress_of_environment())
+      support::begin_launch(*now, head_.kernel, groups_);
   }
 
   void kernelEnd(const ::oclgrind::KernelInvocation*) override {
@@ -225,7 +226,7 @@ class BankPlugin : public ::oclgrind::Plugin {
   void workGroupComplete(const ::oclgrind::WorkGroup*) override {
     Worker& worker = *current_worker();
     const std::uint64_t done = ++done_;
-    if (RunProgress* const now = progress_of_environment()) now->done = done;
+    if (support::RunProgress* const now = support::progress_of_environment()) now->done = done;
     if (!worker.watches) return;
     worker.recorder.end();
     save_if_due(worker);

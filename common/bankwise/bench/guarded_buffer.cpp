@@ -22,7 +22,7 @@ std::uint64_t first_difference(std::span<const std::uint32_t> got, std::span<con
                                unsigned threads) {
   std::mutex mutex;
   std::uint64_t lowest = got.size();
-  in_parallel_parts(got.size(), threads, [&](std::uint64_t begin, std::uint64_t end) {
+  support::in_parallel_parts(got.size(), threads, [&](std::uint64_t begin, std::uint64_t end) {
     const auto from = got.begin() + std::ptrdiff_t(begin), to = got.begin() + std::ptrdiff_t(end);
     const auto wrong = std::mismatch(from, to, wanted.begin() + std::ptrdiff_t(begin)).first;
     if (wrong == to) return;

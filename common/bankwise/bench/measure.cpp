@@ -346,7 +346,7 @@ class Measurement {
     for (std::size_t i = 0; i < samples_of_part; ++i) samples.push_back(sample(candidate));
     candidate.enqueue = whole;
     candidate.result.timing.launch_overhead = of_whole;
-    return median(samples);
+    return support::median(samples);
   }
 
   void time_exchanges(Candidate& candidate) {
@@ -382,7 +382,7 @@ std::vector<Result> measure(const CaseStudy& study, const Options& options, Exte
     if (manner.cluster.alone()) throw;
     // Now, because destructors wait for kernels, and these may wait for other ranks.
     report_failure(manner.cluster.communicator->name(), sentence_of(error));
-    cluster::Communicator::end(exit_device);
+    cluster::Communicator::end(support::exit_device);
   }
 }
 

@@ -38,7 +38,7 @@ struct RawOptions {
 
 void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Options& options, RawOptions& raw) {
   app.footer(footer);
-  app.set_version_flag("--version", std::string(revision()));
+  app.set_version_flag("--version", std::string(support::revision()));
   app.add_flag("--list", options.list, "List the variants");
   app.add_flag("--devices", options.list_devices, "List the devices");
   app.add_option("--api", raw.api, "API to run on")
@@ -105,14 +105,15 @@ Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
     const auto given = raw.lengths.find(side.name);
     const std::string& text = given != raw.lengths.end() ? given->second : raw.lengths.begin()->second;
     const std::string flag = fmt::format("--{}", side.name);
-    extent.*side.length = parse_count(flag, text, max_elements);
-    if (extent.*side.length < side.least) throw UsageError(fmt::format("{} must be at least {}", flag, side.least));
+    extent.*side.length = support::parse_count(flag, text, max_elements);
+    if (extent.*side.length < side.least)
+      throw support::UsageError(fmt::format("{} must be at least {}", flag, side.least));
   }
   std::uint64_t left = max_elements;
   for (const std::uint64_t length : {extent.height, extent.width, extent.depth}) {
     if (length > left) {
-      throw UsageError(fmt::format("{} is too large; at most {} {} are possible", lengths_text(study, extent),
-                                   format_count(max_elements), study.element));
+      throw support::UsageError(fmt::format("{} is too large; at most {} {} are possible", lengths_text(study, extent),
+                                            support::format_count(max_elements), study.element));
     }
     if (length > 0) left /= length;
   }
@@ -124,7 +125,7 @@ void check_variants(const CaseStudy& study, const std::vector<std::string>& want
     if (std::ranges::find(study.variants, name, &Variant::name) != study.variants.end()) continue;
     std::vector<std::string_view> known;
     for (const Variant& variant : study.variants) known.push_back(variant.name);
-    throw UsageError(no_such("variant", name, known, "--list"));
+    throw support::UsageError(support::no_such("variant", name, known, "--list"));
   }
 }
 
@@ -143,8 +144,8 @@ void check_levels(const CLI::App& app, Options& options) {
                                                             : nullptr;
   if (against == nullptr) return;
   if (asked || !report::path_of(options.outputs, "--levels-svg").empty()) {
-    throw UsageError(fmt::format("{} emulates the CUDA kernels of the program; leave out {}",
-                                 asked ? "--levels" : "--levels-svg", against));
+    throw support::UsageError(fmt::format("{} emulates the CUDA kernels of the program; leave out {}",
+                                          asked ? "--levels" : "--levels-svg", against));
   }
   options.levels = false;
 }
@@ -162,7 +163,8 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw UsageError(fmt::format("{}; see {} --help", error.what(), study.name));
+    if (error.get_exit_code() != 0)
+      throw support::UsageError(fmt::format("{}; see {} --help", error.what(), study.name));
     app.exit(error);
     return std::nullopt;
   }
@@ -171,19 +173,19 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   options.scope = named({Scope::block, Scope::l2, Scope::memory}).at(raw.scope);
   options.cache = offered.scopes && options.scope == Scope::memory ? Cache::cold : Cache::hot;
   if (raw.cache == "cold" && options.scope != Scope::memory) {
-    throw UsageError(fmt::format("--scope {} measures with hot caches; leave out --cache cold", raw.scope));
+    throw support::UsageError(fmt::format("--scope {} measures with hot caches; leave out --cache cold", raw.scope));
   }
   if (!raw.cache.empty()) options.cache = named({Cache::cold, Cache::hot}).at(raw.cache);
   options.limits.max_noise = raw.max_noise_percent / 100;
   for (const double limit : {options.limits.min_time, options.limits.timeout, options.limits.max_noise}) {
-    if (!std::isfinite(limit)) throw UsageError("--min-time, --timeout and --max-noise must be numbers");
+    if (!std::isfinite(limit)) throw support::UsageError("--min-time, --timeout and --max-noise must be numbers");
   }
   if (options.limits.min_time > options.limits.timeout) {
-    throw UsageError(
+    throw support::UsageError(
         fmt::format("--min-time {} is more than --timeout {}", options.limits.min_time, options.limits.timeout));
   }
   const auto require_value = [&](const char* name, const std::string& value) {
-    if (value.empty() && is_there(app, name)) throw UsageError(fmt::format("{} needs a value", name));
+    if (value.empty() && is_there(app, name)) throw support::UsageError(fmt::format("{} needs a value", name));
   };
   for (const auto& [option, help, path] : options.outputs) {
     if (option != nullptr) require_value(option, path);
@@ -195,14 +197,14 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   check_variants(study, options.variants);
   if (!options.kernel_directory.empty()) {
     if (options.api == gpu::Api::cuda) {
-      throw UsageError(
+      throw support::UsageError(
           "--kernel-dir holds OpenCL sources; CUDA kernels are compiled into the program: leave out --api cuda");
     }
     options.api = gpu::Api::opencl;
   }
   check_levels(app, options);
   if (options.counters && options.profile) {
-    throw UsageError("--profile launches each variant once, for other profilers; leave out --counters");
+    throw support::UsageError("--profile launches each variant once, for other profilers; leave out --counters");
   }
   return options;
 }

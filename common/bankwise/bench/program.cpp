@@ -84,7 +84,7 @@ std::string variant_list(const CaseStudy& study) {
                     variant.library ? "-" : fmt::format("{} x {}", variant.group.x, variant.group.y),
                     std::string(variant.idea)});
   }
-  return format_table(rows, 3, true);
+  return support::format_table(rows, 3, true);
 }
 
 std::string device_list(const gpu::Devices& devices) {
@@ -92,9 +92,9 @@ std::string device_list(const gpu::Devices& devices) {
   for (const auto& device : devices.list) {
     rows.push_back({std::to_string(device.index), std::string(to_string(device.api)), device.name,
                     fmt::format("{}, {}", device.platform, device.driver), std::to_string(device.compute_units),
-                    format_bytes(double(device.global_memory)), format_bytes(double(device.cache))});
+                    support::format_bytes(double(device.global_memory)), support::format_bytes(double(device.cache))});
   }
-  std::string text = format_table(rows, 4);
+  std::string text = support::format_table(rows, 4);
   for (const auto& sentence : devices.missing) text += sentence + '\n';
   return text;
 }
@@ -118,8 +118,8 @@ std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& present, const O
       return is_index ? std::to_string(device.index) == options.device : contains(device.name, options.device);
     });
     if (chosen.empty()) {
-      throw UsageError(fmt::format("there is no device '{}'{}; --devices shows all", options.device,
-                                   options.api ? fmt::format(" for {}", to_string(*options.api)) : ""));
+      throw support::UsageError(fmt::format("there is no device '{}'{}; --devices shows all", options.device,
+                                            options.api ? fmt::format(" for {}", to_string(*options.api)) : ""));
     }
     return chosen;
   }
@@ -166,21 +166,21 @@ std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& opt
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command,
              const MainProgram& program) {
   if (const auto code = answer_lists(study, options)) return *code;
-  const std::vector<OutputFile> files = report::open_files(options.outputs);
+  const std::vector<support::OutputFile> files = report::open_files(options.outputs);
   const gpu::Devices devices = gpu::devices();
   RunResults run{.study = &study, .command = std::move(command), .devices = chosen_devices(devices, options)};
   if (run.devices.empty()) {
     for (const auto& sentence : devices.missing) report_failure(study.name, sentence);
-    return exit_nothing;
+    return support::exit_nothing;
   }
   const auto jobs = jobs_of(study, options, run.devices, program);
-  if (jobs.empty()) return exit_device;
+  if (jobs.empty()) return support::exit_device;
   const report::EarlierRun earlier(study, options.compare);
   if (options.levels) run.levels = all_levels(study, options, jobs);
   const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
     std::ranges::move(program.measure(job, study, options), std::back_inserter(run.results));
   });
-  if (run.results.empty()) return exit_device;
+  if (run.results.empty()) return support::exit_device;
   run.comparison = earlier.compare(run);
   program.write(files, run);
   if (report::take_stdout(options.outputs)) std::fputs(run.comparison.c_str(), stderr);
@@ -192,25 +192,25 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
 std::optional<int> answer_lists(const CaseStudy& study, const Options& options) {
   if (options.list) {
     show(variant_list(study));
-    return exit_ok;
+    return support::exit_ok;
   }
   if (options.list_devices) {
     const gpu::Devices devices = gpu::devices();
     show(device_list(devices));
-    return devices.list.empty() ? exit_nothing : exit_ok;
+    return devices.list.empty() ? support::exit_nothing : support::exit_ok;
   }
   return std::nullopt;
 }
 
 int exit_code(std::span<const Result> results, const Options& options, bool complete) {
   const auto any = [&](Status status) { return std::ranges::find(results, status, &Result::status) != results.end(); };
-  if (any(Status::wrong)) return exit_wrong;
-  if (any(Status::error) || !complete) return exit_device;
+  if (any(Status::wrong)) return support::exit_wrong;
+  if (any(Status::error) || !complete) return support::exit_device;
   const auto ran = [&](const Result& result) {
     const bool launched = options.profile && result.status == Status::skipped;
     return is_variant(result.variant) && (result.status == Status::ok || launched);
   };
-  return std::any_of(results.begin(), results.end(), ran) ? exit_ok : exit_nothing;
+  return std::any_of(results.begin(), results.end(), ran) ? support::exit_ok : support::exit_nothing;
 }
 
 std::string sentence_of(const std::exception& error) {
@@ -218,14 +218,14 @@ std::string sentence_of(const std::exception& error) {
   return "the host has too little memory for this size; choose a smaller one";
 }
 
-ExitCode report_failure(std::string_view program, std::string_view sentence, ExitCode code) {
+support::ExitCode report_failure(std::string_view program, std::string_view sentence, support::ExitCode code) {
   // fmt::print would throw if stderr is closed, and this reports failures.
   const std::string line = fmt::format("{}: {}\n", program, sentence);
   std::fputs(line.c_str(), stderr);
   return code;
 }
 
-void show(const std::string& text) { OutputFile("stdout", "-").write(text); }
+void show(const std::string& text) { support::OutputFile("stdout", "-").write(text); }
 
 bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
               const std::function<void(const DeviceJob&)>& run) {
@@ -258,13 +258,13 @@ std::vector<Result> measure_on(const DeviceJob& job, const CaseStudy& study, con
 int run_program(const CaseStudy& study, int argc, const char* const* argv, const MainProgram& program) {
   try {
     const auto options = parse_options(study, argc, argv, program.offered);
-    if (!options) return exit_ok;
+    if (!options) return support::exit_ok;
     const std::vector<std::string> command(argv, argv + argc);
     if (options->kernel_directory.empty()) return run_with(study, *options, command, program);
     const KernelDirectory kernels(study, options->kernel_directory);
     return run_with(kernels.study(), *options, command, program);
-  } catch (const UsageError& error) {
-    return report_failure(study.name, error.what(), exit_usage);
+  } catch (const support::UsageError& error) {
+    return report_failure(study.name, error.what(), support::exit_usage);
   } catch (const std::exception& error) {
     return report_failure(study.name, sentence_of(error));
   }
@@ -274,16 +274,16 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    throw UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
+    throw support::UsageError(fmt::format("--kernel-dir {}: no such directory", directory));
   for (const auto& image : study.kernels->images) {
     if (image.opencl_file.empty()) {  // it stays the kernel of the other API, with the reason from its file
       images_.push_back({.name = image.name, .why_not_ported = image.why_not_ported});
       continue;
     }
     const fs::path path = directory / fs::path(image.opencl_file).filename();
-    auto text = read_file(path);
+    auto text = support::read_file(path);
     if (!fs::is_regular_file(path, error) || !text) {
-      throw UsageError(fmt::format("--kernel-dir: there is no {} to read", path.string()));
+      throw support::UsageError(fmt::format("--kernel-dir: there is no {} to read", path.string()));
     }
     const std::string& source = texts_.emplace_back(std::move(*text));
     const std::string& name = texts_.emplace_back(path.string());
@@ -296,7 +296,7 @@ KernelDirectory::KernelDirectory(const CaseStudy& study, const std::string& dire
     try {
       edited.opencl_capability = gpu::needed_capability(source);
     } catch (const std::invalid_argument& why) {
-      throw UsageError(fmt::format("--kernel-dir: {}: {}", name, why.what()));
+      throw support::UsageError(fmt::format("--kernel-dir: {}: {}", name, why.what()));
     }
   }
   kernels_.images = images_;

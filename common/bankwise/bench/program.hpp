@@ -95,7 +95,7 @@ struct MainProgram {
   /// The results on one device. Errors: those of measure().
   std::function<std::vector<study::Result>(const DeviceJob&, const study::CaseStudy&, const Options&)> measure;
   /// Writes the reports to the files of Options::outputs.
-  std::function<void(std::span<const OutputFile>, const study::RunResults&)> write;
+  std::function<void(std::span<const support::OutputFile>, const study::RunResults&)> write;
   Opener open = gpu::open;
 };
 
@@ -122,7 +122,8 @@ int exit_code(std::span<const study::Result> results, const Options& options, bo
 std::string sentence_of(const std::exception& error);
 
 /// Prints "program: sentence" on stderr. Returns the code.
-ExitCode report_failure(std::string_view program, std::string_view sentence, ExitCode code = exit_device);
+support::ExitCode report_failure(std::string_view program, std::string_view sentence,
+                                 support::ExitCode code = support::exit_device);
 
 /// A case study that reads its OpenCL sources from a directory instead of the program, so you can edit a kernel without
 /// a build. All of its .cl files must exist, and their requirements on devices hold. It has no CUDA kernels.

@@ -27,7 +27,7 @@ const Result* measured(std::span<const Result> results, std::string_view name) {
 bool StopRule::add(double sample, double elapsed) {
   samples_.push_back(sample);
   if (samples_.size() >= limits_.min_samples) {
-    const double now = noise(samples_);
+    const double now = support::noise(samples_);
     if (noises_.size() == window) noises_.erase(noises_.begin());
     noises_.push_back(now);
     const bool full = samples_.size() >= limits_.max_samples;
@@ -74,9 +74,9 @@ void summarise(const StopRule& rule, Status status, Timing& timing) {
   timing.stop = rule.reason();
   if (samples.empty() || status != Status::ok) return;
   timing.samples.assign(samples.begin(), samples.end());
-  timing.median = median(samples);
+  timing.median = support::median(samples);
   timing.min = *std::min_element(samples.begin(), samples.end());
-  if (samples.size() >= fewest_for_noise) timing.noise = noise(samples);
+  if (samples.size() >= support::fewest_for_noise) timing.noise = support::noise(samples);
 }
 
 void derive_ratios(std::span<Result> results, std::string_view baseline_row) {

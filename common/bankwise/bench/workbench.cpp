@@ -79,8 +79,8 @@ void require_memory(const gpu::DeviceInfo& device, const Capacity& share, std::u
   const std::uint64_t needed = bytes_of(share.inputs.front() + share.outputs.front()) + others + 2 * guard_bytes;
   if (needed <= device.global_memory) return;
   throw gpu::Unsupported(fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks",
-                                     device.name, format_bytes(double(device.global_memory)),
-                                     format_bytes(double(needed))));
+                                     device.name, support::format_bytes(double(device.global_memory)),
+                                     support::format_bytes(double(needed))));
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
     advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
   }
   const auto sentence = [&](std::string_view verb, std::uint64_t limit, std::string_view where, std::uint64_t needed) {
-    return fmt::format("{} {} {}{} and this needs {}; {}", device.name, verb, format_bytes(double(limit)), where,
-                       format_bytes(double(needed)), advice);
+    return fmt::format("{} {} {}{} and this needs {}; {}", device.name, verb, support::format_bytes(double(limit)),
+                       where, support::format_bytes(double(needed)), advice);
   };
   if (largest > device.max_allocation) {
     return sentence("allocates at most", device.max_allocation, " per buffer", largest);
@@ -150,7 +150,7 @@ std::uint64_t Workbench::words_of_input(std::size_t input) const {
 
 /// Words [first, first + words.size()) of an input, or of this rank's share.
 void Workbench::inputs_at(std::size_t input, std::uint64_t first, std::span<std::uint32_t> words) const {
-  in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
+  support::in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
     while (begin < end) {  // one block of a block-cyclic share after another
       const std::uint64_t at = first + begin;
       const std::uint64_t left = share_.block == 0 ? end - begin : share_.block - at % share_.block;
@@ -183,7 +183,7 @@ Words Workbench::sums_of_input() const {
     inputs_at(0, first, words);
     std::mutex mutex;
     // Chunks and the parts of threads begin at multiples of `sums`.
-    in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
+    support::in_parallel_parts(words.size(), threads_, [&](std::uint64_t begin, std::uint64_t end) {
       Words part(sums, 0);
       for (std::uint64_t i = begin; i < end; ++i) part[i % sums] += words[i];
       const std::lock_guard lock(mutex);

@@ -57,7 +57,7 @@ class Watchdog {
                              wait_.sentence, limit_s_)
                      .c_str(),
                  stderr);
-      _exit(exit_device);
+      _exit(support::exit_device);
     }
   }
 
@@ -81,7 +81,7 @@ double deadline_s() {
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != 0 || !std::isfinite(seconds) || seconds <= 0 || seconds > 1e6) {
-    throw UsageError(fmt::format("BANKWISE_DEADLINE_S is '{}', not a number of seconds", text));
+    throw support::UsageError(fmt::format("BANKWISE_DEADLINE_S is '{}', not a number of seconds", text));
   }
   return seconds;
 }

@@ -27,7 +27,7 @@ struct Nccl {
 };
 
 Nccl load() {
-  const LoadedLibrary library{"libnccl.so.2"};
+  const support::LoadedLibrary library{"libnccl.so.2"};
   if (!library) throw gpu::Unsupported("NCCL is missing: libnccl.so.2 (NVIDIA: libnccl2)");
   Nccl nccl;
 #define BANKWISE_NCCL_FIND(name) \

@@ -55,7 +55,7 @@ static_assert(CUPTI_ERROR_HARDWARE_BUSY == 26 && CUPTI_ERROR_VIRTUALIZED_DEVICE_
 Cupti find_all() {
   const std::string name = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
   // The loader rarely searches the folder, which is not that of CUDA's other libraries. The build found one.
-  const LoadedLibrary library{name.c_str(), BANKWISE_CUPTI_LIBRARY};
+  const support::LoadedLibrary library{name.c_str(), BANKWISE_CUPTI_LIBRARY};
   if (!library) {
     throw Unsupported(fmt::format("{}; CUPTI comes with the CUDA Toolkit: name the folder in LD_LIBRARY_PATH",
                                   library.why_missing()));

@@ -36,7 +36,7 @@ void check(const Nvml& nvml, int code, const char* call) {
 
 /// Never shut down: sessions share it.
 Nvml load() {
-  const LoadedLibrary library{"libnvidia-ml.so.1"};
+  const support::LoadedLibrary library{"libnvidia-ml.so.1"};
   if (!library) throw Unsupported("NVML is missing: libnvidia-ml.so.1, which comes with NVIDIA's driver");
   const auto find = [&](auto& function, std::initializer_list<const char*> names) {
     if (!library.find(function, names)) throw Unsupported(fmt::format("NVML here has no {}", *names.begin()));

@@ -77,20 +77,20 @@ std::string verdict(const Timing& before, const Timing& now) {
 EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(path) {
   if (path.empty()) return;
   try {
-    text_ = read_input(path);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--compare: {}", error.what()));
+    text_ = support::read_input(path);
+  } catch (const support::UsageError& error) {
+    throw support::UsageError(fmt::format("--compare: {}", error.what()));
   }
   try {
     const json root = json::parse(text_);
     if (root.at("schema_version") != 1 || root.at("case") != study.name) {
-      throw UsageError(fmt::format("--compare: {} is not a report of {}, schema version 1", path, study.name));
+      throw support::UsageError(fmt::format("--compare: {} is not a report of {}, schema version 1", path, study.name));
     }
     rows_of(text_, study.sides);
   } catch (const json::exception&) {
-    throw UsageError(fmt::format("--compare: {} is not a JSON report of {}", path, study.name));
+    throw support::UsageError(fmt::format("--compare: {} is not a JSON report of {}", path, study.name));
   } catch (const std::out_of_range&) {
-    throw UsageError(fmt::format("--compare: {} has a row of a device that it does not list", path));
+    throw support::UsageError(fmt::format("--compare: {} has a row of a device that it does not list", path));
   }
 }
 
@@ -101,18 +101,19 @@ std::string EarlierRun::compare(const RunResults& run) const {
   std::vector<std::vector<std::string>> rows{{"row", "before", "now", "now / before", "verdict"}};
   for (const auto& [key, timing] : now) {
     if (const auto old = before.find(key); old != before.end()) {
-      rows.push_back({key, format_time(*old->second.median), format_time(*timing.median),
+      rows.push_back({key, support::format_time(*old->second.median), support::format_time(*timing.median),
                       fmt::format("{:.3f}", *timing.median / *old->second.median), verdict(old->second, timing)});
     }
   }
   const std::size_t common = rows.size() - 1;
   for (const auto& [key, status] : failed) {
     const auto old = before.find(key);
-    if (old != before.end()) rows.push_back({key, format_time(*old->second.median), "-", "-", "now " + status});
+    if (old != before.end())
+      rows.push_back({key, support::format_time(*old->second.median), "-", "-", "now " + status});
   }
   const std::size_t broken = rows.size() - 1 - common;
   return fmt::format("compared with {}:\n{}{} rows in both, {}{} only before, {} only now\n", path_,
-                     rows.size() == 1 ? "" : format_table(rows, 1, true), common,
+                     rows.size() == 1 ? "" : support::format_table(rows, 1, true), common,
                      broken == 0 ? "" : fmt::format("{} now wrong or failed, ", broken),
                      before.size() - common - broken, now.size() - common);
 }

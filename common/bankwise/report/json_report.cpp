@@ -112,7 +112,8 @@ Json json_on_ranks(const Result& result) {
 }
 
 Json document_of_ranks(const RunResults& run) {
-  Json document{{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", revision()}};
+  Json document{
+      {"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", support::revision()}};
   const Result& first = run.results.front();
   for (const Side& side : run.study->sides) document[std::string(side.name)] = first.extent.*side.length;
   Json ranks = Json::array(), results = Json::array();
@@ -174,7 +175,7 @@ std::string csv_text(const Json& value) {
   if (!value.is_string()) return value.dump();
   std::string text = value.get<std::string>();
   std::ranges::replace(text, '\n', ' ');
-  return csv_field(text);
+  return support::csv_field(text);
 }
 
 /// A row of the JSON report, with what only the CSV report has.
@@ -226,7 +227,7 @@ Json json_document(const RunResults& run) {
     for (const auto& kernel : variant.kernels) add_levels(levels, variant, kernel);
     totals.push_back(totals_of(variant));
   }
-  return {{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", revision()},
+  return {{"schema_version", 1}, {"case", run.study->name}, {"command", run.command}, {"revision", support::revision()},
           {"devices", devices},  {"results", results},      {"levels", levels},       {"totals", totals}};
 }
 

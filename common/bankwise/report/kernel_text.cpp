@@ -62,15 +62,15 @@ std::string to_text(const trace::Report& report) {
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   for (const std::string& sentence : report.diagnoses) text += sentence + '\n';
   text += fmt::format("{} on {}, {} traced\n", report.kernel, report.architecture->name,
-                      plural(report.blocks, "block", "blocks"));
-  if (!report.lines.empty()) text += format_table(rows, 3, true);
+                      support::plural(report.blocks, "block", "blocks"));
+  if (!report.lines.empty()) text += support::format_table(rows, 3, true);
   text += fmt::format("{}{}; ALU utilization {}, SIMT efficiency {}\n", report.incomplete.empty() ? "" : "at least ",
                       known_costs(report.all), percent(alu_utilization(report.all, report.warp)),
                       percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));
   if (merged) text += fmt::format("merged by a device compiler: {}\n", known_costs(trace::merged(report).all));
   for (const std::string& sentence : report.ranges) text += fmt::format("range: {}\n", sentence);
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
-  return visible(text);
+  return support::visible(text);
 }
 
 }  // namespace bankwise::report

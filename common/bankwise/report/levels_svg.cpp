@@ -46,12 +46,12 @@ const char* fill_of(int conflicts) {
 std::string text_at(double x, double y, int size, const char* fill, const std::string& text,
                     const std::string& more = "") {
   return fmt::format("<text x=\"{:g}\" y=\"{:g}\" font-size=\"{}\" fill=\"{}\"{}>{}</text>\n", x, y, size, fill, more,
-                     xml_text(text));
+                     support::xml_text(text));
 }
 
 std::string rect(double x, double y, double width, double height, const char* fill, const std::string& tip = "") {
   return fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" fill=\"{}\">{}</rect>\n", x, y, width,
-                     height, fill, tip.empty() ? "" : "<title>" + xml_text(tip) + "</title>");
+                     height, fill, tip.empty() ? "" : "<title>" + support::xml_text(tip) + "</title>");
 }
 
 constexpr const char *bold = " font-weight=\"bold\"", *middle = " text-anchor=\"middle\"",
@@ -239,7 +239,7 @@ std::string levels_svg(const RunResults& run) {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" height=\"{1:g}\" "
              "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n<title>{2}</title>\n",
-             width, height, xml_text(name)) +
+             width, height, support::xml_text(name)) +
          rect(0, 0, width, height, paper) +
          text_at(margin, 34, 18, ink, name + ": a block's lanes in shared memory, from barrier to barrier", bold) +
          legend(with_unknown) + body_svg + "</svg>\n";

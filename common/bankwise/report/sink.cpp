@@ -19,7 +19,7 @@ bool take_stdout(std::span<const Output> outputs) {
   return std::ranges::find(outputs, "-", &Output::path) != outputs.end();
 }
 
-std::vector<OutputFile> open_files(std::span<const Output> outputs) {
+std::vector<support::OutputFile> open_files(std::span<const Output> outputs) {
   if (std::ranges::count(outputs, "-", &Output::path) > 1) {
     std::string options;
     for (const Output& output : outputs) {
@@ -27,13 +27,14 @@ std::vector<OutputFile> open_files(std::span<const Output> outputs) {
       options += options.empty() ? "" : &output == &outputs.back() ? " and " : ", ";
       options += output.option;
     }
-    throw UsageError(fmt::format("only one of {} can be stdout", options));
+    throw support::UsageError(fmt::format("only one of {} can be stdout", options));
   }
   const std::string text = take_stdout(outputs) ? "" : "-";
-  std::vector<OutputFile> files;
+  std::vector<support::OutputFile> files;
   for (const auto& [option, help, path] : outputs) {
-    const OutputFile file = option == nullptr ? OutputFile("stdout", text) : OutputFile(option, path);
-    for (const OutputFile& earlier : files) file.require_apart_from(earlier);
+    const support::OutputFile file =
+        option == nullptr ? support::OutputFile("stdout", text) : support::OutputFile(option, path);
+    for (const support::OutputFile& earlier : files) file.require_apart_from(earlier);
     files.push_back(file);
   }
   return files;

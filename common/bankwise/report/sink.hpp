@@ -42,11 +42,11 @@ std::string_view path_of(std::span<const Output> outputs, std::string_view optio
 bool take_stdout(std::span<const Output> outputs);
 
 /// Opens the files, in the same order, before the run. Error: UsageError if one cannot be written, or two are the same.
-std::vector<OutputFile> open_files(std::span<const Output> outputs);
+std::vector<support::OutputFile> open_files(std::span<const Output> outputs);
 
 /// Writes the report in each format that is asked for, and passes remarks to `tell`. Error: std::runtime_error.
 template <class Input, class Tell>
-void write_files(std::span<const Sink<Input>> sinks, std::span<const OutputFile> files, const Input& input,
+void write_files(std::span<const Sink<Input>> sinks, std::span<const support::OutputFile> files, const Input& input,
                  const Tell& tell) {
   for (std::size_t i = 0; i < sinks.size(); ++i) {
     if (!files[i]) continue;

@@ -44,9 +44,9 @@ Row head_of(const RunResults& run) {
 Row row_of(const RunResults& run, const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
-  Row row{result.library.empty() ? result.variant : result.library, verified(result),
-          optional_text(result.timing.median, format_time),         percent(result.timing.noise),
-          optional_text(result.bytes_per_second, gigabytes),        percent(result.of_copy)};
+  Row row{result.library.empty() ? result.variant : result.library,  verified(result),
+          optional_text(result.timing.median, support::format_time), percent(result.timing.noise),
+          optional_text(result.bytes_per_second, gigabytes),         percent(result.of_copy)};
   if (!run.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
   if (!run.levels.empty()) {
     // The emulator's results for the row's kernels, or their CUDA counterparts.
@@ -75,7 +75,7 @@ std::string table_heading(const RunResults& run, const Result& any) {
           : fmt::format("; passes/ideal and ALU utilization: one block on {}", any.architecture->name);
   return fmt::format(
       "{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size_text(study, any.extent),
-      format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, any.device->name,
+      support::format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, any.device->name,
       to_string(any.scope),
       any.scope == Scope::block
           ? fmt::format("time of one of {} iterations of the shared-memory section", gpu::block_scope_repeats)
@@ -105,7 +105,7 @@ std::string overheads(std::span<const Result> results) {
   for (const Result& result : results) {
     if (!result.timing.launch_overhead.empty()) reasons.emplace_back(result.variant, result.timing.launch_overhead);
   }
-  return reasons.empty() ? "" : "note: these times may include launch overhead\n" + by_reason(reasons);
+  return reasons.empty() ? "" : "note: these times may include launch overhead\n" + support::by_reason(reasons);
 }
 
 Row row_on_ranks(const Result& result) {
@@ -116,13 +116,13 @@ Row row_on_ranks(const Result& result) {
   };
   return {scaling.alone.empty() ? result.variant : fmt::format("{}: {}", result.variant, scaling.alone),
           verified(result),
-          optional_text(result.timing.median, format_time),
+          optional_text(result.timing.median, support::format_time),
           percent(result.timing.noise),
           rate(result.bytes),
           rate(scaling.link_bytes),
           percent(scaling.of_floor),
           percent(scaling.weak),
-          optional_text(scaling.exchanges_s, format_time),
+          optional_text(scaling.exchanges_s, support::format_time),
           percent(scaling.exchanging),
           result.status == Status::ok ? result.timing.stop : first_line(result.reason)};
 }
@@ -142,9 +142,9 @@ std::string text_on_ranks(const RunResults& run) {
         fmt::format("note: {}: {} samples dropped, because a GPU throttled\n", result.variant, result.timing.dropped);
   }
   return fmt::format("{}: {} on {}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name, size_text(study, first.extent),
-                     plural(common.ranks.size(), "rank", "ranks"), to_string(device.api), device.index, device.name,
-                     common.engine, common.mpi, common.topology, to_string(first.cache)) +
-         format_table(rows, 2, true) + notes + overheads(run.results) + '\n';
+                     support::plural(common.ranks.size(), "rank", "ranks"), to_string(device.api), device.index,
+                     device.name, common.engine, common.mpi, common.topology, to_string(first.cache)) +
+         support::format_table(rows, 2, true) + notes + overheads(run.results) + '\n';
 }
 
 // --- Levels ---
@@ -191,7 +191,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       const bool alone = variant->kernels.size() == 1;
       KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
       if (names != rows.names) {
-        if (!table.empty()) text += format_wide_table(table, first_level);
+        if (!table.empty()) text += support::format_wide_table(table, first_level);
         names = rows.names;
         table = head_of(names);
       }
@@ -199,7 +199,7 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       table.push_back(std::move(rows.lanes));
     }
   }
-  return text + (table.empty() ? "" : format_wide_table(table, first_level));
+  return text + (table.empty() ? "" : support::format_wide_table(table, first_level));
 }
 
 /// Why a variant has no rows. Variants with the same reason share a line.
@@ -209,7 +209,7 @@ std::string remarks(const std::vector<const VariantLevels*>& variants) {
     if (!variant->kernels.empty() && variant->reason.empty()) continue;
     names.emplace_back(variant->variant, variant->reason.empty() ? "no shared memory" : variant->reason);
   }
-  return by_reason(names);
+  return support::by_reason(names);
 }
 
 // --- Hardware counters ---
@@ -221,13 +221,15 @@ const Table head{
     {"", "", "load", "load", "store", "store", "atomic", "atomic", "SIMT", "DRAM", "DRAM", "DRAM"},
     {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "%", "read", "written", "of bytes"}};
 
-std::string count_text(const gpu::Counters::Count& count) { return count ? format_count(*count) : "-"; }
-std::string bytes_text(const gpu::Counters::Count& bytes) { return bytes ? format_bytes(double(*bytes)) : "-"; }
+std::string count_text(const gpu::Counters::Count& count) { return count ? support::format_count(*count) : "-"; }
+std::string bytes_text(const gpu::Counters::Count& bytes) {
+  return bytes ? support::format_bytes(double(*bytes)) : "-";
+}
 
 std::string difference_text(const std::optional<std::int64_t>& difference) {
   if (!difference) return "-";
   if (*difference == 0) return "=";
-  const std::string digits = format_count(std::uint64_t(*difference < 0 ? -*difference : *difference));
+  const std::string digits = support::format_count(std::uint64_t(*difference < 0 ? -*difference : *difference));
   return (*difference < 0 ? "-" : "+") + digits;
 }
 
@@ -284,7 +286,8 @@ std::string text_report(const RunResults& run) {
       notes += remarks(result);
     }
     if (on_device.empty()) continue;
-    text += table_heading(run, on_device.back()) + format_table(rows, 2, true) + notes + overheads(on_device) + '\n';
+    text += table_heading(run, on_device.back()) + support::format_table(rows, 2, true) + notes + overheads(on_device) +
+            '\n';
   }
   return text;
 }
@@ -340,9 +343,9 @@ std::string counters_text(const RunResults& run) {
       if (!atomics) {  // their columns would only split the table
         for (Row& row : rows) row.erase(row.begin() + first_atomic, row.begin() + after_atomics);
       }
-      text += format_wide_table(rows, first_number);
+      text += support::format_wide_table(rows, first_number);
     }
-    text += by_reason(reasons) + '\n';
+    text += support::by_reason(reasons) + '\n';
   }
   return text;
 }

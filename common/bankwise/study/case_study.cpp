@@ -65,7 +65,8 @@ std::string lengths_text(const CaseStudy& study, Extent extent) {
 }
 
 std::string size_text(const CaseStudy& study, Extent extent) {
-  return fmt::format("{} {}", study.sides.size() == 1 ? format_count(extent.count()) : lengths_text(study, extent),
+  return fmt::format("{} {}",
+                     study.sides.size() == 1 ? support::format_count(extent.count()) : lengths_text(study, extent),
                      study.element);
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace bankwise {
+namespace bankwise::support {
 namespace {
 
 /// Takes a quoted field off the front of `rest`, including the comma that follows. False if the quotes are wrong.
@@ -71,4 +71,4 @@ bool LineReader::next() {
   return is_whole || too_long || !line.empty();
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

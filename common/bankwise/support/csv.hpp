@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// The fields of one line of comma-separated values (RFC 4180; fields do not span lines). `fields` point into `line`
 /// or, if a field holds doubled quotes, into `unquoted`. False if a quote is in the wrong place.
@@ -35,4 +35,4 @@ class LineReader {
   std::size_t longest_;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// The exit codes of all programs of bankwise.
 enum ExitCode : int {
@@ -19,4 +19,4 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::support

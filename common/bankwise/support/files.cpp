@@ -18,7 +18,7 @@
 #include <bankwise/support/append.hpp>
 #include <bankwise/support/exit_code.hpp>
 
-namespace bankwise {
+namespace bankwise::support {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +155,4 @@ void OutputFile::write(std::string_view text) const {
   }
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// What one file may have at most: input is read whole.
 inline constexpr std::uintmax_t largest_input = std::uintmax_t{1} << 30;
@@ -41,4 +41,4 @@ class OutputFile {
   std::string option_, path_;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// A library, never unloaded: libraries leave hooks and threads behind. Users link ${CMAKE_DL_LIBS}.
 class LoadedLibrary {
@@ -39,4 +39,4 @@ class LoadedLibrary {
   std::string why_;
 };
 
-}  // namespace bankwise
+}  // namespace bankwise::support

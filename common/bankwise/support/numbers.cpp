@@ -10,7 +10,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 
-namespace bankwise {
+namespace bankwise::support {
 namespace {
 
 /// The value of a suffix; the caller handles "^20", a power. Empty if there is no such suffix.
@@ -110,4 +110,4 @@ double noise(std::span<const double> samples) {
   return 1.4826 * median(deviations) / centre;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

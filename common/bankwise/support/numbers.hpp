@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// Parses text that is one number and nothing else. False if it is not, or too large.
 template <class Number>
@@ -44,4 +44,4 @@ double noise(std::span<const double> samples);
 /// Reports show no noise of fewer samples.
 inline constexpr std::size_t fewest_for_noise = 5;
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// Calls part(first, last) for consecutive ranges that together are [0, count), one per thread, with at most `threads`
 /// threads. Ranges begin at multiples of `least`. Waits for all. `part` must not throw.
@@ -29,4 +29,4 @@ void in_parallel(std::uint64_t count, unsigned threads, const Visit& visit, std:
   in_parallel_parts(count, threads, part, least);
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -8,7 +8,7 @@
 
 #include <bankwise/support/watch_request.hpp>
 
-namespace bankwise {
+namespace bankwise::support {
 
 RunProgress* map_progress(const char* path) {
   const int file = open(path, O_RDWR | O_CLOEXEC);
@@ -32,4 +32,4 @@ void begin_launch(RunProgress& progress, std::string_view kernel, std::uint64_t 
   progress.kernel[end] = '\0';
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

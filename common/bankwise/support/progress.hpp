@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// The contents of the file. Several processes may write it; each number is one that one of them wrote.
 struct RunProgress {
@@ -24,4 +24,4 @@ RunProgress* progress_of_environment();
 /// A launch begins.
 void begin_launch(RunProgress& progress, std::string_view kernel, std::uint64_t groups);
 
-}  // namespace bankwise
+}  // namespace bankwise::support

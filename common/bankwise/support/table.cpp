@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace bankwise {
+namespace bankwise::support {
 namespace {
 
 using Table = std::vector<std::vector<std::string>>;
@@ -80,4 +80,4 @@ unsigned terminal_columns() {
 
 bool terminal_has_colour() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// A plain-text table. The first row is the head. The first `left` columns are left-aligned, the others right-aligned;
 /// the last column may be long and is left-aligned if `last_left`. Lines begin with two blanks, and end without.
@@ -21,4 +21,4 @@ unsigned terminal_columns();
 /// Whether to use colours on stdout: it is a terminal, and NO_COLOR is not set.
 bool terminal_has_colour();
 
-}  // namespace bankwise
+}  // namespace bankwise::support

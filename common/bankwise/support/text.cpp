@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-namespace bankwise {
+namespace bankwise::support {
 namespace {
 
 constexpr std::uint32_t invalid = 0xFFFD;
@@ -129,4 +129,4 @@ std::string xml_text(std::string_view text) {
   return escaped;
 }
 
-}  // namespace bankwise
+}  // namespace bankwise::support

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace bankwise {
+namespace bankwise::support {
 
 /// User input as an error message quotes it: in quotes, truncated if it is long, and without control characters.
 std::string in_quotes(std::string_view text, std::size_t longest = 40);
@@ -40,4 +40,4 @@ std::string xml_text(std::string_view text);
 /// Version and commit of the sources, "0.1.0-3f2a1b0", with "+" if they were changed since.
 std::string_view revision();
 
-}  // namespace bankwise
+}  // namespace bankwise::support

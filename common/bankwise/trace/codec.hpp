@@ -58,8 +58,8 @@ class TraceWriter {
 std::string to_json_lines(const Trace& trace);
 
 /// A line that no writer produces.
-struct BadLine : UsageError {
-  BadLine(std::uint64_t line_, const std::string& sentence) : UsageError(sentence), line(line_) {}
+struct BadLine : support::UsageError {
+  BadLine(std::uint64_t line_, const std::string& sentence) : support::UsageError(sentence), line(line_) {}
   std::uint64_t line;
 };
 

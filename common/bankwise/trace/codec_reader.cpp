@@ -90,7 +90,7 @@ class TraceReader {
     if (kind == "pattern") return take_pattern(record, kernel_in(record, its));
     if (kind == "launch") return take_launch(record, kernel_in(record, its));
     if (kind == "again") return take_again(kernel_in(record, its));
-    wrong(fmt::format("there is no record {}", in_quotes(kind)));
+    wrong(fmt::format("there is no record {}", support::in_quotes(kind)));
   }
   TraceFile finish() {
     for (auto& [number, process] : processes_) settle(process);
@@ -222,7 +222,7 @@ class TraceReader {
 
 TraceFile read_json_lines(std::istream& file, std::string_view name) {
   TraceReader reader;
-  LineReader lines(file, max_line);
+  support::LineReader lines(file, max_line);
   std::uint64_t cut_line = 0;
   try {
     while (lines.next() || lines.number == 1) {

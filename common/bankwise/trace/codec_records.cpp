@@ -31,7 +31,7 @@ json record_in(const std::string& line) {
   const auto keep = [&](int depth, json::parse_event_t event, json& value) {
     if (event == json::parse_event_t::key && depth == 1) {
       const auto& key = value.get_ref<const std::string&>();
-      if (!keys.insert(key).second) wrong(fmt::format("it has the key {} twice", in_quotes(key)));
+      if (!keys.insert(key).second) wrong(fmt::format("it has the key {} twice", support::in_quotes(key)));
       return is_known = known_keys.contains(key);
     }
     const bool list = event == json::parse_event_t::array_start;
@@ -87,7 +87,7 @@ std::uint64_t mask_of(const json& value, unsigned lanes) {
   const std::string text = text_of(value, "mask");
   std::uint64_t mask = 0;
   if (text.size() > 16 || text.find_first_not_of("0123456789abcdef") != std::string::npos ||
-      !parse_number(text, mask, 16)) {
+      !support::parse_number(text, mask, 16)) {
     wrong("mask is not a hexadecimal number of at most 64 bits");
   }
   if (mask == 0) wrong("mask has no lane");

@@ -240,7 +240,7 @@ const banks::Architecture& architecture_named(std::string_view name) {
   if (const auto* architecture = banks::find_architecture(name)) return *architecture;
   std::vector<std::string_view> known;
   for (const auto& architecture : banks::architectures()) known.push_back(architecture.name);
-  throw UsageError(no_such("architecture", name, known, "bankcheck archs"));
+  throw support::UsageError(support::no_such("architecture", name, known, "bankcheck archs"));
 }
 
 std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view architecture) {

@@ -92,7 +92,7 @@ std::uint64_t blocks_of(const LaunchShape& shape) {
   std::uint64_t blocks = 1;
   for (std::size_t i = 0; i < shape.threads.size(); ++i) {
     const std::uint64_t size = std::max<std::uint64_t>(1, shape.block[i]), threads = shape.threads[i];
-    blocks = saturating_product(blocks, threads / size + (threads % size != 0 ? 1 : 0));
+    blocks = support::saturating_product(blocks, threads / size + (threads % size != 0 ? 1 : 0));
   }
   return blocks;
 }
@@ -106,7 +106,8 @@ std::uint64_t launches_of(const KernelTrace& kernel) {
 std::uint64_t launched_blocks(const KernelTrace& kernel) {
   std::uint64_t blocks = 0;
   for (const LaunchShape& shape : kernel.shapes) {
-    if (__builtin_add_overflow(blocks, saturating_product(blocks_of(shape), shape.launches), &blocks)) return saturated;
+    if (__builtin_add_overflow(blocks, support::saturating_product(blocks_of(shape), shape.launches), &blocks))
+      return support::saturated;
   }
   return blocks;
 }

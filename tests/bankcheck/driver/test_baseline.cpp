@@ -26,7 +26,7 @@ Baseline read(const std::string& text) {
 /// Refused with these words.
 void check_baseline_refused(const std::string& text, const std::string& words) {
   INFO(text);
-  CHECK_THROWS_AS(read(text), UsageError);
+  CHECK_THROWS_AS(read(text), support::UsageError);
   CHECK_THROWS_WITH(read(text), ContainsSubstring(words));
 }
 
@@ -77,9 +77,9 @@ TEST_CASE("driver/baseline/refused") {
   // A file that cannot be read.
   const ScratchDirectory scratch;
   const std::string path = (scratch.path() / "none.csv").string();
-  CHECK_THROWS_AS(read_baseline(path), UsageError);
+  CHECK_THROWS_AS(read_baseline(path), support::UsageError);
   CHECK_THROWS_WITH(read_baseline(path), "cannot read " + path + "; --update-baseline " + path + " creates it");
-  CHECK_THROWS_AS(read_baseline(scratch.path().string()), UsageError);
+  CHECK_THROWS_AS(read_baseline(scratch.path().string()), support::UsageError);
 }
 
 TEST_CASE("driver/baseline/sums_of_lines") {

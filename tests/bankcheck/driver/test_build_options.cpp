@@ -44,20 +44,20 @@ TEST_CASE("driver/progress_file/one_line") {
   const bankwise::driver::Progress file(path, "blocks");
   CHECK(file.text().empty());
   setenv("BANKWISE_PROGRESS", path.c_str(), 1);
-  bankwise::RunProgress* const progress = bankwise::progress_of_environment();
+  bankwise::support::RunProgress* const progress = bankwise::support::progress_of_environment();
   REQUIRE(progress != nullptr);
-  bankwise::begin_launch(*progress, "scan<\x1b>", 7);
+  bankwise::support::begin_launch(*progress, "scan<\x1b>", 7);
   progress->done = 3;
   CHECK(file.text() == "bankcheck: scan<?>, launch 1: 3 of 7 blocks");
   progress->done = 7;
   CHECK(file.text().empty());
-  bankwise::begin_launch(*progress, std::string(500, 'k'), 2);
+  bankwise::support::begin_launch(*progress, std::string(500, 'k'), 2);
   CHECK(file.text() == "bankcheck: " + std::string(103, 'k') + ", launch 2: 0 of 2 blocks");
 
-  CHECK(bankwise::map_progress((scratch.path() / "none").c_str()) == nullptr);
+  CHECK(bankwise::support::map_progress((scratch.path() / "none").c_str()) == nullptr);
   const int input = dup(STDIN_FILENO);  // without stdin the file gets its number
   close(STDIN_FILENO);
-  CHECK(bankwise::map_progress(path.c_str()) != nullptr);
+  CHECK(bankwise::support::map_progress(path.c_str()) != nullptr);
   if (input >= 0) dup2(input, STDIN_FILENO);
   close(input);
 }

@@ -36,7 +36,7 @@ std::string option_refusal(const std::string& index, unsigned width = 4, std::ui
   try {
     (void)predicted(index, "sm_90", width, mask, operation);
     return "";
-  } catch (const UsageError& error) {
+  } catch (const support::UsageError& error) {
     return error.what();
   }
 }

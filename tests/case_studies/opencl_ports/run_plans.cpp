@@ -18,7 +18,7 @@ using namespace bankwise::study;
 using namespace bankwise::bench;
 
 int main(int argc, char** argv) try {
-  if (argc < 5 || argc > 6) throw UsageError("usage: run_plans CASE HEIGHT WIDTH DEPTH [FOLDER]");
+  if (argc < 5 || argc > 6) throw support::UsageError("usage: run_plans CASE HEIGHT WIDTH DEPTH [FOLDER]");
   const CaseStudy& built_in = ported_study(argv[1]);
   std::optional<KernelDirectory> folder;
   if (argc == 6) folder.emplace(built_in, argv[5]);
@@ -27,15 +27,15 @@ int main(int argc, char** argv) try {
   const auto session = open_first_opencl();
   const Extent extent{std::stoull(argv[2]), std::stoull(argv[3]), std::stoull(argv[4])};
   Workbench bench(study, extent, *session);
-  int code = exit_ok;
+  int code = support::exit_ok;
   for (const Variant& variant : variants_of_all_kernels(study, extent, session->info().compute_units)) {
     const std::string wrong = bench.verify(bench.prepare(variant, Scope::memory));
     if (wrong.empty()) continue;
     std::fprintf(stderr, "run_plans: %s %s: %s\n", argv[1], std::string(variant.name).c_str(), wrong.c_str());
-    code = exit_wrong;
+    code = support::exit_wrong;
   }
   return code;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "run_plans: %s\n", error.what());
-  return exit_device;
+  return support::exit_device;
 }

@@ -33,7 +33,7 @@ Said said(const BrokenPort& broken, Extent extent, const std::string& checks) {
 void check_silent(const CaseStudy& study, Extent extent, const std::string& checks) {
   const Said all = said(run_plans(study, extent), checks);
   INFO(study.name << ' ' << text(extent));
-  CHECK(all.code == exit_ok);
+  CHECK(all.code == support::exit_ok);
   CHECK(all.text.substr(0, 2000) == "");
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("case_studies/checks/no_uninitialized_reads") { check_all_silent("unin
 
 TEST_CASE("case_studies/checks/example") {
   const Said all = said(program("example_matmul"), races + ' ' + uninitialized, in_example_folder());
-  CHECK(all.code == exit_ok);
+  CHECK(all.code == support::exit_ok);
   CHECK(all.text.substr(0, 2000) == "the product is right\n");
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("case_studies/checks/missing_barrier") {
 TEST_CASE("case_studies/checks/same_word_stores") {
   const BrokenPort broken({"all_lanes_write", "reduction/sequential.cl", {{"if (tid == 0) out[", "out["}}});
   const Said all = said(broken, {1, 200}, races);
-  CHECK(all.code == exit_ok);
+  CHECK(all.code == support::exit_ok);
   CHECK(all.has("Write-write data race at global memory"));
   CHECK(all.has("Kernel: reduce_sequential"));
 }

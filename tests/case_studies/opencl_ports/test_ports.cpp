@@ -130,7 +130,7 @@ Pairs run_both(const CaseStudy& study, Extent extent, const std::string& folder 
   for (const char* architecture : architectures) names += (names.empty() ? "" : ",") + std::string(architecture);
   const Checked checked = check(run_plans(study, extent, folder), "--arch " + names);
   INFO(checked.outcome.err);
-  REQUIRE(checked.outcome.code == exit_ok);
+  REQUIRE(checked.outcome.code == support::exit_ok);
   Pairs pairs;
   for (const char* architecture : architectures) {
     for (auto& [kernel, numbers] : checked_numbers(checked.json, architecture)) {
@@ -253,7 +253,7 @@ TEST_CASE("case_studies/ports/extra_access") {
 TEST_CASE("case_studies/example/equals_cuda") {
   const Checked checked = check(program("example_matmul"), "--arch sm_90,gfx942", in_example_folder());
   INFO(checked.outcome.err);
-  REQUIRE(checked.outcome.code == exit_ok);
+  REQUIRE(checked.outcome.code == support::exit_ok);
   for (const char* name : {"sm_90", "gfx942"}) {
     const auto& architecture = architecture_named(name);
     PortNumbers cuda;

@@ -164,9 +164,9 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       record(*known);
       return cudaSuccess;
     }
-    if (RunProgress* const progress = progress_of_environment()) {
+    if (support::RunProgress* const progress = support::progress_of_environment()) {
       const std::string name = name_of(kernel);
-      begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
+      support::begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
       how.blocks_done = &progress->done;
     }
     if (!settings().record.empty()) catch_signals();
