@@ -334,6 +334,7 @@ class Rewriter : SourceTokens {
     out.reserve(source.size() + edits_.size() * 200);
     std::size_t at = 0;
     for (const RewriteEdit& edit : edits_) {
+      if (edit.begin < at) throw BadLaunch(edit.begin, "two launches, or a launch and asm, overlap here");
       out += source.substr(at, edit.begin - at);
       out += edit.by;
       const std::string_view old = source.substr(edit.begin, edit.end - edit.begin);

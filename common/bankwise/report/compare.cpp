@@ -32,8 +32,7 @@ std::string size_of(const json& row, std::span<const Side> sides) {
   for (const auto length : {&Extent::height, &Extent::width, &Extent::depth}) {
     const auto side = std::ranges::find(sides, length, &Side::length);
     if (length == &Extent::depth && side == sides.end()) continue;
-    const std::uint64_t value = side == sides.end() ? 1 : row.at(std::string(side->name)).get<std::uint64_t>();
-    size += fmt::format("{}{}", size.empty() ? "" : " x ", value);
+    size += (size.empty() ? "" : " x ") + (side == sides.end() ? "1" : row.at(std::string(side->name)).dump());
   }
   return size;
 }
@@ -41,18 +40,19 @@ std::string size_of(const json& row, std::span<const Side> sides) {
 /// A report's rows, keyed by what must agree in two runs. The key has the device's name, because its index may change.
 Rows rows_of(const std::string& report, std::span<const Side> sides) {
   const json root = json::parse(report);
-  std::map<int, std::string> names;
+  std::map<std::string, std::string> names;  // by index
   std::map<std::string, int> seen;
   for (const auto& device : root.at("devices")) {
     const std::string name = device.at("name"), api = device.at("api");
     const int ports = seen[api + name]++;  // several GPUs of one kind
-    names[device.at("index")] = ports == 0 ? name : fmt::format("{} #{}", name, ports + 1);
+    names[device.at("index").dump()] = ports == 0 ? name : fmt::format("{} #{}", name, ports + 1);
   }
   Rows rows;
   for (const auto& row : root.at("results")) {
-    const std::string key = fmt::format("{}, {}, {}, {}, {}, {}", std::string(row.at("variant")),
-                                        std::string(row.at("api")), names.at(row.at("device")), size_of(row, sides),
-                                        std::string(row.at("scope")), std::string(row.at("cache")));
+    const std::string key =
+        fmt::format("{}, {}, {}, {}, {}, {}", std::string(row.at("variant")), std::string(row.at("api")),
+                    names.at(row.at("device").dump()), size_of(row, sides), std::string(row.at("scope")),
+                    std::string(row.at("cache")));
     const std::string status = row.at("status");
     if (status == to_string(Status::wrong) || status == to_string(Status::error)) {
       rows.others[key] = status;
