@@ -160,6 +160,7 @@ TEST_CASE("predict/expression/blanks_and_octal") {
     CHECK(calculated(text, 5) == 11);
   }
   CHECK_FALSE(calculated("010", 0));
+  CHECK_FALSE(calculated("07", 0));
   CHECK(calculated("0", 0) == 0);
 }
 
