@@ -102,7 +102,7 @@ class Rewriter : SourceTokens {
   }
 
   [[noreturn]] void fail(std::size_t token, const std::string& sentence) const {
-    throw BadLaunch(tokens[token].begin, sentence);
+    throw BadLaunch(tokens[std::min(token, tokens.size() - 1)].begin, sentence);  // a source may end after <<<
   }
 
   /// `open` is the first token of <<<. Returns its last one.

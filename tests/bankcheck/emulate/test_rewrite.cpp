@@ -96,6 +96,7 @@ TEST_CASE("emulate/rewrite/odd_launch", "[emulate]") {
   CHECK_THROWS_AS(rewritten("= <<<1, 2>>>(x);"), BadLaunch);
   CHECK_THROWS_AS(rewritten("k<<<1, 2>>>(x;"), BadLaunch);
   CHECK_THROWS_AS(rewritten("k><<<1, 2>>>(x);"), BadLaunch);
+  CHECK_THROWS_AS(rewritten("k<<<"), BadLaunch);
   CHECK_THROWS_AS(rewritten("k<<<l<<<1, 2>>>(x);"), BadLaunch);
 }
 
