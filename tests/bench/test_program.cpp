@@ -51,7 +51,7 @@ TEST_CASE("bench/program/shortage") {
   CHECK(sentence(false, on_cpu, buffer) == "");
   const std::string advice = "; choose a smaller --width and --height";
   CHECK(sentence(true, on_gpu - 1, buffer) == "It has 12.6 MB and this needs 12.6 MB" + advice);
-  CHECK(sentence(false, on_cpu - 1, buffer) == "It has 21.0 MB and this needs 21.0 MB" + advice);
+  CHECK(sentence(false, on_cpu - 1, buffer) == "It (CPU) has 21.0 MB and this needs 21.0 MB" + advice);
   CHECK(sentence(true, on_gpu, buffer - 1) ==
         "It allocates at most 4.19 MB per buffer and this needs 4.19 MB" + advice);
 }

@@ -90,6 +90,23 @@ DeviceInfo at(const char* pci_bus_id) {
 
 }  // namespace
 
+TEST_CASE("gpu/devices/shown_name") {
+  const auto shown = [](std::string name, std::string platform, bool is_gpu = false) {
+    DeviceInfo device;
+    device.name = std::move(name);
+    device.platform = std::move(platform);
+    device.is_gpu = is_gpu;
+    return shown_name(device);
+  };
+  const std::string pocl = "Portable Computing Language";
+  CHECK(shown("pthread-skylake-avx512-AMD EPYC 9K84 X-Processor", pocl) == "AMD EPYC 9K84 X-Processor (PoCL, CPU)");
+  CHECK(shown("cpu-haswell-Intel(R) Xeon(R)", pocl) == "Intel(R) Xeon(R) (PoCL, CPU)");
+  CHECK(shown("pthread-cortex-a76", pocl) == "pthread-cortex-a76 (PoCL, CPU)");
+  CHECK(shown("Intel(R) Core-X", "Intel(R) OpenCL") == "Intel(R) Core-X (CPU)");
+  CHECK(shown("NVIDIA H200", "CUDA", true) == "NVIDIA H200");
+  CHECK(shown("gpu-NVIDIA H200", pocl, true) == "gpu-NVIDIA H200");
+}
+
 TEST_CASE("gpu/throttle/reasons") {
   CHECK(throttling_in(0).empty());
   CHECK(throttling_in(0x1).empty());    // idle

@@ -90,7 +90,7 @@ std::string variant_list(const CaseStudy& study) {
 std::string device_list(const gpu::Devices& devices) {
   std::vector<std::vector<std::string>> rows{{"index", "API", "name", "platform, driver", "units", "memory", "cache"}};
   for (const auto& device : devices.list) {
-    rows.push_back({std::to_string(device.index), std::string(to_string(device.api)), device.name,
+    rows.push_back({std::to_string(device.index), std::string(to_string(device.api)), shown_name(device),
                     fmt::format("{}, {}", device.platform, device.driver), std::to_string(device.compute_units),
                     support::format_bytes(double(device.global_memory)), support::format_bytes(double(device.cache))});
   }
@@ -115,7 +115,8 @@ std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& present, const O
     const bool is_index =
         std::all_of(options.device.begin(), options.device.end(), [](unsigned char c) { return std::isdigit(c); });
     std::copy_if(of_api.begin(), of_api.end(), std::back_inserter(chosen), [&](const auto& device) {
-      return is_index ? std::to_string(device.index) == options.device : contains(device.name, options.device);
+      return is_index ? std::to_string(device.index) == options.device
+                      : contains(device.name, options.device) || contains(shown_name(device), options.device);
     });
     if (chosen.empty()) {
       throw support::UsageError(fmt::format("there is no device '{}'{}; --devices shows all", options.device,
@@ -235,9 +236,9 @@ bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
       run(job);
     } catch (const std::exception& error) {
       complete = false;
-      const std::string where =
-          jobs.size() == 1 ? ""
-                           : fmt::format("{}:{} {}: ", to_string(job.device->api), job.device->index, job.device->name);
+      const std::string where = jobs.size() == 1 ? ""
+                                                 : fmt::format("{}:{} {}: ", to_string(job.device->api),
+                                                               job.device->index, shown_name(*job.device));
       report_failure(program, where + sentence_of(error));
     }
   }
@@ -245,7 +246,7 @@ bool run_each(std::string_view program, std::span<const DeviceJob> jobs,
 }
 
 std::vector<Result> measure_on(const DeviceJob& job, const CaseStudy& study, const Options& options, Manner manner) {
-  const ProgressBar bar(job.device->name);
+  const ProgressBar bar(shown_name(*job.device));
   const auto session = job.open(*job.device);
   const auto throttle = job.device->throttling == "watched" ? gpu::open_throttle(*job.device) : nullptr;
   manner.throttle = throttle.get();

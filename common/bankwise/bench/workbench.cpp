@@ -79,7 +79,7 @@ void require_memory(const gpu::DeviceInfo& device, const Capacity& share, std::u
   const std::uint64_t needed = bytes_of(share.inputs.front() + share.outputs.front()) + others + 2 * guard_bytes;
   if (needed <= device.global_memory) return;
   throw gpu::Unsupported(fmt::format("{} has {}, and its share needs {}; choose a smaller size, or start more ranks",
-                                     device.name, support::format_bytes(double(device.global_memory)),
+                                     shown_name(device), support::format_bytes(double(device.global_memory)),
                                      support::format_bytes(double(needed))));
 }
 
@@ -99,7 +99,7 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
     advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
   }
   const auto sentence = [&](std::string_view verb, std::uint64_t limit, std::string_view where, std::uint64_t needed) {
-    return fmt::format("{} {} {}{} and this needs {}; {}", device.name, verb, support::format_bytes(double(limit)),
+    return fmt::format("{} {} {}{} and this needs {}; {}", shown_name(device), verb, support::format_bytes(double(limit)),
                        where, support::format_bytes(double(needed)), advice);
   };
   if (largest > device.max_allocation) {

@@ -35,6 +35,9 @@ struct DeviceInfo {
   std::string throttling;  ///< "watched" while measuring, or "unknown: " and the reason (see below)
 };
 
+/// The name as people know the device: "AMD EPYC 7763 (PoCL, CPU)" for PoCL's "pthread-znver3-AMD EPYC 7763".
+std::string shown_name(const DeviceInfo& device);
+
 /// NVIDIA's compute capability, 90 for 9.0; empty for other devices, and if the API does not report it.
 std::optional<unsigned> compute_capability(const DeviceInfo& device);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -60,6 +61,15 @@ Devices devices() {
     device.throttling = throttling_of(device);
   }
   return devices;
+}
+
+std::string shown_name(const DeviceInfo& device) {
+  if (device.is_gpu) return device.name;
+  if (device.platform != "Portable Computing Language") return device.name + " (CPU)";
+  // PoCL puts its driver and LLVM's name of the CPU in front, both in small letters: "cpu-skylake-avx512-".
+  const auto model = std::adjacent_find(device.name.begin(), device.name.end(),
+                                        [](char a, unsigned char b) { return a == '-' && std::isupper(b) != 0; });
+  return (model == device.name.end() ? device.name : std::string(model + 1, device.name.end())) + " (PoCL, CPU)";
 }
 
 std::optional<unsigned> compute_capability(const DeviceInfo& device) {
