@@ -83,13 +83,10 @@ std::vector<std::string> cells_of(const Row& row, bool banks) {
 std::string heading(const RunResults& run, const Row& any) {
   const gpu::DeviceInfo& device = *any.result.device;
   const std::string on = fmt::format("{}: {}, {}:{} {}\n", run.study->name, size_text(*run.study, any.result.extent),
-                                     to_string(device.api), device.index, device.name);
-  if (has_banks(device)) {
-    return on + fmt::format("passes by the bank model for {}; expected and measured clocks per access\n",
-                            any.access.architecture);
-  }
-  return on + fmt::format("passes by the bank model for {}; this device has no banks: results are only verified\n",
-                          any.access.architecture);
+                                     to_string(device.api), device.index, shown_name(device));
+  return on + fmt::format("passes (NVIDIA: wavefronts) by the bank model for {}; {}\n", any.access.architecture,
+                          has_banks(device) ? "expected and measured clocks per access"
+                                            : "a CPU has no banks: results are only verified");
 }
 
 Json json_of(const AccessResult& access) {

@@ -128,7 +128,7 @@ TEST_CASE("report/counters/text") {
   const std::string text = counters_text(report);
   INFO(text);
   CHECK_THAT(text, ContainsSubstring("cuda:0 A GPU"));
-  CHECK_THAT(text, ContainsSubstring("1 000 300"));
+  CHECK_THAT(text, ContainsSubstring("1,000,300"));
   CHECK_THAT(text, ContainsSubstring("+300"));
   CHECK_THAT(text, ContainsSubstring("-100"));
   CHECK_THAT(text, ContainsSubstring("-25.0"));  // percent of lanes

@@ -1,4 +1,6 @@
 // Levels in the reports: text, JSON, picture.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -102,9 +104,14 @@ TEST_CASE("report/levels_reports/text") {
   CHECK(count(text, "on hd5870") == 1);
   // On each: up and down in the table of naive and padded, and in that of padded_twice; and one row of hillis_steele.
   CHECK(count(text, "128") == 2 * (2 + 2 + 1));
-  CHECK(levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find("global, ") != std::string::npos);
-  CHECK(levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"})).find(": no shared memory") !=
-        std::string::npos);
+  const std::string square = levels_text(report_of(transpose::case_study(), {64, 64}, {"sm_90"}));
+  INFO(square);
+  CHECK(square.starts_with(
+      "transpose on sm_90: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n"
+      "72/16: 72 passes where 16 would do without conflicts; ALU: active lanes in warps of 32\n"
+      "                             all  rows in  columns out\n"
+      "  naive          passes    72/16        8         64/8\n"));
+  CHECK(count(square, "  global, blocked: no shared memory\n  tma: not emulated: bulk copies") == 1);
 }
 
 TEST_CASE("report/levels_reports/picture") {
@@ -122,10 +129,15 @@ TEST_CASE("report/levels_reports/picture") {
   for (auto at = svg.find("translate("); at != std::string::npos; at = svg.find("translate(", at + 1)) {
     places += svg.substr(at + 10, svg.find(')', at) - at - 10) + ", ";
   }
-  CHECK(places == "24 96, 526 96, 1028 96, 24 788, 526 788, 1028 788, 24 1480, 262 1480, 500 1480, 738 1480, ");
-  CHECK(
-      count(svg, "<rect x=\"929.6\" y=\"60\" width=\"16\" height=\"16\" fill=\"#eef0f3\"></rect>\n<text x=\"951.6\"") ==
-      1);
+  CHECK(places == "24 118, 526 118, 1028 118, 24 810, 526 810, 1028 810, 24 1502, 262 1502, 500 1502, 738 1502, ");
+  const auto entry = [&](int x, std::string_view fill, std::string_view label) {
+    return count(svg, fmt::format("<rect x=\"{}\" y=\"74\" width=\"16\" height=\"16\" fill=\"{}\"></rect>\n"
+                                  "<text x=\"{}\" y=\"87\" font-size=\"12\" fill=\"#5f6b78\">{}</text>",
+                                  x, fill, x + 22, label));
+  };
+  CHECK(entry(24, "#74a7d8", "none") == 1);
+  CHECK(entry(488, "#540b1c", "32 or more") == 1);
+  CHECK(entry(598, "#eef0f3", "idle") == 1);
   CHECK(
       count(svg, "<rect x=\"34\" y=\"112\" width=\"38\" height=\"512\" fill=\"#74a7d8\"><title>load, lanes 0 to 255") >=
       1);
@@ -133,4 +145,20 @@ TEST_CASE("report/levels_reports/picture") {
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 0") == 3);   // sequential, packed, first_add
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 3") == 1);   // naive: four lanes in a bank
   CHECK(count(svg, "add 32, lanes 0 to 31: conflicts 28") == 1);  // interleaved: eight in each of four quarters
+}
+
+TEST_CASE("report/levels_reports/full_row") {
+  // Six levels of interleaved in a panel, with at most four letters below a column, and six such panels: just 1640 pixels.
+  RunResults report = report_of(reduction::case_study(), {1, 5000}, {"sm_90"});
+  const auto interleaved = std::ranges::find(report.levels, "interleaved", &VariantLevels::variant);
+  VariantLevels six = std::move(*interleaved);
+  KernelLevels& kernel = six.kernels.front();
+  std::erase_if(kernel.report.levels, [](const auto& level) { return level.level < 4; });
+  std::erase_if(kernel.trace.order, [&](const auto& step) { return kernel.trace.patterns[step.pattern].level < 4; });
+  report.levels.clear();
+  for (int i = 0; i < 6; ++i) report.levels.push_back(six);
+  const std::string svg = levels_svg(report);
+  CHECK(count(svg, "translate(1374 118)") == 1);
+  CHECK(count(svg, "width=\"1640\" height=\"806\"") == 2);  // the sheet and its paper
+  CHECK(count(svg, "width=\"26\" height=\"512\"") == 36);   // 6 * 4 + 4 pixels from column to column
 }

@@ -61,23 +61,6 @@ struct Earlier {
   EarlierRun run() const { return {reduction::case_study(), path}; }
 };
 
-using Cells = std::vector<std::string>;
-
-/// The cells of the row that begins with `name`; runs of two spaces or more separate them.
-Cells cells_of(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    Cells cells;
-    for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
-      const std::size_t end = line.find("  ", at);
-      cells.push_back(line.substr(at, end - at));
-      at = end == std::string::npos ? end : line.find_first_not_of(' ', end);
-    }
-    if (!cells.empty() && cells.front() == name) return cells;
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("report/reports/json") {
@@ -124,7 +107,7 @@ TEST_CASE("report/reports/text") {
   CHECK(support::format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
 }
 
-TEST_CASE("report/reports/text_rows") {
+TEST_CASE("report/reports/gpu_and_cpu") {
   RunResults report = make_report();
   const banks::Architecture *const ampere = banks::find_architecture("sm_80"), *const hopper =
                                                                                    banks::find_architecture("sm_90");
@@ -137,23 +120,86 @@ TEST_CASE("report/reports/text_rows") {
   report.levels = {levels("packed", ampere, 20), levels("naive", ampere, 30), levels("packed", hopper, 40),
                    levels("naive", hopper, 50)};
   report.results.front().of_copy = 0.5;
-  for (const char* variant : {"sequential", "naive"}) {
+  for (const char* variant : {"naive", "sequential"}) {
     report.results.push_back(report.results.front());
     report.results.back().variant = variant;
   }
-  report.results.back().library = "CUB 3.1";
+  report.results[2].library = "CUB 3.1";
   for (Result& result : report.results) result.architecture = hopper;
-  report.results.back().architecture = ampere;
-  const std::string text = text_report(report);
-  INFO(text);
-  const Cells rows[]{
-      {"variant", "verified", "median", "noise", "GB/s", "of copy", "over naive", "passes", "ALU", "samples", "stop"},
-      {"naive", "yes", "2 us", "1.0 %", "0.1", "50.0 %", "1.00 x", "5.00 x", "50.0 %", "3", "quiet"},
-      {"packed", "error", "-", "-", "-", "-", "-", "4.00 x", "40.0 %", "0", "packed.cl does not compile:"},
-      {"sequential", "yes", "2 us", "1.0 %", "0.1", "50.0 %", "1.00 x", "-", "-", "3", "quiet"},
-      {"CUB 3.1", "yes", "2 us", "1.0 %", "0.1", "50.0 %", "1.00 x", "3.00 x", "30.0 %", "3", "quiet"},
+  report.results[2].architecture = ampere;
+  report.devices.front().is_gpu = true;
+  const std::string row_end = "packed.cl does not compile:\n";
+  const std::string notes = "\npacked: packed.cl does not compile:\n\"quoted\"\n\n";
+  CHECK(
+      text_report(report) ==
+      "reduction: 7 uint4 records (128 B), opencl:3 A \"fine\" device\n"
+      "scope memory, cache cold; passes (NVIDIA: wavefronts), ALU utilization: one block on sm_90\n"
+      "  variant     verified  median  noise  GB/s  of copy  over naive  passes / ideal     ALU  samples  stop\n"
+      "  naive       yes         2 us  1.0 %   0.1   50.0 %      1.00 x          5.00 x  50.0 %        3  quiet\n"
+      "  packed      error          -      -     -        -           -          4.00 x  40.0 %        0  " +
+          row_end +
+          "  CUB 3.1     yes         2 us  1.0 %   0.1   50.0 %      1.00 x          3.00 x  30.0 %        3  quiet\n"
+          "  sequential  yes         2 us  1.0 %   0.1   50.0 %      1.00 x               -       -        3  quiet\n" +
+          notes);
+
+  report.devices.front().is_gpu = false;
+  report.devices.front().name = "pthread-skylake-avx512-AMD EPYC 7R13";
+  report.devices.front().platform = "Portable Computing Language";
+  report.results.erase(report.results.begin() + 2);
+  const std::string cpu =
+      "reduction: 7 uint4 records (128 B), opencl:3 AMD EPYC 7R13 (PoCL, CPU)\n"
+      "a CPU has no banks: this run shows whether results are right and what work costs on this CPU,\n"
+      "not what conflicts cost";
+  CHECK(text_report(report) ==
+        cpu +
+            ": see the passes (NVIDIA: wavefronts) of a block on sm_90, a GPU (--arch)\n"
+            "scope memory, cache cold\n"
+            "  variant     verified  median  noise  GB/s  of copy  passes / ideal on sm_90 (model)     ALU  samples  "
+            "stop\n"
+            "  naive       yes         2 us  1.0 %   0.1   50.0 %                           5.00 x  50.0 %        3  "
+            "quiet\n"
+            "  packed      error          -      -     -        -                           4.00 x  40.0 %        0  " +
+            row_end +
+            "  sequential  yes         2 us  1.0 %   0.1   50.0 %                                -       -        3  "
+            "quiet\n" +
+            notes);
+  report.levels.clear();
+  CHECK(text_report(report).starts_with(cpu + "\nscope memory, cache cold\n"));
+  CHECK(json_report(report).find("speedup_over_naive") != std::string::npos);
+}
+
+TEST_CASE("report/reports/too_noisy") {
+  std::vector<Result> results;
+  const auto add = [&](std::string_view variant, double median, std::optional<double> noise, std::string stop) {
+    Result& row = results.emplace_back();
+    row.variant = variant;
+    row.status = Status::ok;
+    row.timing.median = median;
+    row.timing.noise = noise;
+    row.timing.stop = std::move(stop);
   };
-  for (const Cells& row : rows) CHECK(cells_of(text, row.front()) == row);
+  add("copy", 1, 0.5, "timeout");
+  add("first", 4, 0.04, "quiet");
+  add("naive", 2, 0.03, "quiet");
+  add("calm", 2, 0.04, "quiet");
+  add("near", 2.09, 0.04, "timeout");  // 4.5 %, and hypot(3 %, 4 %) is 5 %
+  add("far", 2.12, 0.04, "timeout");
+  add("short", 1, std::nullopt, "timeout");
+  add("failed", 2, 0.04, "timeout");
+  results.back().status = Status::wrong;
+  CHECK(too_noisy("naive", results) ==
+        "note: too noisy to compare with naive; --timeout measures longer\n"
+        "  near: the difference is within the noise\n"
+        "  short: too few samples to know the noise\n");
+  results[2].timing.stop = "timeout";
+  CHECK(too_noisy("naive", results).find("  calm, near: ") != std::string::npos);
+  CHECK(too_noisy("", results).find("compare with first;") != std::string::npos);
+  RunResults report = make_report();
+  report.results.back() = report.results.front();
+  report.results.back().variant = "packed";
+  report.results.back().timing.stop = "timeout";
+  CHECK(text_report(report).find("note: too noisy to compare with naive") != std::string::npos);
+  CHECK(too_noisy("naive", {}).empty());
 }
 
 TEST_CASE("report/reports/dropped_samples") {
@@ -176,9 +222,9 @@ TEST_CASE("report/reports/dropped_samples") {
 TEST_CASE("report/reports/faster_than_copy") {
   RunResults report = make_report();
   report.results.front().of_copy = 1.04;
-  CHECK(text_report(report).find("warning") == std::string::npos);
+  CHECK(text_report(report).find("note:") == std::string::npos);
   report.results.front().of_copy = 1.06;
-  CHECK(text_report(report).find("warning") != std::string::npos);
+  CHECK(text_report(report).find("note: naive is above 105 % of copy") != std::string::npos);
 }
 
 TEST_CASE("report/reports/compared") {
@@ -210,6 +256,7 @@ TEST_CASE("report/reports/speedups") {
   study.baseline = "packed";
   RunResults report = make_report();
   report.study = &study;
+  report.devices.front().is_gpu = true;
   report.results.front().speedup = 2;
   CHECK(nlohmann::json::parse(json_report(report)).at("results").at(0).at("speedup_over_packed") == 2);
   CHECK(csv_report(report).find(",speedup_over_packed\n") != std::string::npos);
@@ -272,113 +319,4 @@ TEST_CASE("report/reports/whole_file_or_none") {
   CHECK(files_in(scratch.path()) == 1);
   CHECK_THROWS_AS(support::OutputFile("--json", scratch.path().string()), support::UsageError);
   CHECK_THROWS_AS(support::OutputFile("--json", (scratch.path() / "no" / "such").string()), support::UsageError);
-}
-
-// The reports of a run on several ranks, of results that are made up.
-
-namespace {
-
-Result result_of(std::string_view variant, Status status, std::string reason = "") {
-  Result result;
-  result.variant = variant;
-  result.extent = {3, 70};
-  result.status = status;
-  result.bytes = 3000000;
-  result.reason = std::move(reason);
-  return result;
-}
-
-Result measured(std::string_view variant, double median) {
-  Result result = result_of(variant, Status::ok);
-  result.timing.samples = {median, 2 * median};
-  result.timing.stop = "quiet";
-  result.timing.median = result.timing.min = median;
-  return result;
-}
-
-/// Two ranks on one node: copy, alone, one variant with an exchange, and three that failed in different ways.
-RunResults two_ranks() {
-  RunResults report{.study = &transpose::case_study(), .command = {"transpose", "--json", "-"}};
-  gpu::DeviceInfo& device = report.devices.emplace_back();
-  device.index = 3;
-  device.name = "A \"fine\" device";
-  report.ranks = RanksInfo{.engine = "NCCL 2.28.3",
-                           .mpi = "Open MPI v4.1.4",
-                           .topology = "one node",
-                           .ranks = {{"node-1", "A \"fine\" device", 140}, {"node-1", "another", 70}}};
-  Result alone = measured(alone_row, 1e-3);
-  alone.scaling.alone = "vectorized";
-  Result good = measured("packed", 2e-3);
-  good.scaling.link_bytes = 1000000;
-  good.timing.noise = 0.01;
-  good.scaling.floor_s = 1.5e-3;
-  good.scaling.of_floor = 0.75;
-  good.scaling.weak = 0.5;
-  good.scaling.exchanges_s = 4e-4;
-  good.scaling.launches_s = 1.6e-3;
-  good.scaling.exchanging = 0.2;
-  good.timing.dropped = 4;
-  good.timing.launch_overhead = "another rank began early";
-  report.results = {measured(copy_row, 1e-3),
-                    result_of(peer_copy_row, Status::skipped, "there is one rank"),
-                    alone,
-                    good,
-                    result_of("direct", Status::unsupported, "rank 1: no \"peer\" access\nsecond line"),
-                    result_of("broken", Status::wrong, "rank 0: output word 3 is 0x00000001, not 0x00000000")};
-  return report;
-}
-
-}  // namespace
-
-TEST_CASE("report/rank_reports/table") {
-  const std::string text = text_report(two_ranks());
-  INFO(text);
-  CHECK(text.find("transpose: 3 x 70 words on 2 ranks, opencl:3 A \"fine\" device\n"
-                  "NCCL 2.28.3, Open MPI v4.1.4; one node; cache cold\n") == 0);
-  CHECK(cells_of(text, "variant") == Cells{"variant", "verified", "median", "noise", "memory GB/s", "link GB/s",
-                                           "of floor", "weak scaling", "exchange", "its share", "stop"});
-  CHECK(cells_of(text, "copy") == Cells{"copy", "-", "1 ms", "-", "3.0", "-", "-", "-", "-", "-", "quiet"});
-  CHECK(cells_of(text, "peer_copy") ==
-        Cells{"peer_copy", "skipped", "-", "-", "-", "-", "-", "-", "-", "-", "there is one rank"});
-  CHECK(cells_of(text, "alone: vectorized").at(1) == "-");
-  CHECK(cells_of(text, "packed") ==
-        Cells{"packed", "yes", "2 ms", "1.0 %", "1.5", "0.5", "75.0 %", "50.0 %", "400 us", "20.0 %", "quiet"});
-  CHECK(cells_of(text, "direct") ==
-        Cells{"direct", "unsupported", "-", "-", "-", "-", "-", "-", "-", "-", "rank 1: no \"peer\" access"});
-  CHECK(cells_of(text, "broken").at(1) == "WRONG");
-  CHECK(text.find("rank 0: output word 3 is 0x00000001, not 0x00000000\n") != std::string::npos);
-  CHECK(text.find("second line") == std::string::npos);
-  CHECK(text.find("note: packed: 4 samples dropped, because a GPU throttled\n") != std::string::npos);
-  CHECK(text.find("note: these times may include launch overhead\n") != std::string::npos);
-  CHECK(count(text, "another rank began early") == 1);
-
-  RunResults one = two_ranks();
-  one.ranks->ranks.resize(1);
-  one.results.front().cache = Cache::hot;
-  CHECK(text_report(one).find(" on 1 rank, ") != std::string::npos);
-  CHECK(text_report(one).find("cache hot\n") != std::string::npos);
-}
-
-TEST_CASE("report/rank_reports/json") {
-  const auto json = nlohmann::json::parse(json_report(two_ranks()));
-  check_members(json,
-                R"({"schema_version": 1, "case": "transpose", "command": ["transpose", "--json", "-"], "height": 3,
-                          "width": 70, "api": "opencl", "cache": "cold", "engine": "NCCL 2.28.3",
-                          "mpi": "Open MPI v4.1.4", "topology": "one node"})");
-  REQUIRE(json.at("ranks").size() == 2);
-  CHECK(json.at("ranks").at(0) ==
-        nlohmann::json{{"host", "node-1"}, {"device", "A \"fine\" device"}, {"input_words", 140}});
-  const auto& results = json.at("results");
-  REQUIRE(results.size() == 6);
-  check_members(results.at(3), R"({"variant": "packed", "alone": null, "status": "ok", "memory_bytes": 3000000,
-                                   "link_bytes": 1000000, "samples_s": [2e-3, 4e-3], "samples_dropped": 4,
-                                   "time_median_s": 2e-3, "noise": 0.01, "floor_s": 1.5e-3, "of_floor": 0.75,
-                                   "weak_scaling": 0.5, "exchanges_s": 4e-4, "launches_s": 1.6e-3,
-                                   "exchange_share": 0.2, "launch_overhead": "another rank began early"})");
-  CHECK(results.at(2).at("alone") == "vectorized");
-  check_members(results.at(4), R"({"status": "unsupported", "reason": "rank 1: no \"peer\" access\nsecond line",
-                                   "samples_s": [], "time_median_s": null, "time_min_s": null, "noise": null,
-                                   "floor_s": null, "of_floor": null, "weak_scaling": null, "exchanges_s": null,
-                                   "launches_s": null, "exchange_share": null})");
-  CHECK(results.at(5).at("status") == "wrong");
 }

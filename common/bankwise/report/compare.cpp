@@ -12,6 +12,7 @@
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::report {
 
@@ -65,14 +66,41 @@ Rows rows_of(const std::string& report, std::span<const Side> sides) {
   return rows;
 }
 
+/// Whether two medians differ by more than the noise of both; empty if there were too few samples to know the noise.
+std::optional<bool> differ(const Timing& before, const Timing& now) {
+  if (!before.noise || !now.noise) return std::nullopt;
+  return std::abs(*now.median / *before.median - 1) > std::hypot(*before.noise, *now.noise);
+}
+
 std::string verdict(const Timing& before, const Timing& now) {
-  const double change = *now.median / *before.median - 1;
-  if (!before.noise || !now.noise) return "too few samples";
-  if (std::abs(change) <= std::hypot(*before.noise, *now.noise)) return "within the noise";
-  return change < 0 ? "faster" : "slower";
+  const auto apart = differ(before, now);
+  if (!apart) return "too few samples";
+  if (!*apart) return "within the noise";
+  return *now.median < *before.median ? "faster" : "slower";
 }
 
 }  // namespace
+
+std::string too_noisy(std::string_view baseline, std::span<const Result> results) {
+  const auto measured = [](const Result& result) {
+    return is_variant(result.variant) && result.status == Status::ok && result.timing.median.value_or(0) > 0;
+  };
+  const auto is_baseline = [&](const Result& result) { return measured(result) && result.variant == baseline; };
+  auto reference = std::ranges::find_if(results, is_baseline);
+  if (reference == results.end()) reference = std::ranges::find_if(results, measured);
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const Result& result : results) {
+    if (!measured(result) || &result == &*reference) continue;
+    if (result.timing.stop == "quiet" && reference->timing.stop == "quiet") continue;
+    const auto apart = differ(reference->timing, result.timing);
+    if (apart.value_or(false)) continue;
+    reasons.emplace_back(result.variant,
+                         apart ? "the difference is within the noise" : "too few samples to know the noise");
+  }
+  if (reasons.empty()) return "";
+  return fmt::format("note: too noisy to compare with {}; --timeout measures longer\n", reference->variant) +
+         support::by_reason(reasons);
+}
 
 EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(path) {
   if (path.empty()) return;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <utility>
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/report/metrics.hpp>
@@ -18,8 +17,8 @@ namespace {
 
 // Pixels.
 constexpr int margin = 24, gap = 28;
-constexpr int narrowest_sheet = 1120, widest_sheet = 1640;  // panels stand side by side as far as they fit
-constexpr int heading_height = 96, title = 46, names = 66, body = 512, sums = 40,
+constexpr int narrowest_sheet = 860, widest_sheet = 1640;  // panels stand side by side as far as they fit
+constexpr int heading_height = 118, title = 46, names = 66, body = 512, sums = 40,
               panel_height = title + names + body + sums;
 constexpr int axis = 34, slanted = 40, narrowest_panel = 210;
 
@@ -98,14 +97,13 @@ std::vector<Column> columns_of(const VariantLevels& variant) {
 std::string column_svg(const Column& column, double x, double y, double width) {
   const double lane_height = double(body) / double(column.lanes.size());
   std::string svg = rect(x, y, width, body, empty);
-  for (std::size_t first = 0, last = 0; first < column.lanes.size(); first = last) {
-    const int conflicts = column.lanes[first];
-    while (last < column.lanes.size() && column.lanes[last] == conflicts) ++last;
-    if (conflicts != idle) {
-      const std::string count = conflicts == unknown ? "cost unknown" : fmt::format("conflicts {}", conflicts);
-      svg += rect(x, y + double(first) * lane_height, width, double(last - first) * lane_height, fill_of(conflicts),
-                  fmt::format("{}, lanes {} to {}: {}", column.name, first, last - 1, count));
-    }
+  const auto top = column.lanes.begin(), bottom = column.lanes.end();
+  for (auto first = top, last = top; first != bottom; first = last) {
+    last = std::find_if(first, bottom, [&](int conflicts) { return conflicts != *first; });
+    if (*first == idle) continue;
+    const std::string count = *first == unknown ? "cost unknown" : fmt::format("conflicts {}", *first);
+    svg += rect(x, y + double(first - top) * lane_height, width, double(last - first) * lane_height, fill_of(*first),
+                fmt::format("{}, lanes {} to {}: {}", column.name, first - top, last - top - 1, count));
   }
   return svg;
 }
@@ -135,10 +133,12 @@ double width_of(const Panel& panel, double step) {
 
 /// The distance between columns: wide enough for the labels below them, and the same in all panels.
 double step_of(const std::vector<Panel>& panels) {
-  std::size_t letters = 3, max_columns = 0;
+  std::size_t letters = 0, max_columns = 0;
   for (const Panel& panel : panels) {
     max_columns = std::max(max_columns, panel.columns.size());
-    for (const Column& column : panel.columns) letters = std::max(letters, column.passes.size());
+    for (const Column& column : panel.columns) {
+      letters = std::max({letters, column.passes.size(), column.utilization.size()});
+    }
   }
   return std::max(6.0 * double(letters) + 4, max_columns <= 4 ? 54.0 : 0);
 }
@@ -154,7 +154,7 @@ std::string subtitle(const VariantLevels& variant) {
 std::string empty_svg(const VariantLevels& variant) {
   std::string svg = rect(0, title + names, narrowest_panel, body, empty);
   double y = title + names + 30;
-  for (const auto& line : lines_of(variant.reason.empty() ? "no shared memory" : variant.reason, 30)) {
+  for (const auto& line : lines_of(why_no_levels(variant), 30)) {
     svg += text_at(12, y, 12, muted, line);
     y += 18;
   }
@@ -194,16 +194,11 @@ std::string panel_svg(const Panel& panel, double step) {
 
 std::string legend(bool with_unknown) {
   double x = margin;
-  std::string svg;
-  const auto label = [&](const std::string& text) {
-    svg += text_at(x, 73, 12, muted, text);
-    x += 18 + 6.2 * double(text.size());
-  };
+  std::string svg = text_at(x, 62, 12, muted, "Conflicts of the worst access that a lane takes part in:");
   const auto entry = [&](const char* fill, const std::string& text) {
-    svg += rect(std::exchange(x, x + 22), 60, 16, 16, fill);
-    label(text);
+    svg += rect(x, 74, 16, 16, fill) + text_at(x + 22, 87, 12, muted, text);
+    x += 40 + 7 * double(text.size());  // of wide letters, so that no label meets the next entry
   };
-  label("Conflicts of the worst access that a lane takes part in:");
   for (const Heat& step : heat) entry(step.fill, step.label);
   entry(empty, "idle");
   if (with_unknown) entry(odd, "cost unknown");
@@ -238,7 +233,8 @@ std::string levels_svg(const RunResults& run) {
   if (!panels.empty()) name += fmt::format(" on {}", panels.front().variant->architecture->name);
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" height=\"{1:g}\" "
-             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n<title>{2}</title>\n",
+             "style=\"max-width:100%;height:auto\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
+             "sans-serif\">\n<title>{2}</title>\n",
              width, height, support::xml_text(name)) +
          rect(0, 0, width, height, paper) +
          text_at(margin, 34, 18, ink, name + ": a block's lanes in shared memory, from barrier to barrier", bold) +

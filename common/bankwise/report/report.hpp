@@ -1,7 +1,9 @@
 // The reports of case studies.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include <bankwise/report/sink.hpp>
 #include <bankwise/study/result.hpp>
@@ -28,11 +30,18 @@ std::string text_report(const study::RunResults& run);
 /// The text report's levels: the work of lanes and banks between two barriers, by architecture, in 100 columns.
 std::string levels_text(const study::RunResults& run);
 
+/// Why a variant has no levels, "no shared memory" or "not emulated: ..." with the reason.
+std::string why_no_levels(const study::VariantLevels& variant);
+
 /// A picture of the levels on the first architecture: lanes by levels, one panel per variant.
 std::string levels_svg(const study::RunResults& run);
 
 /// The part of the text report that compares hardware counters with the model, by device. Empty without --counters.
 std::string counters_text(const study::RunResults& run);
+
+/// A note about the rows of a device that cannot be told from the baseline (without one: from the first variant),
+/// because they or it never became quiet. Empty if there are none.
+std::string too_noisy(std::string_view baseline, std::span<const study::Result> results);
 
 /// A previous run to compare with: the contents of a file that json_report() wrote.
 class EarlierRun {

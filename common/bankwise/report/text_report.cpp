@@ -32,10 +32,20 @@ std::string verified(const Result& result) {
   return result.status == Status::wrong ? "WRONG" : std::string(to_string(result.status));
 }
 
-Row head_of(const RunResults& run) {
+/// A CPU's times say nothing about banks, so its table has no speedups of fixes.
+bool has_speedups(const RunResults& run, const gpu::DeviceInfo& device) {
+  return device.is_gpu && !run.study->baseline.empty();
+}
+
+Row head_of(const RunResults& run, const Result& any) {
   Row head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
-  if (!run.study->baseline.empty()) head.push_back(fmt::format("over {}", run.study->baseline));
-  if (!run.levels.empty()) head.insert(head.end(), {"passes", "ALU"});
+  if (has_speedups(run, *any.device)) head.push_back(fmt::format("over {}", run.study->baseline));
+  if (!run.levels.empty()) {
+    head.push_back(any.device->is_gpu || any.architecture == nullptr
+                       ? "passes / ideal"
+                       : fmt::format("passes / ideal on {} (model)", any.architecture->name));
+    head.emplace_back("ALU");
+  }
   if (run.has_counters()) head.emplace_back("counted");
   head.insert(head.end(), {"samples", "stop"});
   return head;
@@ -47,7 +57,7 @@ Row row_of(const RunResults& run, const Result& result) {
   Row row{result.library.empty() ? result.variant : result.library,  verified(result),
           optional_text(result.timing.median, support::format_time), percent(result.timing.noise),
           optional_text(result.bytes_per_second, gigabytes),         percent(result.of_copy)};
-  if (!run.study->baseline.empty()) row.push_back(optional_text(result.speedup, times));
+  if (has_speedups(run, *result.device)) row.push_back(optional_text(result.speedup, times));
   if (!run.levels.empty()) {
     // The emulator's results for the row's kernels, or their CUDA counterparts.
     const auto levels = std::ranges::find_if(run.levels, [&](const VariantLevels& variant) {
@@ -67,28 +77,37 @@ Row row_of(const RunResults& run, const Result& result) {
   return row;
 }
 
+/// What a run on a CPU is good for; `model` is the GPU whose passes the table has, if any.
+std::string about_cpu(const gpu::DeviceInfo& device, const banks::Architecture* model) {
+  if (device.is_gpu) return "";
+  return "a CPU has no banks: this run shows whether results are right and what work costs on this CPU,\n"
+         "not what conflicts cost" +
+         (model == nullptr
+              ? "\n"
+              : fmt::format(": see the passes (NVIDIA: wavefronts) of a block on {}, a GPU (--arch)\n", model->name));
+}
+
 std::string table_heading(const RunResults& run, const Result& any) {
   const CaseStudy& study = *run.study;
-  const std::string model =
-      run.levels.empty() || any.architecture == nullptr
-          ? ""
-          : fmt::format("; passes/ideal and ALU utilization: one block on {}", any.architecture->name);
+  const banks::Architecture* model = run.levels.empty() ? nullptr : any.architecture;
   return fmt::format(
-      "{}: {} ({}), {}:{} {}\nscope {}, {}{}\n", study.name, size_text(study, any.extent),
-      support::format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, any.device->name,
-      to_string(any.scope),
+      "{}: {} ({}), {}:{} {}\n{}scope {}, {}{}\n", study.name, size_text(study, any.extent),
+      support::format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, shown_name(*any.device),
+      about_cpu(*any.device, model), to_string(any.scope),
       any.scope == Scope::block
           ? fmt::format("time of one of {} iterations of the shared-memory section", gpu::block_scope_repeats)
           : fmt::format("cache {}", to_string(any.cache)),
-      model);
+      model == nullptr || !any.device->is_gpu
+          ? ""
+          : fmt::format("; passes (NVIDIA: wavefronts), ALU utilization: one block on {}", model->name));
 }
 
-/// Complete reasons of more than one line, and warnings.
-std::string remarks(const Result& result) {
+/// Complete reasons of more than one line, and what to know about a row.
+std::string notes_of(const Result& result) {
   std::string text;
   if (first_line(result.reason) != result.reason) text += fmt::format("\n{}: {}\n", result.variant, result.reason);
   if (result.of_copy.value_or(0) > suspicious_of_copy) {
-    text += fmt::format("warning: {} is above {:.0f} % of copy; does it measure a cache?\n", result.variant,
+    text += fmt::format("note: {} is above {:.0f} % of copy; does it measure a cache?\n", result.variant,
                         100 * suspicious_of_copy);
   }
   if (result.timing.dropped > 0) {
@@ -143,8 +162,8 @@ std::string text_on_ranks(const RunResults& run) {
   }
   return fmt::format("{}: {} on {}, {}:{} {}\n{}, {}; {}; cache {}\n", study.name, size_text(study, first.extent),
                      support::plural(common.ranks.size(), "rank", "ranks"), to_string(device.api), device.index,
-                     device.name, common.engine, common.mpi, common.topology, to_string(first.cache)) +
-         support::format_table(rows, 2, true) + notes + overheads(run.results) + '\n';
+                     shown_name(device), common.engine, common.mpi, common.topology, to_string(first.cache)) +
+         about_cpu(device, nullptr) + support::format_table(rows, 2, true) + notes + overheads(run.results) + '\n';
 }
 
 // --- Levels ---
@@ -170,15 +189,20 @@ KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
 
 constexpr std::size_t first_level = 2;  // the columns before it are titles
 
-/// Column heads in two lines, to save width: the first word above, the rest below; a single word goes below.
-Table head_of(const Row& names) {
-  Table head(2);
-  for (const std::string& name : names) {
+/// A table whose head takes one line if that fits, otherwise two: the first word of a name above the rest of it.
+std::string table_text(const Row& names, const Table& kernels) {
+  Table rows{names};
+  rows.insert(rows.end(), kernels.begin(), kernels.end());
+  std::string text = support::format_wide_table(rows, first_level);
+  if (std::size_t(std::ranges::count(text, '\n')) == rows.size()) return text;
+  Row above;
+  for (std::string& name : rows.front()) {
     const auto blank = name.find(' ');
-    head[0].push_back(blank == std::string::npos ? "" : name.substr(0, blank));
-    head[1].push_back(blank == std::string::npos ? name : name.substr(blank + 1));
+    above.push_back(blank == std::string::npos ? "" : name.substr(0, blank));
+    if (blank != std::string::npos) name.erase(0, blank + 1);
   }
-  return head;
+  rows.insert(rows.begin(), std::move(above));
+  return support::format_wide_table(rows, first_level);
 }
 
 /// Variants whose levels have the same names share a table.
@@ -191,23 +215,23 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
       const bool alone = variant->kernels.size() == 1;
       KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
       if (names != rows.names) {
-        if (!table.empty()) text += support::format_wide_table(table, first_level);
+        if (!table.empty()) text += table_text(names, table);
         names = rows.names;
-        table = head_of(names);
+        table.clear();
       }
       table.push_back(std::move(rows.passes));
       table.push_back(std::move(rows.lanes));
     }
   }
-  return text + (table.empty() ? "" : support::format_wide_table(table, first_level));
+  return text + (table.empty() ? "" : table_text(names, table));
 }
 
 /// Why a variant has no rows. Variants with the same reason share a line.
-std::string remarks(const std::vector<const VariantLevels*>& variants) {
+std::string without_rows(const std::vector<const VariantLevels*>& variants) {
   std::vector<std::pair<std::string, std::string>> names;
   for (const VariantLevels* variant : variants) {
-    if (!variant->kernels.empty() && variant->reason.empty()) continue;
-    names.emplace_back(variant->variant, variant->reason.empty() ? "no shared memory" : variant->reason);
+    if (variant->kernels.empty() || !variant->reason.empty())
+      names.emplace_back(variant->variant, why_no_levels(*variant));
   }
   return support::by_reason(names);
 }
@@ -221,7 +245,7 @@ const Table head{
     {"", "", "load", "load", "store", "store", "atomic", "atomic", "SIMT", "DRAM", "DRAM", "DRAM"},
     {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "%", "read", "written", "of bytes"}};
 
-std::string count_text(const gpu::Counters::Count& count) { return count ? support::format_count(*count) : "-"; }
+std::string count_text(const gpu::Counters::Count& count) { return count ? support::grouped(*count) : "-"; }
 std::string bytes_text(const gpu::Counters::Count& bytes) {
   return bytes ? support::format_bytes(double(*bytes)) : "-";
 }
@@ -229,7 +253,7 @@ std::string bytes_text(const gpu::Counters::Count& bytes) {
 std::string difference_text(const std::optional<std::int64_t>& difference) {
   if (!difference) return "-";
   if (*difference == 0) return "=";
-  const std::string digits = support::format_count(std::uint64_t(*difference < 0 ? -*difference : *difference));
+  const std::string digits = support::grouped(std::uint64_t(*difference < 0 ? -*difference : *difference));
   return (*difference < 0 ? "-" : "+") + digits;
 }
 
@@ -276,18 +300,19 @@ std::string text_report(const RunResults& run) {
   if (run.ranks) return text_on_ranks(run);
   std::string text;
   for (const auto& device : run.devices) {
-    Table rows{head_of(run)};
+    Table rows(1);
     std::string notes;
     std::vector<Result> on_device;
     for (const auto& result : run.results) {
       if (result.device->index != device.index) continue;
       on_device.push_back(result);
       rows.push_back(row_of(run, result));
-      notes += remarks(result);
+      notes += notes_of(result);
     }
     if (on_device.empty()) continue;
-    text += table_heading(run, on_device.back()) + support::format_table(rows, 2, true) + notes + overheads(on_device) +
-            '\n';
+    rows.front() = head_of(run, on_device.back());
+    text += table_heading(run, on_device.back()) + support::format_table(rows, 2, true) + notes +
+            too_noisy(run.study->baseline, on_device) + overheads(on_device) + '\n';
   }
   return text;
 }
@@ -302,13 +327,17 @@ std::string levels_text(const RunResults& run) {
     text += fmt::format("{} on {}: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n",
                         run.study->name, architecture->name);
     if (!rows.empty()) {
-      text += fmt::format(
-          "passes/ideal of the banks, or passes where these are the same; ALU: active lanes in warps of {}\n",
-          architecture->warp);
+      text += fmt::format("72/16: 72 passes where 16 would do without conflicts; ALU: active lanes in warps of {}\n",
+                          architecture->warp);
     }
-    text += rows + remarks(variants) + '\n';
+    text += rows + without_rows(variants) + '\n';
   }
   return text;
+}
+
+std::string why_no_levels(const VariantLevels& variant) {
+  if (variant.reason.empty()) return "no shared memory";
+  return variant.kernels.empty() ? "not emulated: " + variant.reason : variant.reason;
 }
 
 std::string counters_text(const RunResults& run) {
@@ -334,7 +363,7 @@ std::string counters_text(const RunResults& run) {
     }
     if (any == nullptr) continue;
     text += fmt::format("{} on {}:{} {}: hardware counters of one run of the whole job\n", run.study->name,
-                        to_string(any->device->api), any->device->index, any->device->name);
+                        to_string(any->device->api), any->device->index, shown_name(*any->device));
     if (rows.size() > head.size()) {
       text += fmt::format(
           "- model: counted minus model (block 0 of each launch, emulated, times its blocks) on {}; of bytes: "

@@ -189,7 +189,7 @@ constexpr std::uint64_t round_up(std::uint64_t count, std::uint64_t multiple) {
 /// "1024 x 1024": the case study's sides, in the order height, width, depth.
 std::string lengths_text(const CaseStudy& study, Extent extent);
 
-/// "1 048 576 words", or "1024 x 1024 words".
+/// "1,048,576 words", or "1024 x 1024 words".
 std::string size_text(const CaseStudy& study, Extent extent);
 
 /// The image called `name`, of the kernels for one device or for several ranks; null if there is none.

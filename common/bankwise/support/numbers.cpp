@@ -87,8 +87,14 @@ std::string format_time(double seconds) {
 }
 
 std::string format_count(std::uint64_t count) {
+  std::string text = grouped(count);
+  std::ranges::replace(text, ',', ' ');
+  return text;
+}
+
+std::string grouped(std::uint64_t count) {
   std::string text = std::to_string(count);
-  for (auto at = std::ptrdiff_t(text.size()) - 3; at > 0; at -= 3) text.insert(std::size_t(at), 1, ' ');
+  for (auto at = std::ptrdiff_t(text.size()) - 3; at > 0; at -= 3) text.insert(std::size_t(at), 1, ',');
   return text;
 }
 

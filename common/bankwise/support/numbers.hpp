@@ -33,6 +33,8 @@ std::string format_bytes(double bytes);
 std::string format_time(double seconds);
 /// "16 777 216".
 std::string format_count(std::uint64_t count);
+/// "16,777,216".
+std::string grouped(std::uint64_t count);
 
 /// 0 for no samples.
 double median(std::span<const double> samples);
