@@ -22,6 +22,7 @@ from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, WAYS, fastest, markdown
 from reports import block_counters, csv_rows, limits, model_totals, traffic, write_or_check
 from targets import target_table
 
+POCL = "Portable Computing Language"
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -45,12 +46,14 @@ def cell(row: dict, key: str) -> str:
 def case_table(case: str, device: str, api: str) -> str:
     found, body = rows(device, case, api), []
     keys = {"block": ["time_median_s"], "l2": ["bytes_per_s"], "memory": ["bytes_per_s", "of_copy"]}
+    on_cpu = any(d["api"] == api and d["platform"] == POCL for d in report(device, f"{case}.memory")["devices"])
+    gain = [] if on_cpu else ["speedup_over_naive"]  # a CPU has no banks, so no fix of conflicts either
     for variant, row in found["memory"].items():
         name = f"`{variant}`" + (f" ({row['library']})" if row["library"] else "")
-        cells = [cell(found[at].get(variant, {}), key) for at in keys for key in [*keys[at], "speedup_over_naive"]]
+        cells = [cell(found[at].get(variant, {}), key) for at in keys for key in keys[at] + gain]
         body.append([name, *cells])
-    head = ["variant", "block", "over naive", "L2, GB/s", "over naive", "memory, GB/s", "of copy", "over naive"]
-    return markdown(head, body)
+    over = ["over naive"] * len(gain)
+    return markdown(["variant", "block", *over, "L2, GB/s", *over, "memory, GB/s", "of copy", *over], body)
 
 
 def pair_table(device: str, api: str) -> str:
@@ -63,14 +66,14 @@ def pair_table(device: str, api: str) -> str:
 
 
 def best_table(device: str, api: str) -> str:
-    """The fastest variant of each case study at its largest size."""
+    """The fastest variant of each case study at its largest size; ratios rounded down, as in the table of targets."""
     body = []
     for case in CASES:
         at = max(sizes(device, case, api), key=lambda row: row["copy"]["bytes"])
         best, library = fastest(at), at["library"]
-        speedup = library["time_median_s"] / best["time_median_s"]
+        of_copy, speedup = (math.floor(100 * ratio) for ratio in (best["of_copy"], library["time_median_s"] / best["time_median_s"]))
         name = f"[{case}]({case}/README.md) `{best['variant']}`, {size_text(best, case)}{'' if 'height' in best else ' words'}"
-        body.append([name, cell(best, "bytes_per_s"), cell(best, "of_copy"), f"{speedup:.2f} × {library['library']}"])
+        body.append([name, cell(best, "bytes_per_s"), f"{of_copy} %", f"{speedup / 100:.2f} × {library['library']}"])
     return markdown(["variant and size", "GB/s", "of copy", "compared with the library"], body)
 
 
