@@ -148,7 +148,7 @@ TEST_CASE("report/levels_reports/picture") {
 }
 
 TEST_CASE("report/levels_reports/full_row") {
-  // Six levels of interleaved in a panel, with at most four letters below a column, and six such panels: just 1640 pixels.
+  // Six panels of six levels of interleaved, with at most four letters below a level: just 1640 pixels.
   RunResults report = report_of(reduction::case_study(), {1, 5000}, {"sm_90"});
   const auto interleaved = std::ranges::find(report.levels, "interleaved", &VariantLevels::variant);
   VariantLevels six = std::move(*interleaved);
