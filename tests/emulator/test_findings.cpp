@@ -162,7 +162,7 @@ TEST_CASE("emulator/findings/same_word_remark") {
   const Run ran = run({}, same_word);
   const auto& remark = only(ran.trace, Fault::lanes_collide);
   CHECK(remark.count == 62);  // each lane but the first of its warp
-  CHECK(trace::sentence_of(remark).starts_with("remark: several lanes write one word: thread 1 of block"));
+  CHECK(trace::sentence_of(remark).starts_with("note: several lanes write one word: thread 1 of block"));
   CHECK(run({.allow = {Fault::lanes_collide}}, same_word).trace.diagnoses.empty());
   std::vector<unsigned> out(BLOCK);
   CHECK_FALSE(diagnosis_of([&] { emulate(same_word, {.block = BLOCK}, out.data()); }));

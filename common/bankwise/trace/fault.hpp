@@ -20,12 +20,12 @@ enum class Fault {
   invalid_address,      ///< a segmentation fault: global memory that does not exist, or too deep a recursion
   division_by_zero,
   trap,             ///< __trap() or a failed assert()
-  lanes_collide,    ///< several lanes write one word in one instruction: one of them wins. A remark
-  barriers_differ,  ///< warps pass a barrier together that is at several places of the source. A remark
+  lanes_collide,    ///< several lanes write one word in one instruction: one of them wins. A note
+  barriers_differ,  ///< warps pass a barrier together that is at several places of the source. A note
   global_race,      ///< two threads of a launch access a byte of device memory, one writes, nothing orders them
 };
 
-/// How a program silences a diagnosis: a member of emulator::Launch, and a flag of `bankcheck emulate`.
+/// How a program silences a fault: a member of emulator::Launch, and a flag of `bankcheck emulate`.
 struct Switch {
   std::string_view member, flag;
 };

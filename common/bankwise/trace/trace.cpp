@@ -128,7 +128,7 @@ KernelTrace merged(const KernelTrace& kernel) {
 // Without {fmt}: a plugin of Oclgrind contains this.
 std::string sentence_of(const DiagnosisRecord& diagnosis) {
   const FaultRow& row = row_of(diagnosis.fault);
-  std::string text = row.is_remark ? "remark: " : "";
+  std::string text = row.is_remark ? "note: " : "";
   text.append(row.name).append(": ").append(diagnosis.text);
   if (diagnosis.count > 1) text += "; " + std::to_string(diagnosis.count) + " times";
   if (diagnosis.ended) text += "; this ended the launch";
