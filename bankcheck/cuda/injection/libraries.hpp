@@ -1,4 +1,5 @@
-// The functions of NVIDIA's Compute Sanitizer library that the injection library calls, found at run time.
+// The functions of NVIDIA's Compute Sanitizer library and of the CUDA driver that the injection library calls, found at
+// run time.
 #pragma once
 
 #include <cuda.h>
@@ -39,5 +40,20 @@ inline std::string failure(const SanitizerApi& api, const std::string& call, San
   if (api.get_result_string(result, &text) != SANITIZER_SUCCESS || text == nullptr) text = "unknown error";
   return call + " failed: " + text;
 }
+
+// --- The CUDA driver that the process has loaded, never another one ---
+
+/// What the record says of a device. Zeros and "unknown" if the driver does not tell.
+struct DeviceFacts {
+  int major = 0, minor = 0;  ///< compute capability
+  std::string name = "unknown";
+};
+
+/// Reads constants of the driver, so it may be called in a callback of the Sanitizer library.
+DeviceFacts device_facts(int device);
+
+/// Waits for all work of the context. Empty, or a sentence if a kernel failed. Not for callbacks: the Sanitizer library
+/// does not support calls of the driver there (its guide, "Callback API").
+std::string wait_for_context(CUcontext context);
 
 }  // namespace bankwise::cuda

@@ -1,7 +1,5 @@
 #include "bankcheck/cuda/injection/watcher.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -22,56 +20,6 @@ constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape and LaunchS
 
 std::uint64_t blocks_of(const LaunchDimensions& launch) {
   return std::uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-}
-
-// --- The CUDA driver that the process has loaded, never another one ---
-
-template <typename Function>
-Function* driver_function(const char* name) {
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  void* address = dlsym(driver != nullptr ? driver : RTLD_DEFAULT, name);
-  if (driver != nullptr) dlclose(driver);  // NOLOAD has counted one user more
-  return reinterpret_cast<Function*>(address);
-}
-
-/// What the record says of a device. Zeros and "unknown" if the driver does not tell.
-struct DeviceFacts {
-  int major = 0, minor = 0;  ///< compute capability
-  std::string name = "unknown";
-};
-
-/// Reads constants of the driver, so it may be called in a callback of the Sanitizer library.
-DeviceFacts device_facts(int device) {
-  DeviceFacts facts;
-  if (const auto read = driver_function<CUresult(int*, CUdevice_attribute, CUdevice)>("cuDeviceGetAttribute")) {
-    read(&facts.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    read(&facts.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-  }
-  char text[256] = "";
-  if (const auto read = driver_function<CUresult(char*, int, CUdevice)>("cuDeviceGetName")) {
-    if (read(text, sizeof(text), device) == CUDA_SUCCESS) facts.name = text;
-  }
-  return facts;
-}
-
-/// Waits for all work of the context. Empty, or a sentence if a kernel failed. Not for callbacks: the Sanitizer library
-/// does not support calls of the driver there (its guide, "Callback API").
-std::string wait_for_context(CUcontext context) {
-  // With the version suffixes that cuda.h gives to these names.
-  const auto push = driver_function<CUresult(CUcontext)>("cuCtxPushCurrent_v2");
-  const auto pop = driver_function<CUresult(CUcontext*)>("cuCtxPopCurrent_v2");
-  const auto synchronize = driver_function<CUresult()>("cuCtxSynchronize");
-  const auto name = driver_function<CUresult(CUresult, const char**)>("cuGetErrorName");
-  if (push == nullptr || pop == nullptr || synchronize == nullptr) return "the CUDA driver lacks functions";
-  CUresult result = push(context);
-  if (result == CUDA_SUCCESS) {
-    result = synchronize();
-    pop(&context);
-  }
-  if (result == CUDA_SUCCESS) return {};
-  const char* text = nullptr;
-  if (name == nullptr || name(result, &text) != CUDA_SUCCESS || text == nullptr) text = "an unknown error";
-  return std::string("the program's CUDA context ended with ") + text;
 }
 
 }  // namespace

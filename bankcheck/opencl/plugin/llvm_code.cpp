@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string_view>
@@ -154,6 +155,29 @@ const Instruction& LlvmCode::instruction(const void* instruction, banks::Operati
                                 : Instruction{{"?", 0, 0}, 16, false};
   }
   return known->second;
+}
+
+std::vector<LocalValue> local_values(const ::oclgrind::Kernel& kernel) {
+  std::vector<LocalValue> locals;
+  const std::string prefix = kernel.getName() + ".";
+  const void* function = kernel.getFunction();
+  for (auto value = kernel.values_begin(); value != kernel.values_end(); ++value) {
+    std::string name;
+    if (available()) {
+      std::size_t length = 0;
+      const char* text = LLVMGetValueName2(value->first, &length);
+      name = std::string(text, length);
+      if (name.starts_with(prefix)) name.erase(0, prefix.size());
+      for (unsigned i = 0; i < LLVMCountParams(function); ++i) {
+        if (LLVMGetParam(function, i) != value->first) continue;
+        const auto written = kernel.getArgumentName(i);
+        name = written.length > 0 ? std::string(written.data, written.length) : "argument " + std::to_string(i);
+      }
+    }
+    locals.push_back({name.empty() ? "?" : name, value->first, value->second.size});
+  }
+  std::sort(locals.begin(), locals.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  return locals;
 }
 
 void put_variables_into_registers(const ::oclgrind::Kernel& kernel) {

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <bankwise/banks/access.hpp>
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 
+namespace llvm {
+class Value;
+}
 namespace oclgrind {
 class Kernel;
 }
@@ -35,6 +40,16 @@ class LlvmCode {
   std::unordered_map<const void*, Block> blocks_;
   std::unordered_map<Kind, Instruction, Hash> instructions_;
 };
+
+/// A kernel's argument or variable in local memory.
+struct LocalValue {
+  std::string name;
+  const llvm::Value* value;
+  std::size_t bytes;
+};
+
+/// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.
+std::vector<LocalValue> local_values(const ::oclgrind::Kernel& kernel);
 
 // What LLVM does to kernels before they run.
 

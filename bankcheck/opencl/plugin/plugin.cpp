@@ -159,7 +159,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     watches_ = launches.next(kernel_->getName(), shape.threads, shape.block);
     groups_ = trace::blocks_of(shape);
     done_ = 0;
-    locals_ = local_values();
+    locals_ = local_values(*kernel_);
     head_ = {.kernel = kernel_->getName(),
              .options = kernel_->getProgram()->getBuildOptions(),
              .warp = banks::max_lanes,
@@ -288,37 +288,6 @@ class BankPlugin : public ::oclgrind::Plugin {
   }
 
  private:
-  /// A kernel's argument or variable in local memory.
-  struct LocalValue {
-    std::string name;
-    const llvm::Value* value;
-    std::size_t bytes;
-  };
-
-  /// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.
-  std::vector<LocalValue> local_values() const {
-    std::vector<LocalValue> locals;
-    const std::string prefix = kernel_->getName() + ".";
-    const void* function = kernel_->getFunction();
-    for (auto value = kernel_->values_begin(); value != kernel_->values_end(); ++value) {
-      std::string name;
-      if (llvm_c::available()) {
-        std::size_t length = 0;
-        const char* text = LLVMGetValueName2(value->first, &length);
-        name = std::string(text, length);
-        if (name.starts_with(prefix)) name.erase(0, prefix.size());
-        for (unsigned i = 0; i < LLVMCountParams(function); ++i) {
-          if (LLVMGetParam(function, i) != value->first) continue;
-          const auto written = kernel_->getArgumentName(i);
-          name = written.length > 0 ? std::string(written.data, written.length) : "argument " + std::to_string(i);
-        }
-      }
-      locals.push_back({name.empty() ? "?" : name, value->first, value->second.size});
-    }
-    std::sort(locals.begin(), locals.end(), [](auto& a, auto& b) { return a.name < b.name; });
-    return locals;
-  }
-
   /// A launch may be ended by a signal or a time limit. Saving takes at most a twentieth of the time.
   void save_if_due(Worker& worker) {
     const auto begin = Clock::now();

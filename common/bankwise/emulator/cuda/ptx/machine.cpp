@@ -120,7 +120,8 @@ std::byte* Machine::address(std::size_t i) const {
 Handler handler_of(std::string_view name) {
   static const std::unordered_map<std::string_view, Handler> handlers = [] {
     std::unordered_map<std::string_view, Handler> table;
-    for (const auto entries : {arithmetic_instructions(), memory_instructions(), warp_instructions()}) {
+    for (const auto entries :
+         {arithmetic_instructions(), bit_instructions(), memory_instructions(), warp_instructions()}) {
       table.insert(entries.begin(), entries.end());
     }
     return table;

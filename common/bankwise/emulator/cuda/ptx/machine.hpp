@@ -170,6 +170,7 @@ struct Machine {
 // Tables of instructions.
 using Entry = std::pair<std::string_view, Handler>;
 std::span<const Entry> arithmetic_instructions();
+std::span<const Entry> bit_instructions();
 std::span<const Entry> memory_instructions();
 std::span<const Entry> warp_instructions();
 
