@@ -148,9 +148,9 @@ TEST_CASE("support/quantity/three_digits") {
   CHECK(support::format_bytes(67108864) == "67.1 MB");
   CHECK(support::format_bytes(16) == "16 B");
   CHECK(support::format_bytes(0) == "0 B");
-  CHECK(support::format_count(0) == "0");
-  CHECK(support::format_count(999) == "999");
-  CHECK(support::format_count(16777216) == "16 777 216");
+  CHECK(support::grouped(0) == "0");
+  CHECK(support::grouped(999) == "999");
+  CHECK(support::grouped(16777216) == "16,777,216");
 }
 
 TEST_CASE("support/quantity/nearest_name") {

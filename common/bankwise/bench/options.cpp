@@ -113,7 +113,7 @@ Extent read_extent(const CaseStudy& study, const RawOptions& raw) {
   for (const std::uint64_t length : {extent.height, extent.width, extent.depth}) {
     if (length > left) {
       throw support::UsageError(fmt::format("{} is too large; at most {} {} are possible", lengths_text(study, extent),
-                                            support::format_count(max_elements), study.element));
+                                            support::grouped(max_elements), study.element));
     }
     if (length > 0) left /= length;
   }

@@ -65,8 +65,7 @@ std::string lengths_text(const CaseStudy& study, Extent extent) {
 }
 
 std::string size_text(const CaseStudy& study, Extent extent) {
-  return fmt::format("{} {}",
-                     study.sides.size() == 1 ? support::grouped(extent.count()) : lengths_text(study, extent),
+  return fmt::format("{} {}", study.sides.size() == 1 ? support::grouped(extent.count()) : lengths_text(study, extent),
                      study.element);
 }
 

@@ -71,7 +71,7 @@ std::uint64_t parse_count(std::string_view name, std::string_view text, std::uin
     value = saturating_product(*value, *scale);
   }
   if (*value > largest) {
-    throw UsageError(fmt::format("{} {} is too large; at most {} is possible", name, text, format_count(largest)));
+    throw UsageError(fmt::format("{} {} is too large; at most {} is possible", name, text, grouped(largest)));
   }
   return *value;
 }
@@ -84,12 +84,6 @@ std::string format_bytes(double bytes) {
 std::string format_time(double seconds) {
   constexpr std::array units{Unit{1, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}, Unit{1e-9, "ns"}};
   return with_unit(seconds, units);
-}
-
-std::string format_count(std::uint64_t count) {
-  std::string text = grouped(count);
-  std::ranges::replace(text, ',', ' ');
-  return text;
 }
 
 std::string grouped(std::uint64_t count) {

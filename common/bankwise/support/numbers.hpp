@@ -31,8 +31,6 @@ std::uint64_t parse_count(std::string_view name, std::string_view text, std::uin
 std::string format_bytes(double bytes);
 /// "98.7 us", three digits.
 std::string format_time(double seconds);
-/// "16 777 216".
-std::string format_count(std::uint64_t count);
 /// "16,777,216".
 std::string grouped(std::uint64_t count);
 
