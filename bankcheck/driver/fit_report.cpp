@@ -16,29 +16,34 @@ class Sources {
  public:
   Sources(const trace::Trace& trace, const SourceFinder& finder) : trace_(trace), finder_(finder) {}
 
-  /// The last line that uses an array, in each file.
-  using LastLines = std::map<std::string, unsigned>;
+  /// The lines that use an array, in each file; those of the kernel's own text, as its compiler knew them, under "".
+  using UsedLines = std::map<std::string, std::set<unsigned>>;
 
   /// Those of each array of a kernel.
-  static std::vector<LastLines> last_lines(const KernelReport& kernel, const trace::KernelTrace& kernel_trace) {
-    std::vector<LastLines> lines(kernel_trace.arrays.size());
+  static std::vector<UsedLines> used_lines(const KernelReport& kernel, const trace::KernelTrace& kernel_trace) {
+    std::vector<UsedLines> lines(kernel_trace.arrays.size());
+    std::set<std::pair<std::uint32_t, std::uint32_t>> known;
     for (const trace::Pattern& pattern : kernel_trace.patterns) {
-      const SourcePlace place = place_of(kernel, kernel_trace.sites[pattern.site]);
-      unsigned& last = lines[pattern.array][place.file];
-      last = std::max(last, place.line);
+      if (!known.emplace(pattern.array, pattern.site).second) continue;
+      const trace::Site& site = kernel_trace.sites[pattern.site];
+      const SourcePlace place = place_of(kernel, site);
+      lines[pattern.array][place.file].insert(place.line);
+      if (ends_with_path(site.file, nameless_source)) lines[pattern.array][""].insert(site.line);
     }
     return lines;
   }
 
   std::optional<ArraySource> find(const trace::KernelTrace& kernel_trace, const trace::Array& used_array,
-                                  const LastLines& files) {
-    for (const auto& [file, last_line] : files) {
+                                  const UsedLines& files) {
+    for (const auto& [file, lines] : files) {
       std::string path = finder_.path_of(file, true);
       if (path.empty()) path = finder_.path_of(file, false);
-      if (auto source = declared_in(path, text_of(path), used_array, last_line, kernel_trace.options)) return source;
+      if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace.options)) return source;
     }
     if (kernel_trace.source == trace::no_source) return std::nullopt;
-    return declared_in("", trace_.sources.at(kernel_trace.source), used_array, 0, kernel_trace.options);
+    const auto own = files.find("");
+    return declared_in("", trace_.sources.at(kernel_trace.source), used_array,
+                       own == files.end() ? std::set<unsigned>() : own->second, kernel_trace.options);
   }
 
  private:
@@ -55,9 +60,9 @@ class Sources {
     return text->second;
   }
   static std::optional<ArraySource> declared_in(const std::string& path, const std::string& text,
-                                                const trace::Array& array, unsigned last_line,
+                                                const trace::Array& array, const std::set<unsigned>& lines,
                                                 const std::string& options) {
-    auto declaration = fit::find_declaration(text, array.name, last_line, array.bytes, options);
+    auto declaration = fit::find_declaration(text, array.name, {lines.begin(), lines.end()}, array.bytes, options);
     if (!declaration) return std::nullopt;
     return ArraySource{path, text, std::move(*declaration), "nothing is changed"};
   }
@@ -82,6 +87,22 @@ void set_edits(const trace::KernelTrace& kernel, const fit::ArrayFit& array, Arr
 using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
+
+/// An index of one changed array that reads another one: the two edits cannot both be made.
+void part_overlapping(KernelFitReport& report) {
+  for (auto source = report.sources.begin(); source != report.sources.end(); ++source) {
+    const auto* edits = *source ? std::get_if<std::vector<fit::Edit>>(&(*source)->edits) : nullptr;
+    if (edits == nullptr) continue;
+    const bool overlaps = std::any_of(report.sources.begin(), source, [&](const std::optional<ArraySource>& earlier) {
+      const auto* others = earlier ? std::get_if<std::vector<fit::Edit>>(&earlier->edits) : nullptr;
+      return others != nullptr && earlier->path == (*source)->path &&
+             std::ranges::any_of(*edits, [&](const fit::Edit& edit) {
+               return std::ranges::any_of(*others, [&](const fit::Edit& other) { return overlap(edit, other); });
+             });
+    });
+    if (overlaps) (*source)->edits = "an index of a changed array reads another changed array";
+  }
+}
 
 /// The edits of all changed arrays of a kernel, or why there are none.
 std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
@@ -113,9 +134,9 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
     std::map<std::uint32_t, ArraySource> declared;
     fit::KnownShapes shapes;
-    const auto last_lines = Sources::last_lines(kernel, kernel_trace);
+    const auto used_lines = Sources::used_lines(kernel, kernel_trace);
     for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
-      auto source = sources.find(kernel_trace, kernel_trace.arrays[array], last_lines[array]);
+      auto source = sources.find(kernel_trace, kernel_trace.arrays[array], used_lines[array]);
       if (!source) continue;
       const fit::Declaration& declaration = source->declaration;
       if (declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size()) {
@@ -137,6 +158,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       source = declaration->second;
       set_edits(kernel_trace, array, *source);
     }
+    part_overlapping(report);
   }
   return reports;
 }

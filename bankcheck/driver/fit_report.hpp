@@ -39,8 +39,13 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
                                          const fit::Architectures& architectures, const FitOptions& options,
                                          const SourceFinder& finder, bool incomplete);
 
-/// For a terminal of `columns` columns.
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns);
+/// For a terminal of `columns` columns: results, the code to paste, then tables. `after_report`: the reader has seen the
+/// report, and the picture of the worst access.
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report);
+
+/// One line: "tile[y][x] -> tile[y][x ^ y]: no conflict left, 0 bytes more", or why no layout helps; "" if there are no
+/// conflicts.
+std::string fit_summary(const KernelFitReport& report);
 
 /// With `fits`, one for each kernel, each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits = {});

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
+#include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/predict/predict.hpp"
@@ -10,165 +14,241 @@ namespace bankwise::driver {
 namespace {
 
 using fit::ArrayFit;
+using fit::FitVerdict;
 using fit::IndexForm;
 using fit::PricedOption;
+using support::grouped;
+using Table = std::vector<std::vector<std::string>>;
 
 /// Rounded down, so that 100 % are all.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{} %", whole == 0 ? 0 : unsigned(100 * double(part) / double(whole)));
 }
 
-/// The name in code: the source's, if the array has one.
-std::string index_name(const ArrayFit& array, const std::optional<ArraySource>& source) {
-  if (source) return source->declaration.name;
-  return array.name.find(' ') == std::string::npos ? array.name : "array";
-}
+// --- The result ---
 
-/// The declaration as it would stand in the source.
-std::string declaration_text(const ArrayFit& array, const std::optional<ArraySource>& source,
-                             const PricedOption& option, IndexForm form, bool is_opencl) {
-  std::vector<std::string> dimensions;
-  for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
-  std::string head = fmt::format("{} T ", is_opencl ? "local" : "__shared__"), name = index_name(array, source);
-  if (source) {
-    const fit::Declaration& declared = source->declaration;
-    head = fmt::format("{} {} ", declared.qualifier, declared.type);
-    if (declared.lengths.size() == declared.dimensions.size()) dimensions = declared.dimensions;
-  }
-  for (const std::string& dimension : dimension_texts(option.option.change, array.shape, form, dimensions))
-    name += "[" + dimension + "]";
-  return head + name + ";";
-}
-
-/// Lines to paste.
-std::string code_text(const ArrayFit& array, const std::optional<ArraySource>& source, const PricedOption& option,
-                      bool is_opencl) {
-  const auto form = form_of(option.option.change, array.shape);
-  if (!form || *form == IndexForm::none) return "";
-  if (*form == IndexForm::elements) {
-    return fmt::format("      elements of {} bytes instead of {}: add a member of {} to the type\n",
-                       array.shape.element + option.option.change.pads[0].bytes, array.shape.element,
-                       support::plural(option.option.change.pads[0].bytes, "byte", "bytes"));
-  }
-  std::string text = fmt::format("      {}\n", declaration_text(array, source, option, *form, is_opencl));
-  if (*form == IndexForm::rows) return text;
-  const auto names = fit::subscript_names(array.shape.lengths.size());
-  std::string old;
-  for (const std::string& subscript : names) old += "[" + subscript + "]";
-  const std::string name = index_name(array, source);
-  text += fmt::format("      {}{}    instead of {}{}\n", name,
-                      index_text(option.option.change, array.shape, *form, names), name, old);
-  if (const auto cute = cute_name(option.option.change, unsigned(array.shape.element)); !cute.empty()) {
-    text += fmt::format("      CuTe: {} on elements\n", cute);
-  }
-  if (const auto tma = fit::tma_name(option.option.change); !tma.empty() && array.facts.bounds.copied_in) {
-    text += fmt::format("      TMA: {}\n", tma);
-  }
-  return text;
-}
-
-std::string options_table(const KernelReport& kernel, const ArrayFit& array) {
-  std::vector<std::vector<std::string>> table{{"change", ""}};
-  for (const trace::Report& report : kernel.reports) {
-    table[0].push_back(fmt::format("passes on {}", report.architecture->name));
-  }
-  table[0].insert(table[0].end(), {"bytes", ""});
-  const auto add = [&](const PricedOption& option, bool chosen) {
-    auto& row = table.emplace_back(std::vector<std::string>{
-        std::string(to_string(option.option.change.kind())),
-        option.option.change.kind() == fit::ChangeKind::identity ? "" : to_text(option.option.change)});
-    bool harms = false;
-    for (std::size_t a = 0; a < option.passes.size(); ++a) {
-      harms |= option.passes[a] > array.before().passes[a];
-      row.push_back(std::to_string(option.passes[a]));
-    }
-    row.push_back(std::to_string(option.option.bytes));
-    row.emplace_back(chosen ? "<- proposed" : harms ? "more than before" : "");
-  };
-  for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
-  return support::format_table(table, 2, true);
-}
-
-/// What the search says about the array, as sentences.
-std::string verdict_text(const ArrayFit& array) {
+/// Without doubts nothing is missing in what was counted.
+std::string left_text(const ArrayFit& array) {
   const std::uint64_t before = array.before().option.passes, after = array.after().option.passes;
-  const std::uint64_t queued = array.bound - array.ideal;
-  std::string text;
+  if (after > array.bound) return percent(before - after, before - array.ideal) + " of the conflicts removed";
+  const char* recorded = array.doubts.empty() ? "" : "recorded ";
+  return fmt::format("no {}conflict left{}", recorded, array.bound > array.ideal ? " that a layout could remove" : "");
+}
+
+std::string bytes_text(const ArrayFit& array) {
+  const std::uint64_t more = array.after().option.bytes - array.facts.extent;
+  return fmt::format("{} {} more", grouped(more), more == 1 ? "byte" : "bytes");
+}
+
+bool has_conflicts(const ArrayFit& array) { return array.verdict != FitVerdict::no_conflicts; }
+
+/// Why an array with conflicts is not changed.
+std::string refusal_text(const ArrayFit& array) {
   switch (array.verdict) {
-    case fit::FitVerdict::no_conflicts: return "  no conflicts: nothing to change\n";
-    case fit::FitVerdict::fixed: return fmt::format("  not changed: {}\n", array.facts.why_fixed);
-    case fit::FitVerdict::none:
-      text = fmt::format("  {} passes, ideal {}: no change of the family saves any\n", before, array.ideal);
-      break;
-    case fit::FitVerdict::chance:
-      text = fmt::format(
-          "  {} passes, ideal {}: no change of the family removes these conflicts. The best saves {} on exactly these "
-          "accesses,\n  no more than chance: their addresses seem to depend on data. No change is proposed\n",
-          before, array.ideal, percent(before - array.options[array.best].option.passes, before - array.bound));
-      break;
-    case fit::FitVerdict::removed:
-      text = fmt::format("  {} -> {} passes, ideal {}: {}\n", before, after, array.ideal,
-                         after > array.bound ? fmt::format("{} of the conflicts are removed",
-                                                           percent(before - after, before - array.ideal))
-                         : queued == 0       ? "no conflict remains"
-                                             : "no conflict remains that a layout could remove");
-      break;
-    case fit::FitVerdict::reduced:
-      text = fmt::format("  {} -> {} passes, ideal {}: {} of the conflicts are removed\n", before, after, array.ideal,
-                         percent(before - after, before - array.ideal));
-      break;
+    case FitVerdict::fixed: return array.facts.why_fixed;
+    case FitVerdict::chance: return "no layout helps: the index seems to depend on data";
+    default:
+      return array.before().option.passes == array.bound
+                 ? "no layout helps: lanes wait for one word or one bank"
+                 : fmt::format("no layout helps: none of the {} that were tried saves a pass", grouped(array.tried));
   }
-  if (queued > 0) {
-    text +=
-        fmt::format("  {} conflicts are lanes that need one word or one bank in turn whatever the layout\n", queued);
-  }
-  if (array.doubts.empty() && array.verdict == fit::FitVerdict::chance) {
-    text += fmt::format("  {} changes tried\n", array.tried);
-  } else if (array.doubts.empty()) {
-    const std::uint64_t fewest = array.options[array.best].option.passes;
-    text += fmt::format(
-        "  no change of this family ({} tried) has fewer passes{}{}\n", array.tried,
-        fewest < after ? fmt::format(" than {}; the proposal has {} and is simpler to write", fewest, after) : "",
-        array.facts.extent_known ? "" : "; the bytes of the array are not known");
-  } else {
-    text +=
-        fmt::format("  {} of {} changes tried; it is not claimed that none is better:\n", array.tried, array.family);
-    for (const std::string& doubt : array.doubts) text += fmt::format("    {}\n", doubt);
-  }
+}
+
+/// What may be missing.
+std::string doubts_text(const ArrayFit& array) {
+  std::string text;
+  for (const std::string& doubt : array.doubts) text += fmt::format("    {}\n", doubt);
   return text;
 }
 
-/// The lines that use an array, before and after.
-std::string lines_table(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array) {
-  std::vector<std::vector<std::string>> table{{"where", "access"}};
+/// One sentence for each array with conflicts, and one for all others.
+std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
+  if (array.chosen == 0) {
+    const std::uint64_t before = array.before().option.passes;
+    std::string text = fmt::format("fit of {}: {} has {} passes where {} would do; {}", kernel.name, array.name,
+                                   grouped(before), grouped(array.ideal), refusal_text(array));
+    if (array.verdict == FitVerdict::chance) {
+      text +=
+          fmt::format(". The best of {} layouts saves {} of the conflicts, no more than chance", grouped(array.tried),
+                      percent(before - array.options[array.best].option.passes, before - array.bound));
+    }
+    return text + '\n';
+  }
+  std::string passes;
+  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
+    passes +=
+        fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", grouped(array.after().passes[a]),
+                    a == 0 ? " passes" : "", grouped(array.before().passes[a]), kernel.reports[a].architecture->name);
+  }
+  return fmt::format("fit of {}: {} {}{}: {}, {}\n", kernel.name, array.name,
+                     array.name.find(", ") == std::string::npos ? "takes" : "are changed alike and take", passes,
+                     left_text(array), bytes_text(array));
+}
+
+// --- The code to paste ---
+
+/// The user's own lines before and after, as in a unified diff.
+std::string diff_text(const std::string& path, const std::string& source, const std::vector<fit::Edit>& edits) {
+  constexpr std::size_t most_shown = 12;
+  const auto hunks = fit::hunks_of(source, edits);
+  const std::string file = path.empty() ? std::string(nameless_place) : path;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(hunks.size(), most_shown); ++i) {
+    text += fmt::format("  {}\n", where({.place = {file, hunks[i].line}}, {}));
+    for (const std::string& line : lines_of(hunks[i].before)) text += fmt::format("  - {}\n", line);
+    for (const std::string& line : lines_of(hunks[i].after)) text += fmt::format("  + {}\n", line);
+  }
+  if (hunks.size() > most_shown) text += fmt::format("  and {} more like these\n", hunks.size() - most_shown);
+  return text;
+}
+
+/// The rest of a layout for an array whose lines cannot be rewritten here.
+std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>& source, const WrittenArray& code) {
+  const fit::Option& option = array.after().option;
+  const LayoutCode layout = layout_code(array, code, array.after());
+  std::string text;
+  if (code.dynamic && option.bytes > array.facts.extent) {
+    text += fmt::format("  {} bytes at the launch instead of {}\n", grouped(option.bytes), grouped(array.facts.extent));
+  } else if (!layout.declaration.empty() && !layout.index.empty()) {
+    text += fmt::format("  {}{}{}\n", code.head, layout.declaration, code.head.empty() ? "" : ";");
+  }
+  const bool rows = code.shape.lengths.size() > 1;
+  if (array.shape_inferred && !code.by_number) {
+    text += fmt::format("  if its elements have {} bytes{}, as the accesses suggest\n", array.shape.element,
+                        rows ? fmt::format(", and its rows {} elements", code.shape.lengths.back()) : "");
+  }
+  if (option.change.kind() == fit::ChangeKind::pad && option.change.pads[0].every == array.shape.element) {
+    return text + fmt::format("  add a member of {} to {}\n",
+                              support::plural(option.change.pads[0].bytes, "byte", "bytes"),
+                              source ? source->declaration.type : "their type");
+  }
+  if (source) text += fmt::format("  change it by hand: {}\n", std::get<std::string>(source->edits));
+  return text;
+}
+
+/// The layouts of all changed arrays in code, and then the user's own lines as far as they can be rewritten.
+std::string code_text(const KernelReport& kernel, const KernelFitReport& report) {
+  std::string text;
+  std::map<std::string, std::pair<const std::string*, std::vector<fit::Edit>>> edits;  // by path
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen == 0) continue;
+    text += result_text(kernel, array);
+    const std::optional<ArraySource>& source = report.sources[i];
+    const WrittenArray code = written(array, source, report.is_opencl);
+    const fit::Change& change = array.after().option.change;
+    text += "  " + chosen_text(array, code);
+    if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) text += ", in CuTe " + cute;
+    if (const auto tma = fit::tma_name(change); !tma.empty() && array.facts.bounds.copied_in)
+      text += ", for TMA " + tma;
+    text += '\n';
+    const auto* known = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+    if (known != nullptr) {
+      auto& [file, all] = edits[source->path];
+      file = &source->text;
+      for (const fit::Edit& edit : *known) {
+        if (std::ranges::find(all, edit) == all.end()) all.push_back(edit);
+      }
+      continue;
+    }
+    text += by_hand_text(array, source, code);
+  }
+  for (const auto& [path, file] : edits) text += diff_text(path, *file.first, file.second);
+  std::string clean;
+  for (const ArrayFit& array : report.fit.arrays) {
+    if (array.chosen == 0 && has_conflicts(array)) text += result_text(kernel, array) + doubts_text(array);
+    if (has_conflicts(array)) continue;
+    if (array.doubts.empty()) clean += (clean.empty() ? "" : ", ") + array.name;
+    if (!array.doubts.empty()) {
+      text +=
+          fmt::format("fit of {}: no conflicts of {} are known, but\n", kernel.name, array.name) + doubts_text(array);
+    }
+  }
+  if (!clean.empty()) text += fmt::format("fit of {}: no conflicts in {}\n", kernel.name, clean);
+  return text;
+}
+
+// --- Tables ---
+
+/// The lines that use the changed arrays, before and after.
+std::string lines_table(const KernelReport& kernel, const KernelFitReport& report, unsigned columns) {
+  Table table{{"where", "access", "array"}};
   for (const trace::Report& trace_report : kernel.reports) {
     table[0].push_back(fmt::format("{}: before", trace_report.architecture->name));
     table[0].insert(table[0].end(), {"after", "ideal"});
   }
-  const auto is_mine = [&](const trace::LineReport& line) {
-    return array.name == line.array || (", " + array.name + ",").find(", " + line.array + ",") != std::string::npos;
+  const auto is_changed = [&](const std::string& name) {
+    return std::ranges::any_of(report.fit.arrays, [&](const ArrayFit& array) {
+      return array.chosen > 0 && (", " + array.name + ",").find(", " + name + ",") != std::string::npos;
+    });
   };
   const auto& first = kernel.reports.front();
   for (std::size_t i = 0; i < first.lines.size(); ++i) {
     const trace::LineReport& line = first.lines[i];
-    if (!is_mine(line)) continue;
+    if (!is_changed(line.array)) continue;
     const SourcePlace& place = kernel.lines.front()[i].place;
     auto& row = table.emplace_back(
-        std::vector<std::string>{where({{place.file, place.line}, ""}, line.site), access_text(line)});
+        std::vector<std::string>{where({{place.file, place.line}, ""}, line.site), access_text(line), line.array});
     for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
       const trace::LineReport* before = same_line(report.fit.before[a], line);
       const trace::LineReport* now = same_line(report.fit.after[a], line);
-      row.push_back(before == nullptr ? "?" : std::to_string(before->costs.passes));
-      row.push_back(now == nullptr ? "?" : std::to_string(now->costs.passes));
-      row.push_back(before == nullptr ? "?" : std::to_string(before->costs.ideal));
+      row.push_back(before == nullptr ? "?" : grouped(before->costs.passes));
+      row.push_back(now == nullptr ? "?" : grouped(now->costs.passes));
+      row.push_back(before == nullptr ? "?" : grouped(before->costs.ideal));
     }
   }
-  return support::format_table(table, 2);
+  return '\n' + support::format_wide_table(table, 3, columns);
 }
 
-/// The worst access of the array on the first architecture, before and after.
-std::string pictures(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array,
-                     unsigned columns) {
+/// What was tried for an array: the best layout of each kind, and those that trade passes for bytes.
+std::string options_table(const KernelReport& kernel, const ArrayFit& array, const WrittenArray& code) {
+  std::string number;
+  Table table{{"", "passes on"}};
+  for (const trace::Report& report : kernel.reports) table[0].emplace_back(report.architecture->name);
+  table[0].insert(table[0].end(), {"bytes", ""});
+  std::vector<const fit::Change*> shown;
+  const auto add = [&](const PricedOption& option, bool chosen) {
+    const auto same = [&](const fit::Change* change) { return *change == option.option.change; };
+    if (std::ranges::any_of(shown, same)) return;
+    shown.push_back(&option.option.change);
+    const LayoutCode layout = layout_code(array, code, option);
+    if (!layout.number.empty()) number = layout.number;
+    const char* separator = layout.declaration.empty() || layout.index.empty() ? "" : ", ";
+    auto& row = table.emplace_back(std::vector<std::string>{std::string(to_string(option.option.change.kind())),
+                                                            layout.declaration + separator + layout.index});
+    bool harms = false;
+    for (std::size_t a = 0; a < option.passes.size(); ++a) {
+      harms |= option.passes[a] > array.before().passes[a];
+      row.push_back(grouped(option.passes[a]));
+    }
+    row.push_back(grouped(option.option.bytes));
+    row.emplace_back(chosen ? "<- proposed" : harms ? "more than before" : "");
+  };
+  for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
+  for (const PricedOption& option : array.front) add(option, false);
+  const std::uint64_t after = array.after().option.passes, fewest = array.options[array.best].option.passes;
+  std::string text = fmt::format("\n  {}: {} layouts were tried", array.name, grouped(array.tried));
+  if (array.doubts.empty()) {
+    text += fewest < after
+                ? fmt::format(", and none has fewer passes than {}; the proposal has {} and is simpler to write",
+                              grouped(fewest), grouped(after))
+                : std::string(", and none has fewer passes");
+    text += array.facts.extent_known ? "\n" : "; the bytes of the array are not known\n";
+  } else {
+    text += fmt::format(" of {}; it is not claimed that none is better:\n", grouped(array.family)) + doubts_text(array);
+  }
+  if (const std::uint64_t queued = array.bound - array.ideal; queued > 0) {
+    text += fmt::format("  {} conflicts remain in every layout: lanes that wait for one word or one bank\n",
+                        grouped(queued));
+  }
+  text += support::format_table(table, 2, true);
+  return number.empty() ? text : text + fmt::format("  i = {}\n", number);
+}
+
+/// The worst access to the array with the most conflicts on the first architecture: one lane group, before unless the
+/// report shows it, and after.
+std::string pictures(const KernelReport& kernel, const KernelFitReport& report, const ArrayFit& array, unsigned columns,
+                     bool after_report) {
   constexpr unsigned max_turns = 4;
   const trace::Report& first = kernel.reports.front();
   const trace::LineReport* worst = nullptr;
@@ -177,88 +257,76 @@ std::string pictures(const KernelReport& kernel, const KernelFitReport& report, 
     if (mine && line.worst && (worst == nullptr || line.worst->conflicts > worst->worst->conflicts)) worst = &line;
   }
   if (worst == nullptr) return "";
+  std::optional<std::size_t> lane_group;  // the worst before the change
   std::vector<std::uint32_t> addresses = worst->worst->addresses;
-  const auto draw = [&](std::string_view when) {
+  const auto draw = [&](std::string_view when, bool show) {
     const banks::Access access{worst->operation, worst->width, worst->worst->mask, addresses, worst->worst->sources};
     const auto cost = banks::cost(*first.architecture, access);
     if (!std::holds_alternative<banks::Cost>(cost)) return std::string();
     const auto& known = std::get<banks::Cost>(cost);
-    return fmt::format("  {}: passes {}, ideal {}\n", when, known.passes, known.ideal) +
-           to_text(predict::picture(*first.architecture, access, known), columns, max_turns);
+    predict::BankPicture picture = predict::picture(*first.architecture, access, known);
+    auto& groups = picture.lane_groups;
+    if (!lane_group) {
+      const auto turns = [](const predict::LaneGroupPicture& group) { return group.turns.size(); };
+      lane_group = std::size_t(std::ranges::max_element(groups, {}, turns) - groups.begin());
+    }
+    if (!show || *lane_group >= groups.size()) return std::string();
+    groups = {groups[*lane_group]};
+    return fmt::format("\n  the worst access to {} {}: passes {}, ideal {}\n", array.name, when, known.passes,
+                       known.ideal) +
+           to_text(picture, columns, max_turns);
   };
-  const std::string before = draw("the worst access before");
+  const std::string before = draw("before", !after_report);
   const trace::Array& place = report.fit.places.at(array.arrays.front());
   banks::for_each_lane(worst->worst->mask, [&](unsigned lane) {
     if (lane >= addresses.size()) return;
     addresses[lane] = std::uint32_t(place.offset + array.after().option.change(addresses[lane] - place.offset));
   });
-  return before + draw("and after");
+  return before + draw("after", true);
 }
 
 std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& report) {
   const fit::KernelFit& kernel_fit = report.fit;
-  std::string text;
+  std::string text = fmt::format("\n  resident blocks by shared memory ({} -> {} bytes) and threads:",
+                                 grouped(kernel_fit.shared_before), grouped(kernel_fit.shared_after));
   for (const trace::Report& trace_report : kernel.reports) {
     const auto& known = trace_report.architecture->multiprocessor.fact;
-    if (!known) continue;
-    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", trace_report.architecture->name,
-                        resident_blocks(*known, kernel_fit.shared_before, kernel_fit.threads),
-                        resident_blocks(*known, kernel_fit.shared_after, kernel_fit.threads));
+    text += fmt::format("{} {} ", &trace_report == &kernel.reports.front() ? "" : ",", trace_report.architecture->name);
+    text += known ? fmt::format("{} -> {}", resident_blocks(*known, kernel_fit.shared_before, kernel_fit.threads),
+                                resident_blocks(*known, kernel_fit.shared_after, kernel_fit.threads))
+                  : "not known";
   }
-  const std::string bytes =
-      fmt::format("  shared memory of a block: {} -> {} bytes", kernel_fit.shared_before, kernel_fit.shared_after);
-  if (text.empty()) return bytes + '\n';
-  return fmt::format("{}; resident blocks by shared memory and threads: {}\n", bytes, text);
-}
-
-std::string array_text(const KernelReport& kernel, const KernelFitReport& report, std::size_t number,
-                       unsigned columns) {
-  const ArrayFit& array = report.fit.arrays[number];
-  const std::optional<ArraySource>& source = report.sources[number];
-  std::string text = fmt::format("\n  {}{}, {} bytes{}\n", array.arrays.size() > 1 ? "together: " : "", array.name,
-                                 array.facts.extent, array.facts.extent_known ? "" : " used");
-  text += verdict_text(array);
-  if (array.verdict == fit::FitVerdict::no_conflicts || array.verdict == fit::FitVerdict::fixed) return text;
-  if (array.verdict == fit::FitVerdict::chance || array.verdict == fit::FitVerdict::none) return text;
-  text += options_table(kernel, array);
-  const PricedOption& best = array.after();
-  if (array.shape_inferred) {
-    text += fmt::format(
-        "    no declaration found; {} of {} bytes{} inferred from the accesses\n", "elements", array.shape.element,
-        array.shape.lengths.size() > 1 ? fmt::format(" in rows of {}", array.shape.lengths.back()) : "");
-  }
-  text += fmt::format("    {}, {}:\n", to_string(best.option.change.kind()),
-                      best.option.bytes > array.facts.extent
-                          ? fmt::format("{} additional bytes", best.option.bytes - array.facts.extent)
-                          : "no additional bytes");
-  text += code_text(array, source, best, report.is_opencl);
-  for (std::size_t i = 1; i < array.options.size(); ++i) {
-    const PricedOption& other = array.options[i];
-    if (i == array.chosen || other.option.passes != best.option.passes) continue;
-    text += fmt::format("    or, with as few passes: {}, {} additional bytes:\n", to_string(other.option.change.kind()),
-                        other.option.bytes - array.facts.extent);
-    text += code_text(array, source, other, report.is_opencl);
-  }
-  if (array.front.size() > 1) {
-    text += "    passes against bytes:";
-    for (const PricedOption& on_front : array.front) {
-      text += fmt::format("{} {} with {} additional bytes", &on_front == &array.front.front() ? "" : ",",
-                          on_front.option.passes, on_front.option.bytes - array.facts.extent);
-    }
-    text += '\n';
-  }
-  text += '\n' + lines_table(kernel, report, array);
-  return text + '\n' + pictures(kernel, report, array, columns);
+  return text + '\n';
 }
 
 }  // namespace
 
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns) {
-  std::string text = fmt::format("fit of {}\n", kernel.name);
-  if (report.fit.arrays.empty()) return text + "  no access to shared memory was recorded\n\n";
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) text += array_text(kernel, report, i, columns);
-  if (changes_something(report.fit)) text += '\n' + occupancy_text(kernel, report);
-  return text + '\n';
+std::string fit_summary(const KernelFitReport& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen == 0) continue;
+    text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ",
+                        chosen_text(array, written(array, report.sources[i], report.is_opencl)), left_text(array),
+                        bytes_text(array));
+  }
+  const auto refused = std::ranges::find_if(report.fit.arrays, has_conflicts);
+  if (!text.empty() || refused == report.fit.arrays.end()) return text;
+  return refusal_text(*refused);
+}
+
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report) {
+  const auto& arrays = report.fit.arrays;
+  if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n\n", kernel.name);
+  std::string text = code_text(kernel, report);
+  if (!changes_something(report.fit)) return text + '\n';
+  text += lines_table(kernel, report, columns);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].chosen == 0) continue;
+    text += options_table(kernel, arrays[i], written(arrays[i], report.sources[i], report.is_opencl));
+  }
+  const auto changed = std::ranges::find_if(arrays, [](const ArrayFit& array) { return array.chosen > 0; });
+  return text + pictures(kernel, report, *changed, columns, after_report) + occupancy_text(kernel, report) + '\n';
 }
 
 }  // namespace bankwise::driver

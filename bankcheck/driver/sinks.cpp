@@ -20,7 +20,7 @@ std::string write_text(const SinkInput& input) {
     text = to_text(report, support::terminal_columns());
   }
   for (std::size_t k = 0; k < input.fits.size(); ++k) {
-    text += fit_text(report.kernels[k], input.fits[k], support::terminal_columns());
+    text += fit_text(report.kernels[k], input.fits[k], support::terminal_columns(), !input.fits_only);
   }
   text = support::visible(text);
   return support::terminal_has_colour() ? predict::coloured(text) : text;
@@ -36,7 +36,7 @@ std::string write_html(const SinkInput& input) {
     extras.sources.push_back(source_excerpts(kernel, input.trace, input.finder));
   }
   for (std::size_t k = 0; k < input.fits.size(); ++k) {
-    extras.fits.push_back(fit_text(kernels[k], input.fits[k], fit_columns));
+    extras.fits.push_back(fit_text(kernels[k], input.fits[k], fit_columns, true));
   }
   return to_html(input.report, extras);
 }

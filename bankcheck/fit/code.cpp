@@ -273,4 +273,23 @@ std::string edited(std::string_view source, std::vector<Edit> edits) {
   return text + std::string(source.substr(at));
 }
 
+std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits) {
+  std::ranges::sort(edits, {}, &Edit::begin);
+  const auto line_end = [&](std::size_t at) { return std::min(source.find('\n', at), source.size()); };
+  std::vector<Hunk> hunks;
+  for (std::size_t i = 0; i < edits.size();) {
+    const std::size_t begin = edits[i].begin == 0 ? 0 : source.rfind('\n', edits[i].begin - 1) + 1;
+    std::size_t end = line_end(edits[i].end);
+    std::vector<Edit> inside;
+    for (; i < edits.size() && edits[i].begin <= line_end(end + 1); ++i) {
+      end = std::max(end, line_end(edits[i].end));
+      inside.push_back({edits[i].begin - begin, edits[i].end - begin, edits[i].text});
+    }
+    const std::string_view before = source.substr(begin, end - begin);
+    const auto line = 1 + std::ranges::count(source.substr(0, begin), '\n');
+    hunks.push_back({unsigned(line), std::string(before), edited(before, std::move(inside))});
+  }
+  return hunks;
+}
+
 }  // namespace bankwise::fit

@@ -29,11 +29,12 @@ struct Declaration {
   unsigned line = 0;
 };
 
-/// The last declaration of an array of this name that begins at or before the line. `bytes` of the array, 0 if they are
-/// not known, and `options`, for example "-D TILE=32", help to find lengths. A name that is not declared
-/// ("dynamic shared memory") finds the only array that is declared without a length.
-std::optional<Declaration> find_declaration(std::string_view source, std::string_view name, unsigned last_line,
-                                            std::uint64_t bytes, std::string_view options);
+/// The last declaration of an array of this name that one of the lines sees: `lines` use the array, and are empty if
+/// they are not known. `bytes` of the array, 0 if they are not known, and `options`, for example "-D TILE=32", help to
+/// find lengths. A name that is not declared ("dynamic shared memory") finds the only array without a length.
+std::optional<Declaration> find_declaration(std::string_view source, std::string_view name,
+                                            const std::vector<unsigned>& lines, std::uint64_t bytes,
+                                            std::string_view options);
 
 /// What the code of an array needs: from its declaration, or inferred from the accesses.
 struct ArrayShape {
@@ -79,5 +80,13 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
                                                       const Change& change, const ArrayShape& shape);
 
 std::string edited(std::string_view source, std::vector<Edit> edits);
+
+/// Neighbouring lines that edits change.
+struct Hunk {
+  unsigned line = 0;          ///< of the first
+  std::string before, after;  ///< whole lines, without the last end of a line
+};
+/// In the order of the lines.
+std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits);
 
 }  // namespace bankwise::fit

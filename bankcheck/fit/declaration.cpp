@@ -203,25 +203,44 @@ void find_lengths(Declaration& declaration, std::string_view source, std::uint64
 
 }  // namespace
 
-std::optional<Declaration> find_declaration(std::string_view source, std::string_view name, unsigned last_line,
-                                            std::uint64_t bytes, std::string_view options) {
+std::optional<Declaration> find_declaration(std::string_view source, std::string_view name,
+                                            const std::vector<unsigned>& lines, std::uint64_t bytes,
+                                            std::string_view options) {
   const std::size_t colons = name.rfind("::");
   const std::string_view wanted = colons == std::string_view::npos ? name : name.substr(colons + 2);
   const bool has_name = wanted.find(' ') == std::string_view::npos;
   const source::SourceTokens code(source);
-  std::optional<Declaration> declaration;
-  std::size_t nameless = 0;
-  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    auto candidate = declaration_at(code, i);
-    if (!candidate || (last_line > 0 && candidate->line > last_line)) continue;
-    const bool without_length = candidate->dimensions == std::vector<std::string>{""};
-    if (has_name ? candidate->name != wanted : !without_length) continue;
-    nameless += has_name ? 0 : 1;
-    declaration = std::move(candidate);
+  struct Candidate {
+    Declaration declaration;
+    unsigned last_line = ~0U;  // of its block
+  };
+  std::vector<Candidate> candidates;
+  std::vector<std::vector<std::size_t>> blocks(1);  // those that are open, with their candidates
+  unsigned line = 1;
+  for (std::size_t i = 0, at = 0; i < code.tokens.size(); at = code.tokens[i++].begin) {
+    line += unsigned(std::ranges::count(source.substr(at, code.tokens[i].begin - at), '\n'));
+    if (code.is(i, "{")) blocks.emplace_back();
+    if (code.is(i, "}")) {
+      for (const std::size_t candidate : blocks.back()) candidates[candidate].last_line = line;
+      blocks.pop_back();
+      if (blocks.empty()) blocks.emplace_back();
+    }
+    auto declaration = declaration_at(code, i);
+    if (!declaration) continue;
+    const bool without_length = declaration->dimensions == std::vector<std::string>{""};
+    if (has_name ? declaration->name != wanted : !without_length) continue;
+    blocks.back().push_back(candidates.size());
+    candidates.push_back({std::move(*declaration)});
   }
-  if (!declaration || nameless > 1) return std::nullopt;
-  find_lengths(*declaration, source, bytes, options);
-  return declaration;
+  std::erase_if(candidates, [&](const Candidate& candidate) {
+    return !lines.empty() && std::ranges::none_of(lines, [&](unsigned used) {
+      return used >= candidate.declaration.line && used <= candidate.last_line;
+    });
+  });
+  if (candidates.empty() || (!has_name && candidates.size() > 1)) return std::nullopt;
+  Declaration& declaration = candidates.back().declaration;
+  find_lengths(declaration, source, bytes, options);
+  return std::move(declaration);
 }
 
 }  // namespace bankwise::fit

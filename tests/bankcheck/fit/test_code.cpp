@@ -24,8 +24,9 @@ __global__ void k(const float* in, float* out) {
 __global__ void after(int* tile) { tile[3] = 4; }
 )";
 
-Declaration declared(const std::string& text, const std::string& name, std::uint64_t bytes = 0, unsigned last = 0) {
-  const auto declaration = find_declaration(text, name, last, bytes, "");
+Declaration declared(const std::string& text, const std::string& name, std::uint64_t bytes = 0,
+                     const std::vector<unsigned>& lines = {}) {
+  const auto declaration = find_declaration(text, name, lines, bytes, "");
   REQUIRE(declaration.has_value());
   return *declaration;
 }
@@ -42,20 +43,22 @@ TEST_CASE("fit/code/declarations", "[fit]") {
   CHECK(tile.line == 6);
   CHECK(declared(source, "more").lengths == std::vector<std::uint64_t>{2, 3, 4});
   CHECK(declared(source, "k::more").element == 4);
-  CHECK(declared(source, "tile", 0, 4).lengths == std::vector<std::uint64_t>{8});  // the last one up to line 4
+  CHECK(declared(source, "tile", 0, {4}).lengths == std::vector<std::uint64_t>{8});
+  CHECK(declared(source, "tile", 0, {9, 11}).lengths == std::vector<std::uint64_t>{32, 32});
+  CHECK_FALSE(find_declaration(source, "tile", {13}, 0, "").has_value());  // an argument, out of the others' blocks
   CHECK(declared(source, "dynamic shared memory").name == "bytes");
-  CHECK_FALSE(find_declaration(source, "in", 0, 0, "").has_value());
-  CHECK_FALSE(find_declaration(source, "x", 0, 0, "").has_value());
+  CHECK_FALSE(find_declaration(source, "in", {}, 0, "").has_value());
+  CHECK_FALSE(find_declaration(source, "x", {}, 0, "").has_value());
   const std::string cl = "kernel void k() { local float4 t[N][N + 1]; }";
-  CHECK(find_declaration(cl, "t", 0, 0, "-D N=4")->lengths == std::vector<std::uint64_t>{4, 5});
-  CHECK(find_declaration(cl, "t", 0, 0, "-DN=4")->element == 16);
-  CHECK(find_declaration(cl, "t", 0, 0, "")->lengths.empty());
+  CHECK(find_declaration(cl, "t", {}, 0, "-D N=4")->lengths == std::vector<std::uint64_t>{4, 5});
+  CHECK(find_declaration(cl, "t", {}, 0, "-DN=4")->element == 16);
+  CHECK(find_declaration(cl, "t", {}, 0, "")->lengths.empty());
   const std::string parameter = "template <int T> __global__ void k() { __shared__ double t[T][T]; }";
   CHECK(declared(parameter, "t", 8 * 8 * 8).lengths == std::vector<std::uint64_t>{8, 8});
   CHECK(declared(parameter, "t", 8 * 8 * 3).lengths.empty());
   CHECK(declared("template <int R, int C> void k() { __shared__ double t[R][C]; }", "t", 8 * 8 * 8).lengths.empty());
   CHECK(declared("const int N = 32;\n__shared__ int t[N][2];", "t").lengths == std::vector<std::uint64_t>{32, 2});
-  CHECK_FALSE(find_declaration("__shared__ float t[", "t", 0, 0, "").has_value());
+  CHECK_FALSE(find_declaration("__shared__ float t[", "t", {}, 0, "").has_value());
   CHECK(declared("#define A A A\n__shared__ float t[A];", "t").lengths.empty());
 }
 

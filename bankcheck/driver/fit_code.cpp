@@ -1,0 +1,94 @@
+#include "bankcheck/driver/fit_code.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bankwise/support/numbers.hpp>
+
+namespace bankwise::driver {
+namespace {
+
+using fit::ArrayFit;
+using fit::IndexForm;
+using fit::PricedOption;
+using support::grouped;
+
+std::string in_brackets(const std::vector<std::string>& indices) {
+  return fmt::format("[{}]", fmt::join(indices, "]["));
+}
+
+std::string without_brackets(const std::string& text) { return text.substr(1, text.size() - 2); }
+
+}  // namespace
+
+WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl) {
+  const bool named = array.name.find(' ') == std::string::npos;
+  WrittenArray code{.name = named ? array.name : "array", .shape = array.shape};
+  if (source) {
+    const fit::Declaration& declared = source->declaration;
+    code.name = declared.name;
+    code.dynamic = declared.dimensions.front().empty();
+    code.by_number = !code.dynamic && declared.dimensions.size() != array.shape.lengths.size();
+    if (!code.by_number && !code.dynamic) {
+      code.head = fmt::format("{} {} ", declared.qualifier, declared.type);
+      code.dimensions = declared.dimensions;
+    }
+  } else {
+    // Every array in local memory is declared in OpenCL, so this one is an argument of the kernel.
+    code.dynamic = is_opencl || array.name == "dynamic shared memory";
+  }
+  if (code.by_number || code.dynamic) code.shape.lengths = {array.facts.extent / array.shape.element};
+  return code;
+}
+
+LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const PricedOption& option) {
+  const fit::Change& change = option.option.change;
+  const auto form = form_of(change, code.shape);
+  LayoutCode layout;
+  if (!form || *form == IndexForm::none) return layout;
+  if (*form == IndexForm::elements) {
+    layout.declaration = fmt::format("elements of {} bytes", code.shape.element + change.pads[0].bytes);
+    return layout;
+  }
+  const bool longer = option.option.bytes > array.facts.extent;
+  const auto after =
+      code.dimensions.empty() ? code.dimensions : dimension_texts(change, code.shape, *form, code.dimensions);
+  if (after != code.dimensions) {
+    layout.declaration = code.name + in_brackets(after);
+  } else if (longer && code.dynamic) {
+    layout.declaration = fmt::format("{} bytes at the launch", grouped(option.option.bytes));
+  } else if (longer && *form != IndexForm::flat) {
+    const std::uint64_t row = code.shape.lengths.back();
+    layout.declaration = fmt::format("rows of {} elements", row + change.pads[0].bytes / code.shape.element);
+  } else if (longer) {
+    layout.declaration = fmt::format("{} elements", grouped(option.option.bytes / code.shape.element));
+  }
+  if (*form == IndexForm::rows) return layout;
+  const auto names = fit::subscript_names(code.shape.lengths.size());
+  if (code.by_number) {
+    layout.number = "the number of the element from the start of " + code.name;
+    layout.old_index = "i";
+    layout.index = without_brackets(index_text(change, code.shape, *form, {"i"}));
+    return layout;
+  }
+  layout.old_index = code.name + in_brackets(names);
+  if (*form == IndexForm::flat && names.size() > 1) {
+    layout.number = without_brackets(index_text({}, code.shape, *form, names));
+    layout.index = code.name + index_text(change, {code.shape.element, {1}}, *form, {"i"});
+  } else {
+    layout.index = code.name + index_text(change, code.shape, *form, names);
+  }
+  return layout;
+}
+
+std::string chosen_text(const ArrayFit& array, const WrittenArray& code) {
+  const LayoutCode layout = layout_code(array, code, array.after());
+  if (layout.index.empty() && !code.dimensions.empty() && layout.declaration.starts_with(code.name)) {
+    return fmt::format("{}{} -> {}", code.name, in_brackets(code.dimensions), layout.declaration);
+  }
+  if (layout.index.empty()) return fmt::format("{}: {}", code.name, layout.declaration);
+  const std::string text = fmt::format("{} -> {}", layout.old_index, layout.index);
+  return layout.number.empty() ? text : fmt::format("{} with i = {}", text, layout.number);
+}
+
+}  // namespace bankwise::driver
