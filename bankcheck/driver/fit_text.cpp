@@ -50,7 +50,7 @@ std::string refusal_text(const ArrayFit& array) {
     default:
       return array.before().option.passes == array.bound
                  ? "no layout helps: lanes wait for one word or one bank"
-                 : fmt::format("no layout helps: none of the {} that were tried saves a pass", grouped(array.tried));
+                 : fmt::format("no layout helps, of {} that were tried", grouped(array.tried));
   }
 }
 
@@ -63,9 +63,12 @@ std::string doubts_text(const ArrayFit& array) {
 
 /// One sentence for each array with conflicts, and one for all others.
 std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
+  const std::size_t count = array.arrays.size();
+  const std::string subject =
+      array.name + (count == 1 ? "" : fmt::format(" ({} arrays, changed alike)", grouped(count)));
   if (array.chosen == 0) {
     const std::uint64_t before = array.before().option.passes;
-    std::string text = fmt::format("fit of {}: {} has {} passes where {} would do; {}", kernel.name, array.name,
+    std::string text = fmt::format("fit of {}: {} has {} passes where {} would do; {}", kernel.name, subject,
                                    grouped(before), grouped(array.ideal), refusal_text(array));
     if (array.verdict == FitVerdict::chance) {
       text +=
@@ -80,9 +83,8 @@ std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
         fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", grouped(array.after().passes[a]),
                     a == 0 ? " passes" : "", grouped(array.before().passes[a]), kernel.reports[a].architecture->name);
   }
-  return fmt::format("fit of {}: {} {}{}: {}, {}\n", kernel.name, array.name,
-                     array.name.find(", ") == std::string::npos ? "takes" : "are changed alike and take", passes,
-                     left_text(array), bytes_text(array));
+  return fmt::format("fit of {}: {} takes{}: {}, {}\n", kernel.name, subject, passes, left_text(array),
+                     bytes_text(array));
 }
 
 // --- The code to paste ---

@@ -82,6 +82,31 @@ class Preloaded {
   bool is_set_ = false;
 };
 
+struct ComparedResults {
+  std::string sentence;
+  bool wrong = false;
+};
+
+/// What the changed program left in device memory, compared with the original. If the original does not repeat itself,
+/// a difference says nothing.
+ComparedResults compared_results(EmulatedRun original, const EmulatedRun& changed) {
+  const auto read = [](const EmulatedRun& run) { return support::read_file(run.request.results).value_or(""); };
+  const std::string before = read(original), after = read(changed);
+  if (before == after) {
+    const auto launches = std::uint64_t(std::ranges::count(before, '\n'));
+    if (launches == 0) return {"results not compared"};
+    return {"same results: device memory is equal after " +
+            (launches == 1 ? "the launch" : fmt::format("each of {} launches", grouped(launches)))};
+  }
+  original.own_stdout = false;
+  original.request.results += ".again";
+  driver::tell("output of the original program, which runs again because device memory differs:");
+  (void)run_emulated(original);
+  if (read(original) != before) return {"results not compared: they differ from run to run"};
+  const auto difference = std::ranges::mismatch(before, after).in1;
+  return {fmt::format("device memory differs after launch {}", 1 + std::count(before.begin(), difference, '\n')), true};
+}
+
 }  // namespace
 
 driver::Outcome run_emulated(EmulatedRun run) {
@@ -134,7 +159,9 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
   if (folder.empty()) temporary.emplace();
   const fs::path place = folder.empty() ? fs::path(*temporary / "fixed") : fs::path(folder);
   const Program changed = changed_program(program, fixed, place);
+  const EmulatedRun original = run;
   run.program = build(changed, find_toolchain(), cache);
+  run.request.results += ".changed";
   run.own_stdout = false;
   driver::tell("output of the changed program:");
   const driver::Outcome outcome = run_emulated(run);
@@ -157,17 +184,20 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
     }
   }
   const std::size_t predictions = table.size() - 1;
-  const bool verified = !outcome.failure && outcome.faults.empty() && held == predictions;
+  const ComparedResults results = compared_results(original, run);
+  const bool verified = !outcome.failure && outcome.faults.empty() && held == predictions && !results.wrong;
   if (outcome.failure) text += fmt::format("not verified: the changed program failed: {}\n", *outcome.failure);
   for (const std::string& fault : outcome.faults) text += fmt::format("not verified: the changed program: {}\n", fault);
   if (held < predictions) {
     text += fmt::format("not verified: {} of {} predicted numbers of passes were observed\n", held, predictions);
+  } else if (results.wrong && !outcome.failure) {
+    text += fmt::format("not verified: {}\n", results.sentence);
   } else if (verified) {
     const auto& only = table.back();
-    text += fmt::format("verified by a run: {}; the changed program ended as before, and its output was not compared\n",
-                        predictions == 1
-                            ? fmt::format("{} {} -> {} passes on {}, as predicted", only[0], only[2], only[3], only[1])
-                            : fmt::format("all {} predicted numbers of passes were observed", predictions));
+    text += fmt::format("verified by a run: {}, {}\n",
+                        predictions == 1 ? fmt::format("{} {} -> {} passes on {}", only[0], only[2], only[3], only[1])
+                                         : fmt::format("all {} predictions of passes hold", predictions),
+                        results.sentence);
   }
   if (predictions > 1 || held < predictions) text += support::format_table(table, 2, true);
   if (!folder.empty()) text += fmt::format("the changed sources are in {}\n", folder);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <system_error>
 
 #include <bankwise/support/exit_code.hpp>
@@ -174,9 +175,11 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   run.request.kernels = names_without_numbers(options.report.kernels);
   options.report.fit.fit |= verifies();
   options.report.emitted = emitted_lines(cubins_, program_, cache_);
+  const auto folder = std::make_shared<driver::TemporaryFolder>();
+  if (verifies()) run.request.results = *folder / "results";
   driver::Outcome outcome = run_emulated(run);
   if (verifies()) {
-    outcome.verify = [this, run](const driver::Reporting& reported) {
+    outcome.verify = [this, run, folder](const driver::Reporting& reported) {
       try {
         return verify(reported, program_, run, cache_folder(cache_), fixed_);
       } catch (const BuildFailed& failed) {

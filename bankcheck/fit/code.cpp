@@ -281,10 +281,11 @@ std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits) {
     const std::size_t begin = edits[i].begin == 0 ? 0 : source.rfind('\n', edits[i].begin - 1) + 1;
     std::size_t end = line_end(edits[i].end);
     std::vector<Edit> inside;
-    for (; i < edits.size() && edits[i].begin <= line_end(end + 1); ++i) {
+    do {
       end = std::max(end, line_end(edits[i].end));
       inside.push_back({edits[i].begin - begin, edits[i].end - begin, edits[i].text});
-    }
+      ++i;
+    } while (i < edits.size() && edits[i].begin <= line_end(end + 1));
     const std::string_view before = source.substr(begin, end - begin);
     const auto line = 1 + std::ranges::count(source.substr(0, begin), '\n');
     hunks.push_back({unsigned(line), std::string(before), edited(before, std::move(inside))});

@@ -57,6 +57,7 @@ struct OpenclRequest {
 struct EmulateRequest {
   std::string record;                              ///< the trace, to append to; empty: none
   std::string unwatched;                           ///< executed programs that nothing watches, to append to
+  std::string results;                             ///< digests of device memory, to append to; empty: none
   std::string architecture;                        ///< whose GPU the program sees; empty: the emulator's default
   unsigned warp = 32;                              ///< lanes
   std::uint64_t max_launches = 0, max_blocks = 0;  ///< to record of each kernel, and of each launch; 0: all
@@ -70,6 +71,7 @@ struct EmulateRequest {
   static void for_each_variable(Request& request, Visit visit) {
     visit("BANKWISE_RECORD", request.record);
     visit(unwatched_variable, request.unwatched);
+    visit("BANKWISE_EMULATE_RESULTS", request.results);
     visit("BANKWISE_EMULATE_ARCH", request.architecture);
     visit("BANKWISE_EMULATE_WARP", request.warp);
     visit("BANKWISE_EMULATE_MAX_LAUNCHES", request.max_launches);

@@ -150,6 +150,19 @@ TEST_CASE("fit/code/edits_all_uses", "[fit]") {
   CHECK(edited(source, std::get<std::vector<Edit>>(swizzle)) == expected);
 }
 
+TEST_CASE("fit/code/hunks_are_whole_lines", "[fit]") {
+  const std::string text = "a b\nc\nd\n\ne f";
+  CHECK(hunks_of(text, {}).empty());
+  const auto hunks = hunks_of(text, {{11, 12, "F\nG"}, {2, 3, "B"}, {0, 1, "A"}, {4, 5, "C"}});
+  REQUIRE(hunks.size() == 2);
+  CHECK(hunks[0].line == 1);
+  CHECK(hunks[0].before == "a b\nc");
+  CHECK(hunks[0].after == "A B\nC");
+  CHECK(hunks[1].line == 5);
+  CHECK(hunks[1].before == "e f");
+  CHECK(hunks[1].after == "e F\nG");
+}
+
 TEST_CASE("fit/code/use_not_editable", "[fit]") {
   const auto why = [](const std::string& body, const Change& change) {
     const std::string text = "__global__ void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";

@@ -12,6 +12,8 @@ namespace {
 
 using namespace fit_traces;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using nlohmann::json;
 
 const std::string transpose_source = R"(constexpr unsigned TILE = 32;
@@ -52,16 +54,64 @@ struct Fitted {
 };
 
 TEST_CASE("fit/command/pasted_proof", "[fit]") {
+  const std::string out = ended(0, Fitted(transpose()).run()).out;
+  CHECK_THAT(out, StartsWith(R"(fit of k: tile takes 64 passes instead of 1,056 on sm_90: no conflict left, 0 bytes more
+  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>
+  k.cu:4
+  -   tile[threadIdx.y][threadIdx.x] = in[0];
+  +   tile[threadIdx.y][threadIdx.x ^ threadIdx.y] = in[0];
+  k.cu:6
+  -   out[0] = tile[threadIdx.x][threadIdx.y];
+  +   out[0] = tile[threadIdx.x][threadIdx.y ^ threadIdx.x];
+
+  where   access   array  sm_90: before  after  ideal
+  k.cu:4  store 4  tile              32     32     32
+  k.cu:6  load 4   tile           1,024     32     32
+
+  tile: 6,281 layouts were tried, and none has fewer passes
+            passes on             sm_90  bytes
+  as it is                        1,056  4,096
+  XOR       tile[y][x ^ y]           64  4,096  <- proposed
+  pad       tile[TILE][TILE + 1]     64  4,224
+
+  the worst access to tile before: passes 32, ideal 1
+)"));
+  CHECK_THAT(out, ContainsSubstring("the worst access to tile after: passes 1, ideal 1\n"));
+  CHECK_THAT(out, EndsWith("  resident blocks by shared memory (4,096 -> 4,096 bytes) and threads: sm_90 8 -> 8\n\n"));
+}
+
+TEST_CASE("fit/command/unknown_occupancy", "[fit]") {
+  const std::string out = ended(0, Fitted(transpose()).run("--arch sm_90,gfx1100,intel_xe")).out;
+  CHECK_THAT(out, ContainsSubstring("threads: sm_90 8 -> 8, gfx1100 not known, intel_xe not known\n"));
+}
+
+TEST_CASE("fit/command/dynamic_stays_dynamic", "[fit]") {
+  trace::KernelTrace trace = transpose();
+  trace.arrays[0].name = "dynamic shared memory";
+  const Fitted fitted(trace);
+  std::string source = transpose_source;
+  source.replace(source.find("__shared__ float tile[TILE][TILE]"), 33, "extern __shared__ float tile[]");
+  std::ofstream(fitted.scratch.path() / "k.cu") << source;
+  const std::string out = ended(0, fitted.run()).out;
+  CHECK_THAT(out, ContainsSubstring("  tile[i] -> tile[i ^ (i >> 5 & 31)], in CuTe Swizzle<5, 0, 5>\n"));
+  CHECK_THAT(out, ContainsSubstring("  pad       4,224 bytes at the launch, tile[i + (i >> 5)] "));
+  CHECK_THAT(out, !ContainsSubstring("__shared__"));
+}
+
+TEST_CASE("fit/command/rows_of_unknown_length", "[fit]") {
   const Fitted fitted(transpose());
-  const Outcome outcome = ended(0, fitted.run());
-  for (const char* text :
-       {"fit of k\n", "1056 -> 64 passes, ideal 64: no conflict remains", "tried) has fewer passes",
-        "__shared__ float tile[TILE][TILE];\n      tile[y][x ^ y]    instead of tile[y][x]",
-        "CuTe: Swizzle<5, 0, 5> on elements", "__shared__ float tile[TILE][TILE + 1];",
-        "k.cu:6  load 4            1024     32     32", "the worst access before: passes 32, ideal 1",
-        "and after: passes 1, ideal 1", "sm_90 8 -> 8"}) {
-    CHECK_THAT(outcome.out, ContainsSubstring(text));
-  }
+  const auto with_declaration = [&](const std::string& declaration) {
+    std::string source = transpose_source;
+    source.replace(source.find("tile[TILE][TILE]"), 16, declaration);
+    std::ofstream(fitted.scratch.path() / "k.cu", std::ios::trunc) << source;
+    return ended(0, fitted.run()).out;
+  };
+  CHECK_THAT(with_declaration("tile[H][W]"),
+             ContainsSubstring("  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>\n"
+                               "  if its elements have 4 bytes, and its rows 32 elements, as the accesses suggest\n"
+                               "  change it by hand: the lengths of its rows are not known\n"));
+  CHECK_THAT(with_declaration("tile[A][B][C]"),
+             ContainsSubstring("  i -> i ^ (i >> 5 & 31) with i = the number of the element from the start of tile"));
 }
 
 TEST_CASE("fit/command/json_and_sarif", "[fit]") {
@@ -91,8 +141,10 @@ TEST_CASE("fit/command/no_source_or_no_access", "[fit]") {
   trace::KernelTrace trace = transpose();
   trace.arrays = {{"elsewhere", 0, 4096}};
   const Outcome outcome = Fitted(trace).run();
-  CHECK_THAT(outcome.out, ContainsSubstring("no declaration found; elements of 4 bytes in rows of 32 inferred"));
-  CHECK_THAT(outcome.out, ContainsSubstring("__shared__ T elsewhere[32][32];"));
+  CHECK_THAT(outcome.out,
+             ContainsSubstring("  elsewhere[y][x] -> elsewhere[y][x ^ y], in CuTe Swizzle<5, 0, 5>\n"
+                               "  if its elements have 4 bytes, and its rows 32 elements, as the accesses suggest\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("  pad       rows of 33 elements "));
   trace = kernel(0);
   trace.arrays.clear();
   CHECK_THAT(ended(0, Fitted(trace).run()).out, ContainsSubstring("no access to shared memory was recorded"));
@@ -105,7 +157,7 @@ TEST_CASE("fit/command/harmed_architecture", "[fit]") {
                         banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
                     access(banks::Operation::store, 4, [](auto lane) { return 124 * lane; })};
   const Outcome outcome = ended(0, Fitted(trace).run("--arch sm_90,sm_13"));
-  CHECK_THAT(outcome.out, ContainsSubstring("passes on sm_90  passes on sm_13"));
+  CHECK_THAT(outcome.out, ContainsSubstring("sm_90  sm_13  bytes"));
 }
 
 TEST_CASE("fit/command/bad_input", "[fit]") {
@@ -135,12 +187,14 @@ TEST_CASE("fit/command/cut_trace", "[fit]") {
   const Outcome outcome = fitted.run();
   CHECK_THAT(outcome.out, ContainsSubstring("incomplete: "));
   CHECK_THAT(outcome.out, ContainsSubstring("it is not claimed that none is better:\n    the trace is incomplete"));
+  CHECK_THAT(outcome.out, ContainsSubstring(": no recorded conflict left, 0 bytes more\n"));
 }
 
 TEST_CASE("fit/command/after_report", "[fit]") {
   const Fitted fitted(transpose());
   const Outcome outcome = bankcheck("report --fit --sources " + fitted.scratch.path().string() + " " + fitted.trace);
   CHECK_THAT(outcome.out, ContainsSubstring("k: 1 launch"));
+  CHECK_THAT(outcome.out, !ContainsSubstring("the worst access to tile before"));  // the report has shown it
   CHECK(outcome.out.find("fit of k") > outcome.out.find("k: 1 launch"));
   CHECK(bankcheck("report " + fitted.trace).out.find("fit of k") == std::string::npos);
 }

@@ -162,6 +162,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   try {
     if (const trace::KernelTrace* known = repeat.known(watched)) {
       record(*known);
+      note_results(known->kernel);
       return cudaSuccess;
     }
     if (support::RunProgress* const progress = support::progress_of_environment()) {
@@ -184,6 +185,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     if (bad != trace.diagnoses.end()) return failed(error_of(bad->fault), true);
     if (watched) check_instrumentation(trace, how.dynamic_shared > 0, caller);
     repeat.ran(trace);
+    note_results(trace.kernel);
     return cudaSuccess;
   } catch (const Diagnosis& diagnosis) {
     report(diagnosis.what());

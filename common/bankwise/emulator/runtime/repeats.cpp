@@ -1,8 +1,11 @@
 #include <bankwise/emulator/runtime/repeats.hpp>
 
+#include <fmt/format.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -204,6 +207,19 @@ void Repeat::ran(const trace::KernelTrace& trace) {
   known_->trace = trace;
   known_->recorded = recorded_;
   known_->ready = true;
+}
+
+void note_results(const std::string& kernel) {
+  constexpr double most = 20;  // seconds of looking, the same launches in each run
+  static double looked = 0;
+  if (settings().results.empty() || looked > most) return;
+  looked += seconds_to_look();
+  Digest all;
+  for (const auto& [begin, digest] : content_of_memory().allocations) {
+    const std::array<std::uint64_t, 4> both{all.low, all.high, digest.low, digest.high};
+    all = digest_of(both.data(), sizeof both);
+  }
+  std::ofstream(settings().results, std::ios::app) << fmt::format("{:016x}{:016x} {}\n", all.high, all.low, kernel);
 }
 
 double seconds_saved() { return saved; }

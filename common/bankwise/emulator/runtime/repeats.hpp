@@ -39,6 +39,9 @@ class Repeat {
   std::chrono::steady_clock::time_point began_{};
 };
 
+/// Writes a line after a launch, if a run is to be compared with another: the kernel, and a digest of all allocations.
+void note_results(const std::string& kernel);
+
 /// Seconds of the launches that were not run again: events count them.
 double seconds_saved();
 
