@@ -39,8 +39,8 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
                                          const fit::Architectures& architectures, const FitOptions& options,
                                          const SourceFinder& finder, bool incomplete);
 
-/// For a terminal of `columns` columns: results, the code to paste, then tables. `after_report`: the reader has seen the
-/// report, and the picture of the worst access.
+/// For a terminal of `columns` columns: results, the code to paste, then tables. `after_report`: the reader has seen
+/// the report, and the picture of the worst access.
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report);
 
 /// One line: "tile[y][x] -> tile[y][x ^ y]: no conflict left, 0 bytes more", or why no layout helps; "" if there are no

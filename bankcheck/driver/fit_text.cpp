@@ -97,8 +97,12 @@ std::string diff_text(const std::string& path, const std::string& source, const 
   std::string text;
   for (std::size_t i = 0; i < std::min(hunks.size(), most_shown); ++i) {
     text += fmt::format("  {}\n", where({.place = {file, hunks[i].line}}, {}));
-    for (const std::string& line : lines_of(hunks[i].before)) text += fmt::format("  - {}\n", line);
-    for (const std::string& line : lines_of(hunks[i].after)) text += fmt::format("  + {}\n", line);
+    for (const auto& [sign, lines] : {std::pair('-', &hunks[i].before), std::pair('+', &hunks[i].after)}) {
+      for (std::string_view line : lines_of(*lines)) {
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        text += fmt::format("  {} {}\n", sign, line);
+      }
+    }
   }
   if (hunks.size() > most_shown) text += fmt::format("  and {} more like these\n", hunks.size() - most_shown);
   return text;

@@ -130,7 +130,7 @@ void Recorder::declare(CLI::App& command) {
                    "Run every launch, even if it exactly repeats an earlier one (default: reuse the earlier results)");
   command.add_flag("--verify", verify_,
                    "Apply the proposals of --fit to a copy of the sources, build and run it, and compare its passes "
-                   "with the predicted passes; implies --fit");
+                   "with the predicted passes, and device memory with that of the original; implies --fit");
   command.add_option("--fixed", fixed_, "Keep the changed copy of the sources in this directory; implies --verify");
   command.add_option("--object", object_,
                      "Only compile one source to this object file; for CMake's bankwise_emulate()");

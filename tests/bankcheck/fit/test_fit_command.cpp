@@ -98,6 +98,21 @@ TEST_CASE("fit/command/dynamic_stays_dynamic", "[fit]") {
   CHECK_THAT(out, !ContainsSubstring("__shared__"));
 }
 
+TEST_CASE("fit/command/argument_of_opencl", "[fit]") {
+  const Fitted fitted(transpose());
+  trace::Trace program{.maker = trace::Maker::opencl, .revision = "1", .command = {"program"}};
+  program.sources = {
+      "kernel void other() { local float tile[32][32]; tile[0][0] = 1; }\n"
+      "kernel void k(local float* tile) {\n  tile[0] = 1;\n}\n"};
+  program.kernels = {transpose()};
+  program.kernels[0].source = 0;
+  for (trace::Site& site : program.kernels[0].sites) site.file = "input.cl", site.line = 3;
+  std::ofstream(fitted.trace, std::ios::trunc) << to_json_lines(program);
+  const std::string out = ended(0, fitted.run()).out;
+  CHECK_THAT(out, ContainsSubstring("  tile[i] -> tile[i ^ (i >> 5 & 31)], in CuTe Swizzle<5, 0, 5>\n"));
+  CHECK_THAT(out, !ContainsSubstring("kernel source:1\n"));
+}
+
 TEST_CASE("fit/command/rows_of_unknown_length", "[fit]") {
   const Fitted fitted(transpose());
   const auto with_declaration = [&](const std::string& declaration) {

@@ -65,6 +65,24 @@ int main() {
   const Outcome outcome = ended(0, bankcheck(emulate("--verify '" + path.string() + "'")));
   CHECK_THAT(outcome.out, ContainsSubstring("not verified: k: tile: line 4 takes an address in the array\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("verified: nothing"));
+  std::ofstream(path, std::ios::trunc) << R"(
+__global__ void k(int* out) {
+  __shared__ int tile[32][32], column[32][32];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  tile[y][x] = int(x);
+  column[y][x] = int(x);
+  __syncthreads();
+  out[y * 32 + x] = tile[x][column[x][y]];
+}
+int main() {
+  int* out;
+  cudaMalloc(&out, 4096);
+  k<<<1, dim3(32, 32)>>>(out);
+  cudaDeviceSynchronize();
+}
+)";
+  CHECK_THAT(ended(0, bankcheck(emulate("--verify '" + path.string() + "'"))).out,
+             ContainsSubstring(": an index of a changed array reads another changed array\n"));
 }
 
 /// Transposes, and adds what `extra` says.
