@@ -1,8 +1,10 @@
 // bankcheck fit as a user runs it.
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/fit_report.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"
@@ -150,6 +152,29 @@ TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   REQUIRE(replacements.size() == 2);
   check_members(replacements.at(0).at("deletedRegion"), R"({"startLine": 4, "startColumn": 7})");
   CHECK(replacements.at(0).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
+}
+
+TEST_CASE("fit/command/summary", "[fit]") {
+  const Fitted fitted(transpose());
+  const auto summary = [&](const trace::KernelTrace& kernel_trace, bool incomplete = false) {
+    const fit::Architectures architectures{banks::find_architecture("sm_90")};
+    const trace::Trace program{.kernels = {kernel_trace}};
+    driver::SourceFinder finder(fitted.scratch.path());
+    const auto kernels = driver::kernel_reports(program, architectures, finder);
+    return driver::fit_summary(driver::fit_reports(program, kernels, architectures, {}, finder, incomplete).front());
+  };
+  CHECK(summary(transpose()) == "tile[y][x] -> tile[y][x ^ y]: no conflict left, 0 bytes more");
+  CHECK(summary(transpose(), true) == "tile[y][x] -> tile[y][x ^ y]: no recorded conflict left, 0 bytes more");
+  trace::KernelTrace trace = kernel(8192);
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 4 * lane; })};
+  CHECK(summary(trace).empty());
+  std::mt19937 random(1);
+  for (int i = 0; i < 400; ++i) {
+    trace.patterns.push_back(access(banks::Operation::store, 4, [&](auto) { return random() % 2048 * 4; }));
+  }
+  CHECK(summary(trace) == "no layout helps: the index seems to depend on data");
+  trace.patterns = {access(banks::Operation::atomic, 4, [](auto) { return 0U; })};
+  CHECK(summary(trace) == "no layout helps: lanes wait for one word or one bank");
 }
 
 TEST_CASE("fit/command/no_source_or_no_access", "[fit]") {
