@@ -15,7 +15,6 @@ namespace {
 
 using fit::ArrayFit;
 using fit::FitVerdict;
-using fit::IndexForm;
 using fit::PricedOption;
 using support::grouped;
 using Table = std::vector<std::vector<std::string>>;
@@ -132,6 +131,16 @@ std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>
   return text;
 }
 
+/// "  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>".
+std::string index_line(const ArrayFit& array, const WrittenArray& code) {
+  const fit::Change& change = array.after().option.change;
+  std::string text = "  " + chosen_text(array, code);
+  if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) text += ", in CuTe " + cute;
+  const auto tma = fit::tma_name(change);
+  if (!tma.empty() && array.facts.bounds.copied_in) text += ", for TMA " + tma;
+  return text + '\n';
+}
+
 /// The layouts of all changed arrays in code, and then the user's own lines as far as they can be rewritten.
 std::string code_text(const KernelReport& kernel, const KernelFitReport& report) {
   std::string text;
@@ -142,12 +151,7 @@ std::string code_text(const KernelReport& kernel, const KernelFitReport& report)
     text += result_text(kernel, array);
     const std::optional<ArraySource>& source = report.sources[i];
     const WrittenArray code = written(array, source, report.is_opencl);
-    const fit::Change& change = array.after().option.change;
-    text += "  " + chosen_text(array, code);
-    if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) text += ", in CuTe " + cute;
-    if (const auto tma = fit::tma_name(change); !tma.empty() && array.facts.bounds.copied_in)
-      text += ", for TMA " + tma;
-    text += '\n';
+    text += index_line(array, code);
     const auto* known = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
     if (known != nullptr) {
       auto& [file, all] = edits[source->path];
@@ -160,7 +164,12 @@ std::string code_text(const KernelReport& kernel, const KernelFitReport& report)
     text += by_hand_text(array, source, code);
   }
   for (const auto& [path, file] : edits) text += diff_text(path, *file.first, file.second);
-  std::string clean;
+  return text;
+}
+
+/// The arrays that stay as they are.
+std::string unchanged_text(const KernelReport& kernel, const KernelFitReport& report) {
+  std::string text, clean;
   for (const ArrayFit& array : report.fit.arrays) {
     if (array.chosen == 0 && has_conflicts(array)) text += result_text(kernel, array) + doubts_text(array);
     if (has_conflicts(array)) continue;
@@ -206,6 +215,26 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
   return '\n' + support::format_wide_table(table, 3, columns);
 }
 
+/// What the search claims.
+std::string search_text(const ArrayFit& array) {
+  const std::uint64_t after = array.after().option.passes, fewest = array.options[array.best].option.passes;
+  std::string text = fmt::format("\n  {}: {} layouts were tried", array.name, grouped(array.tried));
+  if (array.doubts.empty()) {
+    text += fewest < after
+                ? fmt::format(", and none has fewer passes than {}; the proposal has {} and is simpler to write",
+                              grouped(fewest), grouped(after))
+                : std::string(", and none has fewer passes");
+    text += array.facts.extent_known ? "\n" : "; the bytes of the array are not known\n";
+  } else {
+    text += fmt::format(" of {}; it is not claimed that none is better:\n", grouped(array.family)) + doubts_text(array);
+  }
+  if (const std::uint64_t queued = array.bound - array.ideal; queued > 0) {
+    text += fmt::format("  {} conflicts remain in every layout: lanes that wait for one word or one bank\n",
+                        grouped(queued));
+  }
+  return text;
+}
+
 /// What was tried for an array: the best layout of each kind, and those that trade passes for bytes.
 std::string options_table(const KernelReport& kernel, const ArrayFit& array, const WrittenArray& code) {
   std::string number;
@@ -232,22 +261,7 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array, con
   };
   for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
   for (const PricedOption& option : array.front) add(option, false);
-  const std::uint64_t after = array.after().option.passes, fewest = array.options[array.best].option.passes;
-  std::string text = fmt::format("\n  {}: {} layouts were tried", array.name, grouped(array.tried));
-  if (array.doubts.empty()) {
-    text += fewest < after
-                ? fmt::format(", and none has fewer passes than {}; the proposal has {} and is simpler to write",
-                              grouped(fewest), grouped(after))
-                : std::string(", and none has fewer passes");
-    text += array.facts.extent_known ? "\n" : "; the bytes of the array are not known\n";
-  } else {
-    text += fmt::format(" of {}; it is not claimed that none is better:\n", grouped(array.family)) + doubts_text(array);
-  }
-  if (const std::uint64_t queued = array.bound - array.ideal; queued > 0) {
-    text += fmt::format("  {} conflicts remain in every layout: lanes that wait for one word or one bank\n",
-                        grouped(queued));
-  }
-  text += support::format_table(table, 2, true);
+  const std::string text = search_text(array) + support::format_table(table, 2, true);
   return number.empty() ? text : text + fmt::format("  i = {}\n", number);
 }
 
@@ -324,7 +338,7 @@ std::string fit_summary(const KernelFitReport& report) {
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report) {
   const auto& arrays = report.fit.arrays;
   if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n\n", kernel.name);
-  std::string text = code_text(kernel, report);
+  std::string text = code_text(kernel, report) + unchanged_text(kernel, report);
   if (!changes_something(report.fit)) return text + '\n';
   text += lines_table(kernel, report, columns);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
