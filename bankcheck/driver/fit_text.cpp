@@ -90,7 +90,7 @@ std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
 
 /// The user's own lines before and after, as in a unified diff.
 std::string diff_text(const std::string& path, const std::string& source, const std::vector<fit::Edit>& edits) {
-  constexpr std::size_t most_shown = 12;
+  constexpr std::size_t most_shown = 12, longest = 1000;  // a stranger's source may be one line
   const auto hunks = fit::hunks_of(source, edits);
   const std::string file = path.empty() ? std::string(nameless_place) : path;
   std::string text;
@@ -99,7 +99,7 @@ std::string diff_text(const std::string& path, const std::string& source, const 
     for (const auto& [sign, lines] : {std::pair('-', &hunks[i].before), std::pair('+', &hunks[i].after)}) {
       for (std::string_view line : lines_of(*lines)) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        text += fmt::format("  {} {}\n", sign, line);
+        text += fmt::format("  {} {}{}\n", sign, line.substr(0, longest), line.size() > longest ? "..." : "");
       }
     }
   }
@@ -337,9 +337,9 @@ std::string fit_summary(const KernelFitReport& report) {
 
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report) {
   const auto& arrays = report.fit.arrays;
-  if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n\n", kernel.name);
+  if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name);
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report);
-  if (!changes_something(report.fit)) return text + '\n';
+  if (!changes_something(report.fit)) return text;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, columns);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i].chosen == 0) continue;

@@ -151,7 +151,8 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
   std::string text;
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
   if (fixed.files.empty()) {
-    text += "verified: nothing, because no change was applied\n";
+    text += fixed.left_out.empty() ? "nothing to verify: no change is proposed\n"
+                                   : "verified: nothing, because no change was applied\n";
     if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
     return support::exit_ok;
   }
