@@ -154,6 +154,19 @@ TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   CHECK(replacements.at(0).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
 }
 
+TEST_CASE("fit/command/lines_of_a_stranger", "[fit]") {
+  const Fitted fitted(transpose());
+  std::string source;
+  for (const char c : transpose_source) source += c == '\n' ? "\r\n" : std::string(1, c);
+  source.insert(source.find("  out[0]"), "/*" + std::string(2000, 'x') + "*/");
+  for (int i = 0; i < 20; ++i) source.insert(source.rfind('}'), "\r\n  tile[1][2] = 0;\r\n");
+  std::ofstream(fitted.scratch.path() / "k.cu") << source;
+  const std::string out = ended(0, fitted.run()).out;
+  CHECK_THAT(out, ContainsSubstring("  +   tile[threadIdx.y][threadIdx.x ^ threadIdx.y] = in[0];\n"));
+  CHECK_THAT(out, ContainsSubstring("\n  - /*" + std::string(998, 'x') + "...\n"));
+  CHECK_THAT(out, ContainsSubstring("\n  and 10 more like these\n"));
+}
+
 TEST_CASE("fit/command/summary", "[fit]") {
   const Fitted fitted(transpose());
   const auto summary = [&](const trace::KernelTrace& kernel_trace, bool incomplete = false) {
