@@ -117,7 +117,8 @@ TEST_CASE("driver/hostile_traces/memory_and_time") {
   CHECK_THAT(Stranger(many + launch(20'000)).reports(), ContainsSubstring("19000 more lines"));
   std::string arrays = kernel_record("k");
   for (unsigned i = 0; i < 4000; ++i) arrays += site(i, "k.cu", i + 1) + array("a", i) + pattern(i, 0, i);
-  CHECK_THAT(Stranger(arrays + launch(4000)).reports("--fit"), ContainsSubstring("a (4,000 arrays, changed alike) has"));
+  CHECK_THAT(Stranger(arrays + launch(4000)).reports("--fit"),
+             ContainsSubstring("a (4,000 arrays, changed alike) has"));
 }
 
 TEST_CASE("driver/hostile_traces/devices_end") {
