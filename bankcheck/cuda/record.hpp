@@ -96,6 +96,7 @@ ProcessRecord read_record(const std::filesystem::path& path);
 struct Resolved {
   trace::Trace trace;
   std::vector<std::string> left_out;  ///< what the trace lacks, and which costs are too low: a sentence each
+  std::map<std::string, std::uint64_t> left_out_kinds;  ///< the same over all kernels
 };
 
 /// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name are one kernel,

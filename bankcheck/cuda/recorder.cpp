@@ -226,7 +226,8 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   const std::vector<ProcessRecord> records = records_in(folder.path(), errors);
   if (reporting.architectures().empty()) reporting.report_on(architectures_of(records));
   Resolved resolved = resolve(records, reporting.architectures());
-  Outcome outcome{.trace = std::move(resolved.trace), .incomplete = std::move(resolved.left_out)};
+  Outcome outcome{.trace = std::move(resolved.trace),
+                  .left_out = {std::move(resolved.left_out), std::move(resolved.left_out_kinds)}};
   outcome.trace.command = options.program;
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
   outcome.failure = failure_of(ended, records, outcome.trace);

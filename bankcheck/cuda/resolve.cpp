@@ -290,6 +290,7 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
     for (const auto& [kind, count] : kinds) {
       resolved.left_out.push_back(
           fmt::format("the bank model has no cost for {} {} of {}", count, kind, demangled(name)));
+      resolved.left_out_kinds[kind] += count;
     }
   }
   return resolved;

@@ -94,7 +94,8 @@ Verdict compare(const Baseline& now, std::uint64_t max_conflicts) {
     if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value));
     if (value.conflicts <= max_conflicts) continue;
     verdict.exceeded.push_back(fmt::format("{} has {} on {}; --max-conflicts allows {}", key.first,
-                                           conflicts_text(value.conflicts), key.second, max_conflicts));
+                                           conflicts_text(value.conflicts), key.second,
+                                           support::grouped(max_conflicts)));
   }
   return verdict;
 }
@@ -112,8 +113,11 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
       continue;
     }
     const Allowed& old = row->second;
-    std::string change = fmt::format("{}, and {} in {}", has, old.conflicts, path);
-    if (old.accesses != value.accesses) change += fmt::format(" ({} accesses, {} there)", value.accesses, old.accesses);
+    std::string change = fmt::format("{}, and {} in {}", has, support::grouped(old.conflicts), path);
+    if (old.accesses != value.accesses) {
+      change +=
+          fmt::format(" ({} accesses, {} there)", support::grouped(value.accesses), support::grouped(old.accesses));
+    }
     if (value.conflicts > old.conflicts) verdict.exceeded.push_back(change);
     if (value.conflicts < old.conflicts) {
       verdict.remarks.push_back(change + ": better");

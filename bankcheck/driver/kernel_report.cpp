@@ -17,14 +17,16 @@ PlacedLine source_line(const SourceText& source, const SourcePlace& place, Sourc
   const SourceText::Line* line = source.find(place.file, place.line);
   constexpr std::size_t longest = 1000;  // bytes of a line: generated code may be one line
   const std::string text(line == nullptr ? "" : trimmed(line->text).substr(0, longest));
+  const std::size_t indent = line == nullptr ? 0 : line->text.find(text), column = place.column;
+  const std::size_t at = text.empty() || column <= indent ? std::string::npos : column - 1 - indent;
   const SourceFinder::Found places = finder.find(source, place);
-  if (places.place) return {*places.place, text.empty() ? finder.text_at(place) : text, true};
+  if (places.place) return {*places.place, text.empty() ? finder.text_at(place) : text, true, at};
   for (const std::string& file : places.files) {
     if (std::ranges::find(same_sources, file) == same_sources.end()) same_sources.push_back(file);
   }
   if (const std::string read = finder.text_at(place); text.empty() && !read.empty()) return {place, read};
   const bool is_nameless = ends_with_path(place.file, nameless_source);
-  return {{is_nameless ? std::string(nameless_place) : place.file, place.line, place.column}, text};
+  return {{is_nameless ? std::string(nameless_place) : place.file, place.line, place.column}, text, false, at};
 }
 
 SourcePlace place_of(const trace::Site& site) { return {site.file, site.line, site.column}; }
@@ -147,6 +149,16 @@ std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) co
   const auto worst = std::ranges::max_element(report_lines, {}, conflicts);
   if (worst == report_lines.end() || conflicts(*worst) == 0) return std::nullopt;
   return std::size_t(worst - report_lines.begin());
+}
+
+std::uint64_t KernelReport::conflicts() const {
+  std::uint64_t most = 0;
+  for (const trace::Report& report : reports) most = std::max(most, report.all.conflicts + report.all.more_conflicts);
+  return most;
+}
+
+bool KernelReport::has_unknown() const {
+  return std::ranges::any_of(reports, [](const trace::Report& report) { return report.all.unknown > 0; });
 }
 
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,

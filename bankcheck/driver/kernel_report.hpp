@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/driver/source_finder.hpp"
@@ -47,8 +48,9 @@ std::string to_text(const EmittedEvidence& evidence);
 /// A source line of a kernel, at the place where the user finds it.
 struct PlacedLine {
   SourcePlace place;
-  std::string text;      ///< "" if unknown
-  bool is_file = false;  ///< `place` is in a file below the searched directory
+  std::string text;                    ///< "" if unknown
+  bool is_file = false;                ///< `place` is in a file below the searched directory
+  std::size_t at = std::string::npos;  ///< where in `text` the access is, if the compiler told
 };
 
 /// All launches of a kernel together.
@@ -61,6 +63,9 @@ struct KernelReport {
   std::vector<PlacedLine> diagnoses;           ///< the place of each of the trace's diagnoses
   std::size_t number = 0;                      ///< index into the kernels of the whole trace
 
+  /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
+  std::uint64_t conflicts() const;
+  bool has_unknown() const;
   /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.
   std::optional<std::size_t> worst_line(std::size_t architecture) const;
   /// Indices of the trace's diagnoses: all races within warps of one function most likely lack one __syncwarp().
@@ -74,6 +79,7 @@ struct RunReport {
   trace::Maker maker = trace::Maker::other;
   std::vector<std::string>
       incomplete;                    ///< why kernels may have done more than the numbers show: one sentence per reason
+  std::vector<std::string> gaps;     ///< the same in short: one sentence per cause, with counts
   bool failed = false;               ///< the run failed, so kernels may have done more; why is told elsewhere
   std::vector<EmittedLine> emitted;  ///< what a device compiler made, if its machine code is known
 };
@@ -83,8 +89,52 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder);
 
-/// The report for a terminal of `columns` columns.
-std::string to_text(const RunReport& report, unsigned columns);
+/// Instructions that no number has, because the model has no cost for them.
+struct LeftOut {
+  std::vector<std::string> sentences;          ///< by kernel and kind
+  std::map<std::string, std::uint64_t> kinds;  ///< over all kernels
+};
+
+/// RunReport::gaps. `told` are those of the sentences that are no more than counts of the trace; `limits` the options
+/// that made the recorder watch less, "" if there are none.
+std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
+                                 const LeftOut& left_out, const std::string& limits);
+
+/// How much of a report its text has: faults, gaps and limits; also the answer; also tables; everything.
+enum class Detail { quiet, summary, usual, verbose };
+
+struct TextOptions {
+  unsigned columns = 120;  ///< of the terminal; tables are no wider
+  unsigned wrap = ~0U;     ///< where sentences are broken: a log has whole ones
+  Detail detail = Detail::usual;
+  bool colour = false;
+  bool after_program = false;  ///< the program has written to the same output before
+  bool fits_only = false;      ///< nothing but gaps and fits
+  std::string fit_command;     ///< what to type for a fit; "" if this is one
+  std::string next;            ///< what to type next if there are conflicts; "" for nothing
+};
+
+struct KernelFitReport;
+
+/// The report as text: the answer first. `fits` has one element for each kernel, or none.
+std::string to_text(const RunReport& report, const TextOptions& options = {},
+                    const std::vector<KernelFitReport>& fits = {});
+
+/// The parts of the text: gaps and faults; the worst line of each kernel and its fix.
+std::string gaps_text(const RunReport& report, const TextOptions& options);
+std::string faults_text(const RunReport& report, const TextOptions& options);
+std::string summary_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
+
+/// The kernels by conflicts, most first: their indices.
+std::vector<std::size_t> worst_first(const std::vector<KernelReport>& kernels);
+
+/// The architectures of a kernel's report, those with equal numbers together.
+std::vector<std::vector<std::size_t>> alike(const KernelReport& kernel);
+/// "sm_80, sm_90".
+std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>& architectures);
+
+/// The lines of a kernel as tables show them.
+std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture);
 
 /// The words of the program's language.
 struct Terms {
@@ -141,6 +191,10 @@ WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineR
 
 /// "first in block 0, level 1, warp 3: passes 16, ideal 1".
 std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms);
+
+/// The 8 of an 8-way conflict: the passes of a line's worst access over its ideal, rounded up. Nothing if they are not
+/// known.
+std::optional<unsigned> ways(const banks::Architecture& architecture, const trace::LineReport& line);
 
 struct SourceExcerpt {
   std::string file;  ///< as in the places of the kernel's lines

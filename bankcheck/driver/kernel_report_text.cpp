@@ -1,146 +1,150 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
 
 #include <bankwise/report/metrics.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
+#include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::driver {
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
+constexpr unsigned max_turns = 4;  // rows of a picture: enough to show the pattern
+constexpr std::string_view red = "1;31", dim = "2";
 
-constexpr std::uint32_t max_levels = 64;  // shown in a table
-constexpr std::size_t longest_line = 60;  // characters of a source line
-constexpr unsigned max_turns = 4;         // rows of a picture: enough to show the pattern
+// --- Levels ---
 
-Table table_head(const std::vector<trace::Report>& reports) {
-  const bool merged = has_merged(reports);
-  if (reports.size() == 1) {
-    Table head{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
-    if (merged) head[0].insert(head[0].end(), {"merged", "conflicts"});
-    head[0].emplace_back("source");
-    return head;
-  }
-  Table head{{"", "", ""}, {"where", "access", "array"}};
-  for (const trace::Report& report : reports) {
-    head[0].insert(head[0].end(), {std::string(report.architecture->name), ""});
-    head[1].insert(head[1].end(), {"passes", "conflicts"});
-    if (!merged) continue;
-    head[0].insert(head[0].end(), {"", ""});
-    head[1].insert(head[1].end(), {"merged", "conflicts"});
-  }
-  head[0].emplace_back();
-  head[1].emplace_back("source");
-  return head;
+/// "0", "1-7", "1, 3, ... 63", "0, 5, 6".
+std::string levels_text(const std::vector<std::uint32_t>& levels) {
+  constexpr std::size_t longest = 6;
+  if (levels.size() < 3) return fmt::format("{}", fmt::join(levels, ", "));
+  const std::uint32_t step = levels[1] - levels[0];
+  bool is_even = true;
+  for (std::size_t i = 1; i < levels.size(); ++i) is_even &= levels[i] - levels[i - 1] == step;
+  if (is_even && step == 1) return fmt::format("{}-{}", levels.front(), levels.back());
+  if (is_even && levels.size() > 3) return fmt::format("{}, {}, ... {}", levels[0], levels[1], levels.back());
+  if (levels.size() <= longest) return fmt::format("{}", fmt::join(levels, ", "));
+  return fmt::format("{}, {}, {}, ... {} ({} levels)", levels[0], levels[1], levels[2], levels.back(), levels.size());
 }
 
-/// `merged` is null without columns for it.
-std::vector<std::string> numbers_of(const banks::Tally& tally, const banks::Tally* merged, bool alone) {
-  std::vector<std::string> numbers;
-  if (alone) {
-    numbers = {std::to_string(tally.accesses), fmt::format("{:.1f}", report::lanes_per_access(tally).value_or(0)),
-               report::passes_number(tally), report::ideal_number(tally), report::conflicts_number(tally)};
-  } else {
-    numbers = {report::passes_text(tally), report::conflicts_number(tally)};
-  }
-  if (merged == nullptr) return numbers;
-  numbers.push_back(alone ? report::passes_number(*merged) : report::passes_text(*merged));
-  numbers.push_back(report::conflicts_number(*merged));
-  return numbers;
-}
-
-std::string lines_table(const KernelReport& kernel, bool incomplete) {
-  const auto& reports = kernel.reports;
-  const bool alone = reports.size() == 1, merged = has_merged(reports);
-  Table table = table_head(reports);
-  const auto append = [](std::vector<std::string>& row, const std::vector<std::string>& numbers) {
-    row.insert(row.end(), numbers.begin(), numbers.end());
-  };
-  for (std::size_t i = 0; i < reports.front().lines.size(); ++i) {
-    const trace::LineReport& line = reports.front().lines[i];
-    auto& row = table.emplace_back(
-        std::vector<std::string>{where(kernel.lines.front()[i], line.site), access_text(line), line.array});
-    for (const trace::Report& report : reports) {
-      const trace::LineReport& numbers = line_on(report, line);
-      append(row, numbers_of(numbers.costs, merged ? &numbers.merged : nullptr, alone));
-    }
-    row.push_back(kernel.lines.front()[i].text.substr(0, longest_line));
-  }
-  auto& total = table.emplace_back(std::vector<std::string>{"all", "", ""});
-  for (const trace::Report& report : reports) {
-    auto numbers = numbers_of(report.all, merged ? &trace::merged(report).all : nullptr, alone);
-    if (incomplete || !report.incomplete.empty()) {  // they are lower bounds
-      for (std::string& number : numbers) number = ">=" + number;
-    }
-    append(total, numbers);
-  }
-  total.emplace_back();
-  return support::format_table(table, 3, true);
-}
-
-std::string levels_table(const trace::Report& report, std::size_t widest) {
-  Table table{{std::string(report.architecture->name), "level"}, {"", "passes"}, {"", "ALU %"}};
+/// What the levels cost, those with equal costs in one row; "" if all are alike, unless everything is to be shown.
+std::string levels_table(const trace::Report& report, bool everything) {
+  constexpr std::size_t most = 16;
+  using Numbers = std::vector<std::string>;
+  std::vector<std::pair<Numbers, std::vector<std::uint32_t>>> rows;
+  std::map<Numbers, std::size_t> known;
   for (const trace::LevelReport& level : report.levels) {
-    if (level.costs.accesses == 0 || level.level >= max_levels) continue;
-    table[0].push_back(std::to_string(level.level));
-    table[1].push_back(report::passes_text(level.costs));
-    table[2].push_back(report::percent_text(report::alu_utilization(level.costs, report.warp)));
+    if (level.costs.accesses == 0) continue;
+    const Numbers numbers{report::passes_number(level.costs), report::ideal_number(level.costs),
+                          report::percent_text(report::alu_utilization(level.costs, report.warp))};
+    const auto [row, is_new] = known.try_emplace(numbers, rows.size());
+    if (is_new || everything) row->second = rows.size(), rows.emplace_back(numbers, std::vector<std::uint32_t>());
+    rows[row->second].second.push_back(level.level);
   }
-  std::string text = support::format_wide_table(table, 2, widest);
-  if (report.level_count > max_levels) {
-    text += fmt::format("  and {} more levels: --json lists all of them\n", report.level_count - max_levels);
+  if (rows.size() < 2 && !everything) return "";
+  const std::size_t shown = everything ? rows.size() : std::min(rows.size(), most);
+  const bool folded = std::ranges::any_of(rows, [](auto& row) { return row.second.size() > 1; });
+  std::vector<std::vector<std::string>> table{{"level", folded ? "passes of each" : "passes", "ideal", "ALU %"}};
+  for (std::size_t i = 0; i < shown; ++i) {
+    auto& row = table.emplace_back(std::vector<std::string>{levels_text(rows[i].second)});
+    row.insert(row.end(), rows[i].first.begin(), rows[i].first.end());
+  }
+  std::string text = '\n' + support::format_table(table, 1);
+  if (shown == rows.size()) return text;
+  std::size_t left = 0;
+  for (std::size_t i = shown; i < rows.size(); ++i) left += rows[i].second.size();
+  return text +
+         fmt::format("  and {}: --verbose lists all of them\n", support::plural(left, "more level", "more levels"));
+}
+
+// --- The parts of a kernel's section ---
+
+/// The numbers of the column "conflicts" in red, unless they are 0. The rows end as their head does, whatever is in
+/// them, because the column's right end is fixed.
+std::string with_red_conflicts(const std::string& table) {
+  constexpr std::string_view column = "  conflicts";
+  const std::size_t found = table.find(column), end = found + column.size();
+  if (found == std::string::npos || found > table.find('\n')) return table;
+  std::string text;
+  for (std::size_t at = 0; at < table.size();) {
+    const std::size_t next = table.find('\n', at) + 1;
+    std::string line = table.substr(at, next - at);
+    const std::size_t begin = line.size() > end ? line.rfind(' ', end - 1) + 1 : end;
+    const std::string number = line.substr(std::min(begin, line.size()), end - std::min(begin, end));
+    const std::size_t digits = number.find_first_of("123456789");
+    if (at > 0 && digits != std::string::npos && number.find_first_not_of(">=0123456789,-") == std::string::npos)
+      line.replace(begin, number.size(), support::painted(number, red));
+    text += line;
+    at = next;
   }
   return text;
 }
 
-/// The picture of the worst access on the first architecture; --json has the addresses to draw it for the others.
-std::string worst_picture(const KernelReport& kernel, const Terms& terms, unsigned columns) {
-  const auto number = kernel.worst_line(0);
-  if (!number) return "";
-  const trace::LineReport& line = kernel.reports.front().lines[*number];
-  const banks::Architecture& model = *kernel.reports.front().architecture;
-  const auto [access, cost] = worst_cost(model, line);
-  return fmt::format("worst on {}: {}, {} of {}, {}\n", model.name, where(kernel.lines.front()[*number], line.site),
-                     access_text(line), line.array, worst_text(*line.worst, cost, terms)) +
-         to_text(predict::picture(model, access, cost), columns, max_turns) + '\n';
-}
-
-std::string remarks(const KernelReport& kernel, const Terms& terms) {
+std::string tables(const KernelReport& kernel, bool incomplete, const TextOptions& options) {
   std::string text;
-  for (const std::string& note : notes_on(kernel, terms)) text += fmt::format("note: {}\n", note);
-  if (const std::string bytes = not_counted(kernel, terms); !bytes.empty())
-    text += fmt::format("not counted: {}\n", bytes);
+  const auto groups = alike(kernel);
+  for (const auto& group : groups) {
+    const trace::Report& on = kernel.reports[group.front()];
+    if (groups.size() > 1) text += fmt::format("{}  on {}\n", text.empty() ? "" : "\n", names_of(kernel, group));
+    const std::string table = support::visible(
+        report::line_table(on, shown_lines(kernel, group.front()),
+                           {.columns = options.columns, .at_least = incomplete || !on.incomplete.empty()}));
+    text += (options.colour ? with_red_conflicts(table) : table) + report::merged_legend(on) +
+            levels_table(on, options.detail == Detail::verbose);
+  }
   return text;
 }
 
-/// What the program does wrong, before its costs.
-std::string diagnoses_text(const KernelReport& kernel) {
-  constexpr std::size_t most_shown = 20, most_pairs = 8;
-  const auto& diagnoses = kernel.trace.diagnoses;
-  const auto& sites = kernel.trace.sites;
-  const auto causes = kernel.diagnoses_by_cause();
-  std::string text;
-  for (std::size_t c = 0; c < std::min(causes.size(), most_shown); ++c) {
-    const std::size_t first = causes[c].front(), others = causes[c].size() - 1;
-    text += fmt::format("  {}: {}\n", where(kernel.diagnoses[first], sites.at(diagnoses[first].site)),
-                        sentence_of(diagnoses[first]));
-    if (others == 0) continue;
-    text += fmt::format("    and {} in {}, most likely for the same reason, a missing __syncwarp(): lines",
-                        support::plural(others, "more race", "more races"), sites.at(diagnoses[first].site).function);
-    for (std::size_t i = 1; i <= std::min(others, most_pairs); ++i) {
-      const trace::DiagnosisRecord& race = diagnoses[causes[c][i]];
-      text += fmt::format("{} {} and {}", i == 1 ? "" : ",", sites.at(race.site).line,
-                          sites.at(race.other.value_or(race.site)).line);
-    }
-    text += others > most_pairs ? ", ...\n" : "\n";
+/// The picture of the worst access of the line with most conflicts, on the first architecture; --json has the
+/// addresses to draw it for the others.
+std::string worst_picture(const KernelReport& kernel, const Terms& terms, const TextOptions& options) {
+  const trace::Report& on = kernel.reports.front();
+  const auto order = report::by_cost(on);
+  const auto number = std::ranges::find_if(order, [&](std::size_t i) { return on.lines[i].worst.has_value(); });
+  if (number == order.end()) return "";
+  const trace::LineReport& line = on.lines[*number];
+  const auto [access, cost] = worst_cost(*on.architecture, line);
+  std::string text =
+      support::wrapped(support::visible(fmt::format("worst on {}: {}, {} of {}, {}", on.architecture->name,
+                                                    where(kernel.lines.front()[*number], line.site), access_text(line),
+                                                    line.array, worst_text(*line.worst, cost, terms))),
+                       options.wrap, 2);
+  const std::string picture = to_text(predict::picture(*on.architecture, access, cost), options.columns, max_turns);
+  if (picture.empty()) return '\n' + text;
+  text += options.colour ? predict::coloured(picture) : picture;
+  std::string legend;
+  for (const auto& [sign, meaning] : {std::pair("!", "a bank that needs several passes"),
+                                      {"+", "more lanes, which it serves together with this one"},
+                                      {" .", "an idle bank"}}) {
+    if (picture.find(sign) == std::string::npos) continue;
+    legend += fmt::format("{}{}: {}", legend.empty() ? "  " : "; ", sign[0] == ' ' ? sign + 1 : sign, meaning);
   }
-  if (causes.size() > most_shown)
-    text += fmt::format("  and {} more: --json lists all of them\n", causes.size() - most_shown);
+  return '\n' + text + support::wrapped(legend, options.wrap, 2);
+}
+
+/// Notes on its numbers, and what the program may do but should know of.
+std::string notes_text(const KernelReport& kernel, const Terms& terms, const TextOptions& options) {
+  constexpr std::string_view remark = "remark: ";
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
+    const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
+    if (!trace::row_of(diagnosis.fault).is_remark) continue;
+    notes.push_back(fmt::format("{}: {}", where(kernel.diagnoses[i], kernel.trace.sites.at(diagnosis.site)),
+                                sentence_of(diagnosis).substr(remark.size())));
+  }
+  for (std::string& note : notes_on(kernel, terms)) notes.push_back(std::move(note));
+  std::string text;
+  for (const std::string& note : notes)
+    text += support::wrapped(support::visible(fmt::format("  note: {}", note)), options.wrap, 4);
   return text;
 }
 
@@ -155,41 +159,137 @@ std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedL
                           to_string(lines[i].operation), lines[i].array, to_text(*evidence));
     }
   }
-  return text.empty() ? text : "instructions in the machine code, and the count that they agree with:\n" + text + '\n';
+  if (text.empty()) return text;
+  return "  instructions in the machine code, and the count that they agree with:\n" + support::visible(text);
 }
 
-std::string to_text(const KernelReport& kernel, const Terms& terms, bool incomplete, unsigned columns,
-                    const std::vector<EmittedLine>& emitted) {
-  std::string text = fmt::format("{}: {}\n", kernel.name, launches_text(kernel.trace, terms));
-  text += diagnoses_text(kernel);
+/// Whether the lines of a kernel are worth a table: they cost something, or less than something once merged.
+bool has_costs(const KernelReport& kernel) {
+  return kernel.conflicts() > 0 || kernel.has_unknown() || has_merged(kernel.reports);
+}
+
+std::string section(const RunReport& report, const KernelReport& kernel, const TextOptions& options, bool is_worst) {
+  const Terms& terms = terms_of(report.maker);
+  const bool incomplete = report.failed || !report.incomplete.empty(), everything = options.detail == Detail::verbose;
+  std::string text = fmt::format("{}: {}", support::visible(kernel.name), launches_text(kernel.trace, terms));
   if (!has_accesses(kernel)) {
-    return text + fmt::format("  no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "") +
-           remarks(kernel, terms) + '\n';
+    text += fmt::format("; no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "");
+  } else if (everything || has_costs(kernel)) {
+    text = '\n' + text + '\n' + tables(kernel, incomplete, options) + evidence_text(kernel, report.emitted);
+  } else {
+    const banks::Tally& all = kernel.reports.front().all;
+    text += fmt::format("; {}, {}\n", support::plural(all.accesses, "access", "accesses"),
+                        incomplete ? "no conflict in what was watched" : "no conflicts");
   }
-  text += lines_table(kernel, incomplete);
-  text += evidence_text(kernel, emitted);
-  for (const trace::Report& report : kernel.reports) {
-    const std::string share = terms.simulated ? "" : conflict_share(report);
-    if (!share.empty())
-      text += fmt::format("  {}: conflicts are {} % of the passes\n", report.architecture->name, share);
+  if (everything && kernel.trace.copied_bytes > 0)
+    text += fmt::format("  not counted: {}\n", not_counted(kernel, terms));
+  text += notes_text(kernel, terms, options);
+  return is_worst || everything ? text + worst_picture(kernel, terms, options) : text;
+}
+
+/// What separates the report from the output of the program.
+std::string rule(const RunReport& report, const TextOptions& options) {
+  std::uint64_t launches = 0;
+  for (const KernelReport& kernel : report.kernels) launches += launches_of(kernel.trace);
+  const std::string text =
+      fmt::format("-- {}: {} of {} --", to_string(report.maker), support::plural(launches, "launch", "launches"),
+                  support::plural(report.kernels.size(), "kernel", "kernels"));
+  return (options.colour ? support::painted(text, dim) : text) + '\n';
+}
+
+/// All sections: kernels with costs, then the others, of which there may be many.
+std::string sections(const RunReport& report, const TextOptions& options) {
+  constexpr std::size_t usual = 20;
+  std::string text, others;
+  std::size_t left_out = 0, short_ones = 0;
+  bool is_worst = true;
+  for (const std::size_t k : worst_first(report.kernels)) {
+    const KernelReport& kernel = report.kernels[k];
+    if (options.detail == Detail::verbose || has_costs(kernel)) {
+      text += section(report, kernel, options, std::exchange(is_worst, false));
+    } else if (++short_ones <= usual) {
+      others += section(report, kernel, options, false);
+    } else {
+      ++left_out;
+    }
   }
-  text += '\n';
-  for (const trace::Report& report : kernel.reports) text += levels_table(report, columns);
-  text += '\n' + remarks(kernel, terms);
-  return text + worst_picture(kernel, terms, columns);
+  if (left_out > 0) others += fmt::format("and {} more kernels: --verbose lists all of them\n", left_out);
+  return text + (others.empty() ? "" : '\n' + others);
+}
+
+bool is_nvidia(const RunReport& report) {
+  return std::ranges::any_of(report.kernels.front().reports,
+                             [](auto& on) { return on.architecture->name.starts_with("sm_"); });
+}
+
+std::string fits_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
+  std::string text;
+  for (const std::size_t k : worst_first(report.kernels)) {
+    const bool is_wanted = options.fits_only || options.detail == Detail::verbose || report.kernels[k].conflicts() > 0;
+    if (fits.empty() || !is_wanted) continue;
+    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options.columns, !options.fits_only));
+    text += '\n' + (options.colour ? predict::coloured(fit) : fit);
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string to_text(const RunReport& report, unsigned columns) {
-  const Terms& terms = terms_of(report.maker);
-  std::string text;
-  for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
-  if (!report.incomplete.empty()) text += '\n';
-  for (const KernelReport& kernel : report.kernels) {
-    text += to_text(kernel, terms, report.failed || !report.incomplete.empty(), columns, report.emitted);
+std::vector<std::size_t> worst_first(const std::vector<KernelReport>& kernels) {
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t k) { return kernels[k].conflicts(); });
+  return order;
+}
+
+std::vector<std::vector<std::size_t>> alike(const KernelReport& kernel) {
+  const auto costs = [](const trace::Report& report) {
+    std::vector<banks::Tally> tallies{report.all, trace::merged(report).all};
+    for (const trace::LineReport& line : report.lines) tallies.insert(tallies.end(), {line.costs, line.merged});
+    for (const trace::LevelReport& level : report.levels) tallies.push_back(level.costs);
+    return std::pair(std::move(tallies), report.warp);
+  };
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
+    const auto same = std::ranges::find_if(
+        groups, [&](const auto& group) { return costs(kernel.reports[group[0]]) == costs(kernel.reports[a]); });
+    if (same == groups.end()) {
+      groups.push_back({a});
+    } else {
+      same->push_back(a);
+    }
   }
-  return text;
+  return groups;
+}
+
+std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>& architectures) {
+  std::vector<std::string_view> names;
+  for (const std::size_t a : architectures) names.push_back(kernel.reports[a].architecture->name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture) {
+  std::vector<report::ShownLine> shown;
+  for (std::size_t i = 0; i < kernel.lines[architecture].size(); ++i) {
+    const PlacedLine& line = kernel.lines[architecture][i];
+    shown.push_back({where(line, kernel.reports[architecture].lines[i].site), line.text, line.at});
+  }
+  return shown;
+}
+
+std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
+  std::string text = gaps_text(report, options);
+  if (options.fits_only) return text + fits_text(report, options, fits);
+  text += faults_text(report, options);
+  const bool has_conflicts = std::ranges::any_of(report.kernels, [](auto& kernel) { return kernel.conflicts() > 0; });
+  if (options.detail != Detail::quiet) {
+    text += summary_text(report, options, fits);
+    if (has_conflicts && is_nvidia(report)) text += "pass: one turn of the banks; NVIDIA's counters call it a wavefront\n";
+  }
+  if (options.detail > Detail::summary) text += sections(report, options) + fits_text(report, options, fits);
+  if (options.detail > Detail::quiet && has_conflicts && !options.next.empty())
+    text += support::wrapped("\nnext: " + options.next, options.wrap, 6);
+  return options.after_program && !text.empty() ? rule(report, options) + text : text;
 }
 
 }  // namespace bankwise::driver

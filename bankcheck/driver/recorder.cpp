@@ -72,7 +72,12 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
 
 int check(ProgramRecorder& recorder) {
   start_guard();
-  const CheckOptions& options = recorder.options;
+  CheckOptions& options = recorder.options;
+  for (const auto& [option, most] :
+       {std::pair("--max-launches", options.max_launches), {"--max-groups", options.max_groups}}) {
+    if (most == 0) continue;
+    options.report.limits += fmt::format("{}{} {}", options.report.limits.empty() ? "" : ", ", option, most);
+  }
   if (options.trace == "-") throw support::UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);
   const support::OutputFile file("--trace", options.trace);
@@ -86,8 +91,8 @@ int check(ProgramRecorder& recorder) {
   if (file) file.write(to_json_lines(trace));
   for (const std::string& remark : outcome->remarks) tell(remark);
   const int code = outcome->failure ? reporting.finish_failed(trace, *outcome->failure, outcome->interrupted,
-                                                              std::move(outcome->incomplete))
-                                    : reporting.finish(trace, std::move(outcome->incomplete));
+                                                              std::move(outcome->incomplete), outcome->left_out)
+                                    : reporting.finish(trace, std::move(outcome->incomplete), outcome->left_out);
   const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : support::exit_ok;
   const std::vector<std::string>& faults = outcome->faults;
   if (faults.empty()) return code == support::exit_ok ? verified : code;

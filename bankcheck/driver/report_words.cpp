@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <bankwise/report/metrics.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
@@ -180,7 +181,8 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
 
 std::string not_counted(const KernelReport& kernel, const Terms& terms) {
   if (kernel.trace.copied_bytes == 0) return "";
-  return fmt::format("{} bytes of {} moved by {}", kernel.trace.copied_bytes, terms.memory, terms.copies);
+  return fmt::format("{} bytes of {} moved by {}", support::grouped(kernel.trace.copied_bytes), terms.memory,
+                     terms.copies);
 }
 
 std::string conflict_share(const trace::Report& report) {
@@ -194,9 +196,15 @@ WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineR
   return {access, std::get<banks::Cost>(banks::cost(architecture, access))};
 }
 
+std::optional<unsigned> ways(const banks::Architecture& architecture, const trace::LineReport& line) {
+  if (!line.worst) return std::nullopt;
+  const banks::Cost cost = worst_cost(architecture, line).cost;
+  return (std::max(cost.passes, cost.passes_max) + cost.ideal - 1) / cost.ideal;
+}
+
 std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms) {
-  return fmt::format("first in {} {}, level {}, warp {}: passes {}, ideal {}", terms.block, worst.block, worst.level,
-                     worst.warp, cost.passes, cost.ideal);
+  return fmt::format("first in {} {}, level {}, warp {}: {} where {} would do", terms.block, worst.block, worst.level,
+                     worst.warp, support::plural(cost.passes, "pass", "passes"), cost.ideal);
 }
 
 }  // namespace bankwise::driver

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -72,21 +75,23 @@ std::string not_a_number(const std::string& text) {
 /// The validator of texts: an unset shell variable must not disable a check.
 std::string not_a_text(const std::string& text) { return text.empty() ? "it needs a value" : ""; }
 
-/// Adds a sentence for each part that the trace of a kernel lacks.
-void add_incompleteness(RunReport& report) {
-  std::vector<std::string>& sentences = report.incomplete;
-  std::set<std::string> known(sentences.begin(), sentences.end());
-  for (const KernelReport& kernel : report.kernels) {
-    if (const std::uint64_t launched = launched_blocks(kernel.trace); kernel.trace.blocks < launched) {
-      sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
-                                      terms_of(report.maker).blocks, kernel.name));
-    }
-    for (const trace::Report& trace_report : kernel.reports) {
-      for (const std::string& sentence : trace_report.incomplete) {
-        if (known.insert(sentence).second) sentences.push_back(sentence);
-      }
-    }
+/// What was typed with one more option behind the command: "bankcheck emulate --fit k.cu". Long ones are cut.
+std::string typed_with(const std::string& option) {
+  constexpr std::size_t longest = 70;
+  const std::string words = support::read_file("/proc/self/cmdline").value_or("");
+  std::string text = "bankcheck";
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < words.size(); at = words.find('\0', at) + 1, ++number) {
+    const std::string word = words.substr(at, words.find('\0', at) - at);
+    if (number == 0) continue;
+    const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+      return std::isalnum(c) != 0 || std::string_view("-_./=,:+@%").find(char(c)) != std::string_view::npos;
+    });
+    if (text.size() + word.size() > longest) return text + " ...";
+    text += is_plain ? " " + word : " '" + word + "'";
+    if (number == 1) text += " " + option;
   }
+  return text;
 }
 
 /// A sentence for each kernel with diagnoses: the program is wrong, whatever its conflicts.
@@ -100,15 +105,16 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
     if (faults == 0) continue;
     const bool ended = std::any_of(diagnoses.begin(), diagnoses.end(), [](auto& diagnosis) { return diagnosis.ended; });
     sentences.push_back(fmt::format("{} has {}{}", kernel.name,
-                                    support::plural(std::uint64_t(faults), "diagnosis", "diagnoses"),
+                                    support::plural(std::uint64_t(faults), "fault", "faults"),
                                     ended ? ", and a launch of it ended early" : ""));
   }
 }
 
 }  // namespace
 
-void tell(const std::string& sentence) {
-  std::fputs(fmt::format("bankcheck: {}\n", support::visible(sentence)).c_str(), stderr);
+void tell(const std::string& sentence, bool red) {
+  const std::string text = support::visible(sentence);
+  std::fputs(fmt::format("bankcheck: {}\n", red ? support::painted(text, "1;31") : text).c_str(), stderr);
 }
 
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
@@ -155,6 +161,21 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       .add_option("--kernel", options.kernels,
                   "Report only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
       ->take_all();
+  const auto detail = [&](const char* flag, Detail value, const char* help) {
+    return command.add_flag_callback(
+        flag, [&options, value] { options.detail = value; }, help);
+  };
+  auto* quiet =
+      detail("--quiet", Detail::quiet, "Print only faults, what was not watched, and limits that are exceeded");
+  auto* summary = detail("--summary", Detail::summary, "Print the answer without tables");
+  auto* verbose =
+      detail("--verbose", Detail::verbose, "Print everything: all kernels, levels, and what was not watched");
+  quiet->excludes(summary)->excludes(verbose);
+  summary->excludes(verbose);
+  command
+      .add_option("--color", options.colour, "Colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
       ->capture_default_str();
   command.add_flag("--fit", options.fit.fit,
@@ -191,20 +212,62 @@ Verdict Reporting::verdict_of(const Baseline& now) const {
   return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
 }
 
+/// Adds a sentence for each part that the trace of a kernel lacks.
+void Reporting::add_incompleteness(RunReport& report, const trace::Trace& trace, const LeftOut& left_out) const {
+  std::vector<std::string>& sentences = report.incomplete;
+  const std::vector<std::string> told = sentences;
+  sentences.insert(sentences.begin(), left_out.sentences.begin(), left_out.sentences.end());
+  std::set<std::string> known(sentences.begin(), sentences.end());
+  for (const KernelReport& kernel : report.kernels) {
+    if (const std::uint64_t launched = launched_blocks(kernel.trace); kernel.trace.blocks < launched) {
+      sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
+                                      terms_of(report.maker).blocks, kernel.name));
+    }
+    for (const trace::Report& trace_report : kernel.reports) {
+      for (const std::string& sentence : trace_report.incomplete) {
+        if (known.insert(sentence).second) sentences.push_back(sentence);
+      }
+    }
+  }
+  report.gaps = gaps_of(report, trace, told, left_out, report.failed ? "" : options_.limits);
+}
+
+TextOptions Reporting::text_options() const {
+  const bool has_fit = options_.fit.fit;
+  TextOptions text{.detail = options_.detail,
+                   .colour = has_colour(STDOUT_FILENO),
+                   .after_program = options_.own_run,
+                   .fits_only = options_.fit.only};
+  if (const unsigned columns = support::terminal_columns(0); columns > 0) text.columns = text.wrap = columns;
+  const bool has_page = !report::path_of(options_.outputs, "--html").empty();
+  if (!has_fit) text.fit_command = typed_with("--fit");
+  text.next = has_fit ? options_.next_after_fit : "--fit proposes a layout without the conflicts";
+  if (!has_page) {
+    text.next += fmt::format("{}--html report.html shows the source beside its banks", text.next.empty() ? "" : ", ");
+  }
+  return text;
+}
+
+bool Reporting::has_colour(int file) const {
+  if (options_.colour != "auto") return options_.colour == "always";
+  return support::terminal_has_colour(file);
+}
+
 void Reporting::write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report,
                       const trace::Trace& trace) const {
   const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
     return verdict_of(baseline_of(kernels)).exceeded;
   };
-  const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, options_.fit.only, exceeded};
-  report::write_files(sinks, files_, input, tell);
+  const TextOptions text = text_options();
+  const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, text, exceeded};
+  report::write_files(sinks, files_, input, [](const std::string& sentence) { tell(sentence); });
 }
 
-int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
+int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete, const LeftOut& left_out) {
   RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
                    trace.maker, std::move(incomplete)};
   report.emitted = options_.emitted;
-  add_incompleteness(report);
+  add_incompleteness(report, trace, left_out);
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = verdict_of(now);
   const bool limited = options_.max_conflicts || !options_.baseline.empty();
@@ -225,25 +288,25 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   }
   if (new_baseline && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
   for (const std::string& remark : verdict.remarks) tell(remark);
-  for (const std::string& sentence : verdict.exceeded) tell(sentence);
+  for (const std::string& sentence : verdict.exceeded) tell(sentence, has_colour(STDERR_FILENO));
   kernels_ = std::move(report.kernels);
   return verdict.exceeded.empty() ? support::exit_ok : support::exit_wrong;
 }
 
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
-                             std::vector<std::string> incomplete) {
+                             std::vector<std::string> incomplete, const LeftOut& left_out) {
   incomplete.insert(incomplete.begin(), failure);
-  RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete),
-                   true};
+  RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete)};
+  report.failed = true;
   report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
-  add_incompleteness(report);
+  add_incompleteness(report, trace, left_out);
   if (options_.fit.fit && interrupted) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }
   if (options_.fit.fit && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
   write(interrupted ? sinks() : sinks().first(1), report, trace);
-  tell(failure);
+  tell(failure, has_colour(STDERR_FILENO));
   return support::exit_device;
 }
 

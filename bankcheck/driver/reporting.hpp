@@ -26,8 +26,12 @@ struct ReportOptions {
   std::string baseline, update_baseline, sources = ".";
   std::vector<report::Output> outputs = report::outputs_of(sinks());
   FitOptions fit;
+  Detail detail = Detail::usual;
+  std::string colour = "auto";
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
   bool own_run = true;               ///< no option: false for the trace of somebody else's run
+  std::string limits;                ///< no option: those of a recorder that make it watch less, as they are typed
+  std::string next_after_fit;        ///< no option: what to type once there is a fit
 };
 
 /// Adds --arch, --max-conflicts and so on to a command.
@@ -37,8 +41,8 @@ void declare_report_options(CLI::App& command, ReportOptions& options);
 /// empty path. Error: UsageError for a file that is no cubin, or has no lines unless it `may_be_empty`.
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty = false);
 
-/// Prints a message to stderr.
-void tell(const std::string& sentence);
+/// Prints a message to stderr, perhaps in red.
+void tell(const std::string& sentence, bool red = false);
 
 /// The constructor validates all options, before the checked program runs for minutes. Errors: UsageError.
 class Reporting {
@@ -63,15 +67,18 @@ class Reporting {
   /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
   /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
   /// that cannot be written.
-  int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
+  int finish(const trace::Trace& trace, std::vector<std::string> incomplete, const LeftOut& left_out = {});
 
   /// The same for a run that failed: `failure` says why and stands on top of the report of what ran before. The outputs
   /// are only written if the run was `interrupted` by a signal or the time limit, and never the baseline. Returns
   /// exit_device.
   int finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
-                    std::vector<std::string> incomplete);
+                    std::vector<std::string> incomplete, const LeftOut& left_out = {});
 
  private:
+  void add_incompleteness(RunReport& report, const trace::Trace& trace, const LeftOut& left_out) const;
+  TextOptions text_options() const;
+  bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
   void write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report, const trace::Trace& trace) const;
 

@@ -1,29 +1,11 @@
 #include "bankcheck/driver/sinks.hpp"
 
-#include <fmt/format.h>
-
-#include <bankwise/support/table.hpp>
-#include <bankwise/support/text.hpp>
-#include "bankcheck/predict/predict.hpp"
-
 namespace bankwise::driver {
 namespace {
 
-/// The text for the terminal.
 std::string write_text(const SinkInput& input) {
-  const RunReport& report = input.report;
-  if (report.failed && report.kernels.empty()) return "";
-  std::string text;
-  if (input.fits_only) {
-    for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
-  } else {
-    text = to_text(report, support::terminal_columns());
-  }
-  for (std::size_t k = 0; k < input.fits.size(); ++k) {
-    text += fit_text(report.kernels[k], input.fits[k], support::terminal_columns(), !input.fits_only);
-  }
-  text = support::visible(text);
-  return support::terminal_has_colour() ? predict::coloured(text) : text;
+  const bool has_nothing = input.report.failed && input.report.kernels.empty();
+  return has_nothing ? "" : to_text(input.report, input.text, input.fits);
 }
 
 std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }

@@ -22,7 +22,7 @@ struct SinkInput {
   const SourceFinder& finder;
   const std::string& sources;            ///< the directory of --sources
   const std::vector<std::string>& only;  ///< names and globs, if not all kernels were asked for
-  bool fits_only = false;                ///< the text has no more than the fits
+  const TextOptions& text;
   /// The limits that some of the kernels exceed.
   std::function<std::vector<std::string>(const std::vector<KernelReport>&)> exceeded;
 };

@@ -19,15 +19,28 @@ std::string title_of(const banks::Access& access, const banks::LaneGroupCost& la
   return title + (lane_group.passes_max == 1 ? " pass" : " passes");
 }
 
-constexpr unsigned label = 9, cell = 4;  // columns
+constexpr unsigned label = 9;  // columns
 
-std::string cell_in(const std::vector<unsigned>& lanes, bool collides) {
-  return fmt::format("{:>{}}", lanes.empty() ? "." : (collides ? "!" : "") + cell_text(lanes), cell);
+std::string mark(const std::vector<unsigned>& lanes, bool collides) {
+  return lanes.empty() ? "." : (collides ? "!" : "") + cell_text(lanes);
+}
+
+/// Columns of a cell: marks do not touch their neighbours.
+unsigned cell_width(const BankPicture& picture) {
+  std::size_t widest = 3;
+  for (const LaneGroupPicture& lane_group : picture.lane_groups) {
+    for (const auto& turn : lane_group.turns) {
+      for (std::size_t bank = 0; bank < turn.size(); ++bank)
+        widest = std::max(widest, mark(turn[bank], collides(lane_group, bank)).size());
+    }
+  }
+  return unsigned(widest) + 1;
 }
 
 /// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of
 /// them are idle.
-std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, unsigned max_turns) {
+std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, unsigned max_turns,
+                 unsigned cell) {
   const auto idle = [&](const auto& turn) {
     return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
   };
@@ -39,10 +52,13 @@ std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned ac
   for (std::size_t turn = 0; turn < shown; ++turn) {
     text += fmt::format("\n  {:<{}}", pass_label(lane_group, turn), label - 2);
     for (unsigned bank = first; bank < first + across; ++bank) {
-      text += cell_in(begin[std::ptrdiff_t(turn)][bank], collides(lane_group, bank));
+      text += fmt::format("{:>{}}", mark(begin[std::ptrdiff_t(turn)][bank], collides(lane_group, bank)), cell);
     }
   }
-  if (shown < rows) text += fmt::format("\n  and {} more passes", (rows - shown) * lane_group.passes_per_turn);
+  if (shown < rows) {
+    const std::size_t more = (rows - shown) * lane_group.passes_per_turn;
+    text += fmt::format("\n  and {}", support::plural(more, "more pass", "more passes"));
+  }
   return text + '\n';
 }
 
@@ -92,12 +108,14 @@ BankPicture picture(const banks::Architecture& architecture, const banks::Access
 }
 
 std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_turns) {
+  const unsigned cell = cell_width(picture);
   unsigned across = picture.banks;
   while (across > 8 && label + cell * across > columns) across /= 2;
   std::string text;
   for (const LaneGroupPicture& lane_group : picture.lane_groups) {
     text += '\n' + lane_group.title + '\n';
-    for (unsigned first = 0; first < picture.banks; first += across) text += band(lane_group, first, across, max_turns);
+    for (unsigned first = 0; first < picture.banks; first += across)
+      text += band(lane_group, first, across, max_turns, cell);
   }
   return text;
 }
@@ -111,10 +129,17 @@ std::string coloured(std::string_view text) {
     const std::size_t first =
         line.starts_with(row) ? std::max<std::size_t>(label, line.find(' ', row.size())) : line.size();
     result += line.substr(0, first);
-    for (std::size_t at = first; at < line.size(); at += cell) {
-      const std::string_view inside = line.substr(at, cell);
-      const char* colour = inside.find('!') != inside.npos ? "1;31" : inside == "   ." ? "2" : nullptr;
+    for (std::size_t at = first; at < line.size();) {  // blanks and a mark
+      const std::size_t mark = std::min(line.find_first_not_of(' ', at), line.size());
+      const std::size_t end = std::min(line.find_first_of(" \n", mark), line.size() - 1);
+      const std::string_view inside = line.substr(mark, end - mark);
+      const char* colour = inside.starts_with('!') ? "1;31" : inside == "." ? "2" : nullptr;
+      result += line.substr(at, mark - at);
       result += colour == nullptr ? std::string(inside) : fmt::format("\033[{}m{}\033[0m", colour, inside);
+      if (mark >= end)
+        result += line.substr(end), at = line.size();
+      else
+        at = end;
     }
   }
   return result;

@@ -1,12 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include <bankwise/report/kernel_text.hpp>
 #include <bankwise/report/metrics.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 
@@ -34,40 +39,185 @@ std::string shown(const std::string& file) {
   return error || relative.empty() || relative.starts_with("..") ? file : relative;
 }
 
+using Range = std::pair<std::size_t, std::size_t>;
+
+bool is_letter(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Where an expression such as name[y][x] ends that begins at `from`; `from` if no subscript follows the name.
+std::size_t end_of_subscripts(std::string_view text, std::size_t from, std::size_t name) {
+  std::size_t end = from;
+  for (std::size_t at = from + name; at < text.size() && text[at] == '['; at = end) {
+    int depth = 0;
+    std::size_t next = at;
+    do {
+      depth += text[next] == '[' ? 1 : text[next] == ']' ? -1 : 0;
+    } while (++next < text.size() && depth > 0);
+    if (depth > 0) return end;
+    end = next;
+  }
+  return end;
+}
+
+/// Whether a store to the expression before `end` follows.
+bool is_assigned(std::string_view text, std::size_t end) {
+  const std::size_t sign = text.find_first_not_of(" \t", end);
+  if (sign == std::string_view::npos) return false;
+  const std::string_view rest = text.substr(sign);
+  return (rest[0] == '=' && !rest.starts_with("==")) ||
+         (rest.size() > 1 && rest[1] == '=' && std::string_view("+-*/%&|^").find(rest[0]) != std::string_view::npos);
+}
+
+/// The subscripted array in a line: if it occurs several times, where the access is, or as the operation asks for.
+Range place_of_access(const ShownLine& shown, const trace::LineReport& line) {
+  const std::string_view text = shown.source, name = line.array;
+  std::vector<Range> all, fitting;
+  for (auto at = text.find(name); at != std::string_view::npos && !name.empty(); at = text.find(name, at + 1)) {
+    if (at > 0 && is_letter(text[at - 1])) continue;
+    const std::size_t end = end_of_subscripts(text, at, name.size());
+    if (end == at) continue;
+    all.emplace_back(at, end);
+    const bool stores = line.operation == banks::Operation::store, assigned = is_assigned(text, end);
+    if (shown.at != std::string::npos ? at <= shown.at && shown.at < end : stores == assigned)
+      fitting.push_back(all.back());
+  }
+  const std::vector<Range>& found = fitting.empty() ? all : fitting;
+  const auto same = [&](Range range) {
+    return text.substr(range.first, range.second - range.first) ==
+           text.substr(found[0].first, found[0].second - found[0].first);
+  };
+  if (!found.empty() && std::ranges::all_of(found, same)) return found.front();
+  const std::size_t begin = shown.at < text.size() ? shown.at : found.empty() ? 0 : found.front().first;
+  return {begin, begin};  // somewhere there
+}
+
+/// A part of the text of at most `width` bytes that shows the access; "..." stands for what is left out.
+std::string excerpt(const ShownLine& shown, const trace::LineReport& line, std::size_t width) {
+  constexpr std::string_view dots = "...";
+  const std::string_view text = shown.source;
+  if (text.size() <= width) return std::string(text);
+  const auto is_inside = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  const auto [begin, end] = place_of_access(shown, line);
+  std::size_t from = 0, to = width - dots.size();
+  if (end > to) {
+    const std::size_t room = width - 2 * dots.size(), length = std::min(end - begin, room);
+    from = std::min(begin - std::min(begin, (room - length) / 2), text.size() - room);
+    to = from + room;
+    if (to + dots.size() >= text.size()) to = text.size();
+  }
+  while (is_inside(from)) ++from;
+  while (is_inside(to)) --to;
+  std::string part(text.substr(from, to - from));
+  if (from > 0) part.insert(0, dots);
+  return to < text.size() ? part.append(dots) : part;
+}
+
+using Row = std::vector<std::string>;
+
+Row numbers_of(const banks::Tally& tally, const banks::Tally* merged) {
+  Row numbers{support::grouped(tally.accesses), fmt::format("{:.1f}", lanes_per_access(tally).value_or(0)),
+              passes_number(tally), ideal_number(tally), conflicts_number(tally)};
+  if (merged != nullptr) numbers.insert(numbers.end(), {passes_number(*merged), conflicts_number(*merged)});
+  return numbers;
+}
+
+/// The columns of a table without those that may go, until it fits.
+void narrow(std::vector<Row>& rows, std::size_t columns) {
+  const auto width = [&] {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < rows[0].size(); ++i) {
+      sum += 2 + std::ranges::max(rows, {}, [&](const Row& row) { return row[i].size(); })[i].size();
+    }
+    return sum;
+  };
+  for (const char* column : {"lanes", "accesses"}) {
+    if (width() <= columns) return;
+    const auto at = std::ranges::find(rows[0], column) - rows[0].begin();
+    for (Row& row : rows) row.erase(row.begin() + at);
+  }
+}
+
 /// The sum of the costs that are known.
 std::string known_costs(banks::Tally tally) {
   tally.unknown = 0;
-  return fmt::format("{} accesses: {} passes, ideal {}, conflicts {}", tally.accesses, passes_number(tally),
-                     tally.ideal, conflicts_number(tally));
+  return fmt::format("{} accesses: {} passes, ideal {}, conflicts {}", support::grouped(tally.accesses),
+                     passes_number(tally), ideal_number(tally), conflicts_number(tally));
 }
 
 }  // namespace
 
-std::string to_text(const trace::Report& report) {
-  std::vector<std::vector<std::string>> rows{
-      {"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts", "source"}};
+std::vector<std::size_t> by_cost(const trace::Report& report) {
+  std::vector<std::size_t> order(report.lines.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
+    const banks::Tally& costs = report.lines[i].costs;
+    return std::pair(costs.conflicts + costs.more_conflicts, costs.passes);
+  });
+  return order;
+}
+
+std::string_view access_in(const ShownLine& shown, const trace::LineReport& line) {
+  const auto [begin, end] = place_of_access(shown, line);
+  return std::string_view(shown.source).substr(begin, end - begin);
+}
+
+std::string line_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options) {
   const bool merged = trace::merging_matters(report);
-  if (merged) rows[0].insert(rows[0].end() - 1, {"merged", "conflicts"});
+  std::vector<Row> rows{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
+  if (merged) rows[0].insert(rows[0].end(), {"merged", "merged conflicts"});
+  const std::vector<std::size_t> order = by_cost(report);
+  const auto add = [&](Row row, const Row& numbers, const char* before) {
+    for (const std::string& number : numbers) row.push_back(before + number);
+    rows.push_back(std::move(row));
+  };
+  for (const std::size_t i : order) {
+    const trace::LineReport& line = report.lines[i];
+    add({shown[i].where, fmt::format("{} {}", to_string(line.operation), line.width), line.array},
+        numbers_of(line.costs, merged ? &line.merged : nullptr), "");
+  }
+  if (options.total) {
+    add({"all", "", ""}, numbers_of(report.all, merged ? &trace::merged(report).all : nullptr),
+        options.at_least ? ">=" : "");
+  }
+  narrow(rows, options.columns);
+  const std::string bare = support::format_table(rows, 3);
+  constexpr std::size_t gap = 2, fewest = 16;
+  const std::size_t used = bare.find('\n') + gap, room = options.columns - std::min(options.columns, used);
+  if (room < fewest) return bare;
+  rows[0].emplace_back("source");
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    const bool is_total = row > order.size();
+    rows[row].push_back(is_total ? "" : excerpt(shown[order[row - 1]], report.lines[order[row - 1]], room));
+  }
+  return support::format_table(rows, 3, true);
+}
+
+std::string merged_legend(const trace::Report& report) {
+  return trace::merging_matters(report) ? "  merged: the passes that remain if the compiler merges neighbouring "
+                                          "accesses and drops repeated loads\n"
+                                        : "";
+}
+
+std::string to_text(const trace::Report& report) {
+  constexpr std::size_t columns = 160;  // tests print to logs
   std::map<std::string, std::vector<std::string>> files;
+  std::vector<ShownLine> lines;
   for (const trace::LineReport& line : report.lines) {
-    const banks::Tally& costs = line.costs;
-    rows.push_back({fmt::format("{}:{}", shown(line.site.file), line.site.line),
-                    fmt::format("{} {}", to_string(line.operation), line.width), line.array,
-                    std::to_string(costs.accesses), fmt::format("{:.1f}", lanes_per_access(costs).value_or(0)),
-                    passes_number(costs), ideal_number(costs), conflicts_number(costs), source_line(line.site, files)});
-    if (!merged) continue;
-    rows.back().insert(rows.back().end() - 1, {passes_number(line.merged), conflicts_number(line.merged)});
+    lines.push_back({fmt::format("{}:{}", shown(line.site.file), line.site.line), source_line(line.site, files)});
   }
   std::string text;
   for (const std::string& sentence : report.incomplete) text += fmt::format("incomplete: {}\n", sentence);
   for (const std::string& sentence : report.diagnoses) text += sentence + '\n';
   text += fmt::format("{} on {}, {} traced\n", report.kernel, report.architecture->name,
                       support::plural(report.blocks, "block", "blocks"));
-  if (!report.lines.empty()) text += support::format_table(rows, 3, true);
+  if (!report.lines.empty()) text += line_table(report, lines, {.columns = columns, .total = false});
+  text += merged_legend(report);
   text += fmt::format("{}{}; ALU utilization {}, SIMT efficiency {}\n", report.incomplete.empty() ? "" : "at least ",
                       known_costs(report.all), percent(alu_utilization(report.all, report.warp)),
                       percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));
-  if (merged) text += fmt::format("merged by a device compiler: {}\n", known_costs(trace::merged(report).all));
+  if (trace::merging_matters(report))
+    text += fmt::format("merged by a device compiler: {}\n", known_costs(trace::merged(report).all));
   for (const std::string& sentence : report.ranges) text += fmt::format("range: {}\n", sentence);
   for (const std::string& sentence : report.unknown) text += fmt::format("no cost: {}\n", sentence);
   return support::visible(text);

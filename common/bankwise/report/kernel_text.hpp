@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <bankwise/trace/report.hpp>
 
@@ -8,5 +11,30 @@ namespace bankwise::report {
 
 /// A kernel's report as text, for tests of kernels: one line per source line, and the totals.
 std::string to_text(const trace::Report& report);
+
+/// A line of a report as a table shows it.
+struct ShownLine {
+  std::string where, source;
+  std::size_t at = std::string::npos;  ///< where in `source` the access is, if that is known
+};
+
+/// The lines of a report with most conflicts first, then by passes: their indices.
+std::vector<std::size_t> by_cost(const trace::Report& report);
+
+/// The part of a source line that makes the access: "bs[tx][i]"; "" if it cannot be told.
+std::string_view access_in(const ShownLine& shown, const trace::LineReport& line);
+
+struct TableOptions {
+  std::size_t columns = 120;  ///< of the terminal
+  bool total = true;          ///< whether the last row is the sum
+  bool at_least = false;      ///< the sum is a lower bound
+};
+
+/// The lines of a report in the order of by_cost(), one of `shown` for each. If the terminal is too narrow, it shows
+/// less of the source and then fewer columns.
+std::string line_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
+
+/// What the table's columns of merged accesses are; "" if it has none.
+std::string merged_legend(const trace::Report& report);
 
 }  // namespace bankwise::report

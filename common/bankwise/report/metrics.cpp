@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bankwise/support/numbers.hpp>
+
 namespace bankwise::report {
 namespace {
 
@@ -12,7 +14,8 @@ std::optional<double> quotient(std::uint64_t part, std::uint64_t whole, unsigned
 
 std::string number(const banks::Tally& tally, std::uint64_t least, std::uint64_t more) {
   if (tally.unknown > 0) return "?";
-  return more == 0 ? std::to_string(least) : fmt::format("{}-{}", least, least + more);
+  const std::string from = support::grouped(least);
+  return more == 0 ? from : fmt::format("{}-{}", from, support::grouped(least + more));
 }
 
 }  // namespace
@@ -42,8 +45,8 @@ std::string conflicts_number(const banks::Tally& tally) { return number(tally, t
 
 std::string passes_text(const banks::Tally& tally) {
   if (tally.unknown > 0) return "?";
-  if (tally.conflicts == 0 && tally.more_conflicts == 0) return std::to_string(tally.passes);
-  return fmt::format("{}/{}", passes_number(tally), tally.ideal);
+  if (tally.conflicts == 0 && tally.more_conflicts == 0) return support::grouped(tally.passes);
+  return fmt::format("{}/{}", passes_number(tally), ideal_number(tally));
 }
 
 std::string percent(const std::optional<double>& fraction) {

@@ -30,7 +30,7 @@ std::optional<banks::Tally> known(const banks::Tally& tally);
 /// "24", or "48/24" for 48 passes with an ideal of 24, so a slash marks conflicts; "?" if the model has no cost.
 std::string passes_text(const banks::Tally& tally);
 
-/// Columns of a table: "24", "24-96" for a range, "?" if the model has no cost.
+/// Columns of a table: "1,024", "24-96" for a range, "?" if the model has no cost.
 std::string passes_number(const banks::Tally& tally);
 std::string ideal_number(const banks::Tally& tally);
 std::string conflicts_number(const banks::Tally& tally);

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include <bankwise/support/numbers.hpp>
+
 namespace bankwise::support {
 namespace {
 
@@ -73,11 +75,21 @@ std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t
   return text;
 }
 
-unsigned terminal_columns() {
+unsigned terminal_columns(unsigned otherwise) {
   winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* exported = std::getenv("COLUMNS");
+  unsigned columns = 0;
+  return exported != nullptr && parse_number(exported, columns) && columns > 0 ? columns : otherwise;
 }
 
-bool terminal_has_colour() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+bool terminal_has_colour(int file) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(file) != 0 && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string painted(std::string_view text, std::string_view sgr) {
+  return "\033[" + std::string(sgr) + 'm' + std::string(text) + "\033[0m";
+}
 
 }  // namespace bankwise::support

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bankwise::support {
@@ -15,10 +16,15 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
 std::string format_wide_table(const std::vector<std::vector<std::string>>& rows, std::size_t titles,
                               std::size_t max_width = 100);
 
-/// The width of the terminal on stdout in columns; 80 if stdout is not a terminal.
-unsigned terminal_columns();
+/// The width of the terminal on stdout in columns. If stdout is not a terminal: what the variable COLUMNS says, if it
+/// is exported, or `otherwise`.
+unsigned terminal_columns(unsigned otherwise = 80);
 
-/// Whether to use colours on stdout: it is a terminal, and NO_COLOR is not set.
-bool terminal_has_colour();
+/// Whether to use colours in a file, 1 for stdout: it is a terminal, and NO_COLOR is empty or not set
+/// (https://no-color.org).
+bool terminal_has_colour(int file = 1);
+
+/// A text in red, in bold and so on: `sgr` is the parameter of the escape sequence, "1;31".
+std::string painted(std::string_view text, std::string_view sgr);
 
 }  // namespace bankwise::support

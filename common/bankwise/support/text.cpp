@@ -6,6 +6,8 @@
 #include <bit>
 #include <numeric>
 
+#include <bankwise/support/numbers.hpp>
+
 namespace bankwise::support {
 namespace {
 
@@ -48,7 +50,7 @@ std::string in_quotes(std::string_view text, std::size_t longest) {
 }
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", count, count == 1 ? one : more);
+  return fmt::format("{} {}", grouped(count), count == 1 ? one : more);
 }
 
 std::string by_reason(const std::vector<std::pair<std::string, std::string>>& names) {
@@ -79,6 +81,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string result;
+  for (std::size_t used = 0; used + text.size() > columns; used = indent) {
+    const std::size_t room = columns - std::min(used, columns), word = text.find_first_not_of(' ');
+    std::size_t end = text.rfind(' ', room);
+    if (end == std::string_view::npos || end < word) end = text.find(' ', word);  // a word that is longer than a line
+    if (end == std::string_view::npos) break;
+    result += fmt::format("{}\n{:{}}", text.substr(0, end), "", indent);
+    text.remove_prefix(std::min(text.find_first_not_of(' ', end), text.size()));
+  }
+  return result + std::string(text) + '\n';
 }
 
 std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,

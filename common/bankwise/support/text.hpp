@@ -12,7 +12,7 @@ namespace bankwise::support {
 /// User input as an error message quotes it: in quotes, truncated if it is long, and without control characters.
 std::string in_quotes(std::string_view text, std::size_t longest = 40);
 
-/// "1 launch", "3 launches".
+/// "1 launch", "3 launches", "1,024 launches".
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
 
 /// "  naive, padded: reason" for each reason, in order of first appearance. The input: names and reasons.
@@ -20,6 +20,10 @@ std::string by_reason(const std::vector<std::pair<std::string, std::string>>& na
 
 /// Letters to insert, delete or change to turn one word into the other (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The text in lines of at most `columns` columns, broken at blanks; each ends with a line feed. Lines after the first
+/// are indented.
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
 /// One sentence for a name that is none of the `known` ones (at least one): suggests the nearest, and `where` to look.
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,

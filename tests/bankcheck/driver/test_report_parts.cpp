@@ -35,12 +35,13 @@ RunReport report_of_copies(std::initializer_list<std::uint32_t> steps, const cha
 
 TEST_CASE("driver/copies_report/passes_and_addresses") {
   const RunReport report = report_of_copies({4, 8}, "sm_90");
-  const std::string text = to_text(report, 120);
+  const std::string text = to_text(report);
   INFO(text);
-  CHECK_THAT(text,
-             ContainsSubstring(
-                 "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: passes 2, ideal 1"));
-  CHECK_THAT(text, ContainsSubstring("\n  sm_90: conflicts are 33.3 % of the passes\n"));
+  CHECK_THAT(
+      text,
+      ContainsSubstring(
+          "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: 2 passes where 1 would do"));
+  CHECK_THAT(text, ContainsSubstring("1 line with 2-way conflicts: 6 passes where 4 would do; 33.3 % of its passes"));
   CHECK(text.find("idle") == std::string::npos);  // no picture of banks
   const auto parsed = json::parse(to_json(report));
   const auto& on = parsed.at("kernels").at(0).at("architectures").at(0);
@@ -57,8 +58,10 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
 
 TEST_CASE("driver/copies_report/no_copies_on_gpu") {
   const RunReport report = report_of_copies({4}, "sm_75");
-  CHECK_THAT(to_text(report, 120), ContainsSubstring("note: sm_75 has no 4-byte cp.async\n"));
-  CHECK(to_text(report, 120).find("conflicts are") == std::string::npos);
+  CHECK_THAT(to_text(report), ContainsSubstring("note: sm_75 has no 4-byte cp.async\n"));
+  CHECK_THAT(to_text(report), ContainsSubstring("k        no conflict in the accesses with a known cost; 2 of 2 "
+                                                "accesses have no known cost (sm_75)\n"));
+  CHECK_THAT(to_text(report), !ContainsSubstring("no conflicts") && !ContainsSubstring("no bank conflicts"));
   CHECK(json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);
 }
 
@@ -105,20 +108,21 @@ int exit_of(const std::vector<trace::DiagnosisRecord>& diagnoses) {
 }  // namespace
 
 TEST_CASE("driver/diagnoses_report/text") {
-  const std::string text = to_text(report_of(trace_with({race, trap})), 120);
+  const std::string text = to_text(report_of(trace_with({race, trap})));
   INFO(text);
-  CHECK(text.find("\n  k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n") != std::string::npos);
-  CHECK(text.find("\n  k.cu:8: trap: lane 0 of block (0, 0, 0) of k stops; this ended the launch\n") !=
-        std::string::npos);
+  CHECK(
+      text.starts_with("fault: k.cu:3: race: lane 1 of block (0, 0, 0) of k reads; 12 times\n"
+                       "fault: k.cu:8: trap: lane 0 of block (0, 0, 0) of k stops; this ended the launch\n"));
   trace::Trace many = trace_with({});
   for (unsigned i = 0; i < 25; ++i) {
     many.kernels[0].sites.push_back({.file = "m.cu", .line = 100 + i});
     many.kernels[0].diagnoses.push_back({Fault::race, 2 + i, {}, false, "x", 1, {}});
   }
-  const std::string cut = to_text(report_of(many), 120);
+  const std::string cut = to_text(report_of(many));
   CHECK(cut.find("m.cu:119: race") != std::string::npos);
   CHECK(cut.find("m.cu:120: race") == std::string::npos);
-  CHECK(cut.find("  and 5 more: --json lists all of them\n") != std::string::npos);
+  CHECK(cut.find("\nfault: and 5 more: --verbose lists all of them\n") != std::string::npos);
+  CHECK_THAT(to_text(report_of(many), {.detail = Detail::verbose}), ContainsSubstring("m.cu:124: race"));
 }
 
 TEST_CASE("driver/diagnoses_report/causes") {
@@ -130,14 +134,15 @@ TEST_CASE("driver/diagnoses_report/causes") {
     kernel.diagnoses.push_back({Fault::race, 2 + i, 1, false, "in a warp [--warp-synchronous]", 1, {}});
   }
   const RunReport report = report_of(scan);
-  const std::string text = to_text(report, 120);
+  const std::string text = to_text(report);
   INFO(text);
-  CHECK(
-      text.find("  k.cu:3: race: threads of two warps [--allow race]\n"
-                "  s.cu:100: race: in a warp [--warp-synchronous]\n"
-                "    and 20 more races in scan, most likely for the same reason, a missing __syncwarp(): lines 101 and "
-                "8, 102 and 8, 103 and 8, 104 and 8, 105 and 8, 106 and 8, 107 and 8, 108 and 8, ...\n"
-                "  s.cu:121: race: in a warp [--warp-synchronous]\n") != std::string::npos);
+  CHECK(text.starts_with(
+      "fault: k.cu:3: race: threads of two warps [--allow race]\n"
+      "fault: s.cu:100: race: in a warp [--warp-synchronous]; and 20 more races in scan, most likely for the same "
+      "reason, "
+      "a missing __syncwarp(): lines 101 and 8, 102 and 8, 103 and 8, 104 and 8, 105 and 8, 106 and 8, 107 and 8, 108 "
+      "and 8, ...\n"
+      "fault: s.cu:121: race: in a warp [--warp-synchronous]\n"));
   CHECK(json::parse(to_json(report)).at("kernels").at(0).at("diagnoses").size() == 23);
 }
 
@@ -181,7 +186,7 @@ TEST_CASE("driver/diagnoses_report/fails_the_check") {
   for (const auto& diagnoses : {std::vector{race, collision}, std::vector{race, trap}}) {
     std::ofstream(path) << trace::to_json_lines(trace_with(diagnoses));
     const bool one = diagnoses[1].fault == Fault::lanes_collide;
-    check_fails("report " + path, 1, one ? "k has 1 diagnosis\n" : "k has 2 diagnoses, and a launch of it ended early");
+    check_fails("report " + path, 1, one ? "k has 1 fault\n" : "k has 2 faults, and a launch of it ended early");
   }
 }
 
@@ -242,9 +247,9 @@ TEST_CASE("driver/emitted_code/in_report") {
   builder.add(narrow);
   builder.set_merged({wide});
   RunReport report = report_of({builder.take()});
-  CHECK(to_text(report, 120).find("machine code") == std::string::npos);
+  CHECK(to_text(report).find("machine code") == std::string::npos);
   report.emitted = {{"/x/k.cu", 12, {{"LDS.128", 1}}}};
-  const std::string text = to_text(report, 120);
+  const std::string text = to_text(report);
   INFO(text);
   CHECK(text.find("\n  k.cu:12 load tile: 1 LDS.128: merged\n") != std::string::npos);
   const auto lines = json::parse(to_json(report)).at("kernels")[0].at("architectures")[0].at("lines");

@@ -1,0 +1,374 @@
+// What a report says first: what it lacks, what the program does wrong, the worst line of each kernel and its fix.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include <bankwise/report/metrics.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
+#include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+constexpr std::string_view red = "1;31", yellow = "1;33", bold = "1";
+constexpr std::string_view all_told = "--verbose lists all of them";
+
+/// "8.4 million", "12,345".
+std::string about(std::uint64_t count) {
+  return count < 1'000'000 ? support::grouped(count) : fmt::format("{:.1f} million", double(count) / 1e6);
+}
+
+std::string share_of(std::uint64_t part, std::uint64_t whole) {
+  const double percent = whole == 0 ? 0 : 100 * double(part) / double(whole);
+  return percent < 1 ? "< 1 %" : fmt::format("{:.0f} %", percent);
+}
+
+/// The kernels that have one of some parts: "k" or "3 kernels".
+std::string whose(const std::vector<std::string_view>& kernels) {
+  return kernels.size() == 1 ? std::string(kernels[0]) : support::plural(kernels.size(), "kernel", "kernels");
+}
+
+std::string not_watched(const RunReport& report, const std::string& limits) {
+  std::uint64_t launched = 0, missing = 0;
+  std::vector<std::string_view> kernels;
+  for (const KernelReport& kernel : report.kernels) {
+    const std::uint64_t blocks = launched_blocks(kernel.trace);
+    if (kernel.trace.blocks >= blocks) continue;
+    launched += blocks;
+    missing += blocks - kernel.trace.blocks;
+    kernels.emplace_back(kernel.name);
+  }
+  if (missing == 0) return "";
+  return fmt::format("{} of {} {} of {} were not watched{}", support::grouped(missing), support::grouped(launched),
+                     terms_of(report.maker).blocks, whose(kernels), limits.empty() ? "" : " (" + limits + ")");
+}
+
+/// Accesses that did not fit into the trace, by architecture; and those that have no cost on any.
+std::vector<std::string> not_costed(const RunReport& report, const trace::Trace& trace, const LeftOut& left_out) {
+  std::map<std::string_view, std::uint64_t> without_cost;
+  std::uint64_t missing = 0, accesses = 0;
+  std::vector<std::string_view> kernels;
+  for (const KernelReport& kernel : report.kernels) {
+    accesses += trace::accesses_of(trace.kernels.at(kernel.number)) + kernel.trace.left_out;
+    for (const trace::Report& on : kernel.reports) {
+      std::uint64_t costed = 0;
+      for (const trace::Excess& excess : kernel.trace.excess)
+        costed += excess.architecture == on.architecture->name ? excess.accesses : 0;
+      without_cost[on.architecture->name] +=
+          kernel.trace.excess_accesses - std::min(costed, kernel.trace.excess_accesses);
+    }
+    if (kernel.trace.left_out == 0) continue;
+    missing += kernel.trace.left_out;
+    kernels.emplace_back(kernel.name);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [architecture, count] : without_cost) {
+    if (count == 0) continue;
+    sentences.push_back(fmt::format("{} of {} accesses did not fit into the trace, and have no cost on {}",
+                                    about(count), about(accesses), architecture));
+  }
+  if (missing == 0) return sentences;
+  std::vector<std::pair<std::uint64_t, std::string_view>> kinds;
+  for (const auto& [kind, count] : left_out.kinds) kinds.emplace_back(count, kind);
+  std::ranges::sort(kinds, std::greater());
+  std::string list;
+  for (const auto& [count, kind] : kinds) {
+    list += fmt::format("{}{}{}{}", list.empty() ? " (" : ", ", kind, kinds.size() > 1 ? " " : "",
+                        kinds.size() > 1 ? share_of(count, missing) : "");
+  }
+  sentences.push_back(fmt::format("{} of {} accesses of {} are not counted{}", about(missing), about(accesses),
+                                  whose(kernels), list.empty() ? "" : list + ")"));
+  return sentences;
+}
+
+/// Paths below the current directory become relative.
+std::string with_short_paths(std::string text) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string() + '/';
+  for (auto at = text.find(here); !error && here != "/" && at != std::string::npos; at = text.find(here, at))
+    text.erase(at, here.size());
+  return text;
+}
+
+/// Paints where a word is, at its first place after `from`.
+void paint(std::string& text, std::string_view word, std::string_view sgr, std::size_t from = 0) {
+  const auto at = word.empty() ? std::string::npos : text.find(word, from);
+  if (at != std::string::npos) text.replace(at, word.size(), support::painted(word, sgr));
+}
+
+/// A sentence behind a word such as "fault: ".
+std::string marked(std::string_view word, const std::string& sentence, const TextOptions& options,
+                   std::string_view sgr) {
+  std::string text = support::wrapped(support::visible(fmt::format("{}{}", word, sentence)), options.wrap, 2);
+  if (options.colour) paint(text, word.substr(0, word.size() - 1), sgr);
+  return text;
+}
+
+bool is_incomplete(const RunReport& report, const trace::Report& on) {
+  return report.failed || !report.incomplete.empty() || !on.incomplete.empty();
+}
+
+// --- The worst line of each kernel ---
+
+bool has_conflicts(const banks::Tally& tally) { return tally.conflicts + tally.more_conflicts > 0; }
+
+/// "2 lines with up to 8-way conflicts".
+std::string lines_text(const KernelReport& kernel, std::size_t architecture) {
+  std::set<std::pair<std::string_view, unsigned>> places;
+  std::set<unsigned> all_ways;
+  const trace::Report& on = kernel.reports[architecture];
+  for (std::size_t i = 0; i < on.lines.size(); ++i) {
+    if (!has_conflicts(on.lines[i].costs)) continue;
+    const SourcePlace& place = kernel.lines[architecture][i].place;
+    const auto& pc = on.lines[i].site.pc;
+    places.emplace(place.file, place.line == 0 && pc ? unsigned(*pc) : place.line);
+    if (const auto known = ways(*on.architecture, on.lines[i])) all_ways.insert(*known);
+  }
+  const std::string of =
+      all_ways.empty() ? "" : fmt::format("{}{}-way ", all_ways.size() > 1 ? "up to " : "", *all_ways.rbegin());
+  return fmt::format("{} with {}conflicts", support::plural(places.size(), "line", "lines"), of);
+}
+
+std::string passes_where(const banks::Tally& tally, bool at_least) {
+  banks::Tally known = tally;
+  known.unknown = 0;
+  return fmt::format("{}{} passes where {} would do", at_least ? "at least " : "", report::passes_number(known),
+                     report::ideal_number(known));
+}
+
+/// What a kernel costs on an architecture.
+std::string cost_text(const RunReport& report, const KernelReport& kernel, std::size_t architecture) {
+  const trace::Report& on = kernel.reports[architecture];
+  const bool incomplete = is_incomplete(report, on);
+  const banks::Tally& tally = on.all;
+  std::string text = incomplete ? "no conflict in what was watched" : "no conflicts";
+  if (has_conflicts(tally)) {
+    text =
+        fmt::format("{}: {}", lines_text(kernel, architecture), passes_where(tally, incomplete || tally.unknown > 0));
+    if (const auto share = report::conflict_share(tally)) {
+      text += fmt::format("; {} of its passes are conflicts", report::percent(share));
+    }
+  } else if (tally.unknown > 0) {
+    text = "no conflict in the accesses with a known cost";
+  }
+  if (tally.unknown > 0)
+    text += fmt::format("; {} of {} accesses have no known cost", about(tally.unknown), about(tally.accesses));
+  return text;
+}
+
+/// "k.cu:18  bs[tx][i]  8-way: 65,536 passes where 8,192 would do", on the first architecture with conflicts.
+std::string worst_line_text(const KernelReport& kernel) {
+  const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return has_conflicts(on.all); });
+  if (with == kernel.reports.end()) return "";
+  const auto architecture = std::size_t(with - kernel.reports.begin());
+  const std::size_t number = report::by_cost(*with).front();
+  const trace::LineReport& line = with->lines[number];
+  const report::ShownLine shown = shown_lines(kernel, architecture)[number];
+  const std::string_view access = report::access_in(shown, line);
+  const auto known = ways(*with->architecture, line);
+  return fmt::format("{}   {}   {}{}{}", shown.where,
+                     access.empty() ? fmt::format("{} of {}", access_text(line), line.array) : std::string(access),
+                     known ? fmt::format("{}-way", *known) : "conflicts",
+                     alike(kernel).size() > 1 ? fmt::format(" on {}: ", with->architecture->name) : ": ",
+                     passes_where(line.costs, false));
+}
+
+constexpr std::size_t longest_label = 20, shortest_label = 7;  // "  worst"
+
+/// Lines with labels in front, as wide as the names of the kernels unless these are long.
+class Labelled {
+ public:
+  Labelled(std::size_t widest, const TextOptions& options)
+      : width_(std::clamp(widest, shortest_label, longest_label) + 2), options_(options) {}
+
+  void add(const std::string& label, const std::string& line) {
+    std::string head = support::visible(label), text = support::visible(line);
+    if (head.size() + 2 > width_) {  // on a line of its own
+      text_ += (options_.colour ? support::painted(head, bold) : head) + '\n';
+      head.clear();
+    }
+    std::string row = support::wrapped(fmt::format("{:{}}{}", head, width_, text), options_.wrap, width_);
+    if (options_.colour) {
+      if (const auto end = row.find("-way"); end != std::string::npos) {
+        const auto begin = row.rfind(' ', end) + 1;
+        paint(row, row.substr(begin, end + 4 - begin), red, width_);
+      }
+      if (!head.starts_with(' ')) paint(row, head, bold);
+    }
+    text_ += row;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::size_t width_;
+  const TextOptions& options_;
+  std::string text_;
+};
+
+/// What is left of the kernels, and the sum over all of them.
+std::string others_text(const RunReport& report, std::size_t with_conflicts) {
+  const auto count = [&](auto is) { return std::size_t(std::ranges::count_if(report.kernels, is)); };
+  const auto has = [](const KernelReport& kernel) { return has_accesses(kernel); };
+  const std::size_t accessing = count(has), clean = accessing - with_conflicts,
+                    without = report.kernels.size() - accessing;
+  const KernelReport& first = report.kernels.front();
+  const bool incomplete = std::ranges::any_of(report.kernels, [&](const KernelReport& kernel) {
+    return std::ranges::any_of(kernel.reports, [&](auto& on) { return is_incomplete(report, on); });
+  });
+  const Terms& terms = terms_of(report.maker);
+  const std::string more = with_conflicts > 0 ? "more " : "";
+  const auto kernels = [&](std::size_t number) {
+    return fmt::format("{} {}{}", number, more, number == 1 ? "kernel" : "kernels");
+  };
+  if (accessing == 0) return fmt::format("no access to {}{}", terms.memory, incomplete ? " was recorded" : "");
+  std::string text;
+  if (with_conflicts == 0) {
+    std::vector<std::string_view> names;
+    for (const trace::Report& on : first.reports) names.push_back(on.architecture->name);
+    text = fmt::format("{} on {}: {}", incomplete ? "no conflict in what was watched" : "no bank conflicts",
+                       fmt::join(names, ", "), kernels(clean));
+  } else if (clean > 0) {
+    text = incomplete ? fmt::format("{}: no conflict in what was watched", kernels(clean))
+                      : fmt::format("{} {} no conflicts", kernels(clean), clean == 1 ? "has" : "have");
+  }
+  if (without > 0) {
+    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", without, clean > 0 ? "" : more,
+                        without == 1 ? "kernel has" : "kernels have", incomplete ? "recorded " : "", terms.memory);
+  }
+  return text;
+}
+
+/// The sum over all kernels, once for the architectures on which it is the same.
+std::string totals_text(const RunReport& report) {
+  std::vector<std::pair<std::string, std::string>> sums;  // architectures, cost
+  for (std::size_t a = 0; a < report.kernels.front().reports.size(); ++a) {
+    banks::Tally sum;
+    bool incomplete = false;
+    for (const KernelReport& kernel : report.kernels) {
+      sum.add(kernel.reports[a].all);
+      incomplete |= is_incomplete(report, kernel.reports[a]);
+    }
+    const std::string name(report.kernels.front().reports[a].architecture->name);
+    std::string cost = passes_where(sum, incomplete || sum.unknown > 0);
+    const auto same = std::ranges::find(sums, cost, &std::pair<std::string, std::string>::second);
+    if (same == sums.end()) {
+      sums.emplace_back(name, std::move(cost));
+    } else {
+      same->first += ", " + name;
+    }
+  }
+  std::string text;
+  for (const auto& [names, cost] : sums)
+    text += fmt::format("all {} kernels on {}: {}\n", report.kernels.size(), names, cost);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
+                                 const LeftOut& left_out, const std::string& limits) {
+  std::vector<std::string> counts = not_costed(report, trace, left_out);
+  if (std::string blocks = not_watched(report, limits); !blocks.empty())
+    counts.insert(counts.begin(), std::move(blocks));
+  if (!counts.empty()) told.push_back(fmt::format("{}", fmt::join(counts, "; ")));
+  return told;
+}
+
+std::string gaps_text(const RunReport& report, const TextOptions& options) {
+  constexpr std::size_t most = 4;
+  const bool all = options.detail == Detail::verbose || report.gaps.empty();
+  const std::vector<std::string>& sentences = all ? report.incomplete : report.gaps;
+  std::string text;
+  const std::size_t shown = all ? sentences.size() : std::min(sentences.size(), most);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool more = !all && i + 1 == shown && report.incomplete.size() > shown;
+    text += marked("incomplete: ", with_short_paths(sentences[i]) + (more ? fmt::format("; {}", all_told) : ""),
+                   options, yellow);
+  }
+  return text;
+}
+
+std::string faults_text(const RunReport& report, const TextOptions& options) {
+  constexpr std::size_t usual = 20, most_pairs = 8;
+  const std::size_t most = options.detail == Detail::verbose ? ~std::size_t{0} : usual;
+  std::string text;
+  std::size_t number = 0;
+  for (const KernelReport& kernel : report.kernels) {
+    const auto& diagnoses = kernel.trace.diagnoses;
+    const auto& sites = kernel.trace.sites;
+    for (const auto& cause : kernel.diagnoses_by_cause()) {
+      const trace::DiagnosisRecord& first = diagnoses[cause.front()];
+      if (trace::row_of(first.fault).is_remark || ++number > most) continue;
+      std::string sentence = fmt::format("{}: {}", where(kernel.diagnoses[cause.front()], sites.at(first.site)),
+                                         with_short_paths(sentence_of(first)));
+      if (const std::size_t others = cause.size() - 1; others > 0) {
+        std::vector<std::string> pairs;
+        for (std::size_t i = 1; i <= std::min(others, most_pairs); ++i) {
+          const trace::DiagnosisRecord& race = diagnoses[cause[i]];
+          pairs.push_back(
+              fmt::format("{} and {}", sites.at(race.site).line, sites.at(race.other.value_or(race.site)).line));
+        }
+        if (others > most_pairs) pairs.emplace_back("...");
+        sentence += fmt::format("; and {} in {}, most likely for the same reason, a missing __syncwarp(): lines {}",
+                                support::plural(others, "more race", "more races"), sites.at(first.site).function,
+                                fmt::join(pairs, ", "));
+      }
+      text += marked("fault: ", sentence, options, red);
+    }
+  }
+  if (number > most) text += marked("fault: ", fmt::format("and {} more: {}", number - most, all_told), options, red);
+  return text;
+}
+
+std::string summary_text(const RunReport& report, const TextOptions& options,
+                         const std::vector<KernelFitReport>& fits) {
+  constexpr std::size_t usual = 10;
+  const std::vector<KernelReport>& kernels = report.kernels;
+  if (kernels.empty()) return "";
+  std::vector<std::size_t> worst = worst_first(kernels);
+  std::erase_if(worst, [&](std::size_t k) { return kernels[k].conflicts() == 0 && !kernels[k].has_unknown(); });
+  const std::size_t shown = options.detail == Detail::verbose ? worst.size() : std::min(worst.size(), usual);
+  std::size_t widest = 0;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t width = kernels[worst[i]].name.size();
+    if (width <= longest_label) widest = std::max(widest, width);
+  }
+  Labelled text(widest, options);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const KernelReport& kernel = kernels[worst[i]];
+    const auto groups = alike(kernel);
+    for (const auto& group : groups) {
+      const std::string cost = cost_text(report, kernel, group.front()), names = names_of(kernel, group);
+      text.add(&group == &groups.front() ? kernel.name : "",
+               groups.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
+    }
+    if (const std::string line = worst_line_text(kernel); !line.empty()) text.add("  worst", line);
+    const std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
+    if (!fix.empty()) text.add("  fix", fix);
+    if (fits.empty() && i == 0 && kernel.conflicts() > 0 && !options.fit_command.empty())
+      text.add("  fix", "--fit finds it: " + options.fit_command);
+  }
+  std::string rest;
+  if (shown < worst.size())
+    rest = fmt::format("and {} more kernels with conflicts: {}\n", worst.size() - shown, all_told);
+  if (const std::string others = others_text(report, worst.size()); !others.empty()) rest += others + '\n';
+  if (kernels.size() > 1 && !worst.empty()) rest += totals_text(report);
+  const Terms& terms = terms_of(report.maker);
+  std::uint64_t bytes = 0;
+  for (const KernelReport& kernel : kernels) bytes += kernel.trace.copied_bytes;
+  if (bytes > 0) {
+    rest +=
+        fmt::format("not counted: {} bytes of {} moved by {}\n", support::grouped(bytes), terms.memory, terms.copies);
+  }
+  return text.take() + rest;
+}
+
+}  // namespace bankwise::driver
