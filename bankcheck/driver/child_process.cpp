@@ -180,6 +180,8 @@ class TimeLimit {
 Ended wait_for(pid_t child, int pipe, const Wait& wait, SignalsToChild& signals) {
   Ended ended{.process = child};
   TimeLimit limit(wait.time_limit);
+  const Clock::time_point hint_at = Clock::now() + std::chrono::milliseconds(long(1000 * wait.hint_after));
+  bool is_hinted = wait.hint.empty() || isatty(STDERR_FILENO) != 0;
   for (bool running = true, open = true; running || open;) {
     pollfd ready{pipe, POLLIN, 0};
     const int events = poll(&ready, open ? 1 : 0, running ? 50 : 0);
@@ -193,6 +195,10 @@ Ended wait_for(pid_t child, int pipe, const Wait& wait, SignalsToChild& signals)
     signals.pass_on(child);
     limit.enforce(child);
     if (wait.progress != nullptr) wait.progress->show();
+    if (!is_hinted && Clock::now() > hint_at) {
+      is_hinted = true;
+      (void)support::write_all(STDERR_FILENO, fmt::format("bankcheck: {}\n", wait.hint));
+    }
     const pid_t changed = waitpid(child, &ended.status, WNOHANG);
     if (changed == -1 && errno != EINTR) throw std::runtime_error("cannot wait for the program: " + last_error());
     running = changed != child;
@@ -317,6 +323,12 @@ Ran run_quietly(const std::vector<std::string>& command) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   ran.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return ran;
+}
+
+std::string hint_to_watch_less(std::uint64_t max_groups, std::string_view blocks) {
+  if (max_groups > 0) return "";
+  return fmt::format("the program is still running; --max-groups 2 watches 2 {} of each launch and takes less time",
+                     blocks);
 }
 
 bool ended_from_outside(const Ended& ended) {

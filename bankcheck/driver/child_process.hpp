@@ -96,6 +96,9 @@ class Progress {
 
 // --- Programs and how they end ---
 
+/// Wait::hint for a program of which all blocks are watched; "" if it watches fewer already.
+std::string hint_to_watch_less(std::uint64_t max_groups, std::string_view blocks);
+
 /// How a program ended.
 struct Ended {
   std::string program;             ///< as the user called it
@@ -113,6 +116,8 @@ struct Wait {
   std::function<void(std::string_view)> watch_stderr;  ///< called with each piece of the command's stderr
   Progress* progress = nullptr;                        ///< shown while the command runs
   double time_limit = 0;                               ///< in seconds; 0: none
+  std::string hint;                                    ///< told once if the command runs long and stderr is no terminal
+  double hint_after = 15;                              ///< in seconds
 };
 
 /// Runs a command to its end; `program` is the file of its first word, from find_program(). Signals that would end

@@ -98,8 +98,9 @@ std::string tables(const KernelReport& kernel, bool incomplete, const TextOption
     const std::string table = support::visible(
         report::line_table(on, shown_lines(kernel, group.front()),
                            {.columns = options.columns, .at_least = incomplete || !on.incomplete.empty()}));
-    text += (options.colour ? with_red_conflicts(table) : table) + report::merged_legend(on) +
-            levels_table(on, options.detail == Detail::verbose);
+    text += options.colour ? with_red_conflicts(table) : table;
+    if (trace::merging_matters(on)) text += support::wrapped(report::merged_legend(on), options.wrap, 4);
+    text += levels_table(on, options.detail == Detail::verbose);
   }
   return text;
 }
@@ -199,15 +200,15 @@ std::string rule(const RunReport& report, const TextOptions& options) {
 
 /// All sections: kernels with costs, then the others, of which there may be many.
 std::string sections(const RunReport& report, const TextOptions& options) {
-  constexpr std::size_t usual = 20;
+  constexpr std::size_t usual = 10, usual_others = 20;
   std::string text, others;
-  std::size_t left_out = 0, short_ones = 0;
-  bool is_worst = true;
+  std::size_t left_out = 0, number = 0, short_ones = 0;
   for (const std::size_t k : worst_first(report.kernels)) {
     const KernelReport& kernel = report.kernels[k];
-    if (options.detail == Detail::verbose || has_costs(kernel)) {
-      text += section(report, kernel, options, std::exchange(is_worst, false));
-    } else if (++short_ones <= usual) {
+    const bool everything = options.detail == Detail::verbose, is_long = everything || has_costs(kernel);
+    if (is_long && (everything || number < usual)) {
+      text += section(report, kernel, options, number++ == 0);
+    } else if (!is_long && ++short_ones <= usual_others) {
       others += section(report, kernel, options, false);
     } else {
       ++left_out;
@@ -215,11 +216,6 @@ std::string sections(const RunReport& report, const TextOptions& options) {
   }
   if (left_out > 0) others += fmt::format("and {} more kernels: --verbose lists all of them\n", left_out);
   return text + (others.empty() ? "" : '\n' + others);
-}
-
-bool is_nvidia(const RunReport& report) {
-  return std::ranges::any_of(report.kernels.front().reports,
-                             [](auto& on) { return on.architecture->name.starts_with("sm_"); });
 }
 
 std::string fits_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
@@ -282,12 +278,9 @@ std::string to_text(const RunReport& report, const TextOptions& options, const s
   if (options.fits_only) return text + fits_text(report, options, fits);
   text += faults_text(report, options);
   const bool has_conflicts = std::ranges::any_of(report.kernels, [](auto& kernel) { return kernel.conflicts() > 0; });
-  if (options.detail != Detail::quiet) {
-    text += summary_text(report, options, fits);
-    if (has_conflicts && is_nvidia(report)) text += "pass: one turn of the banks; NVIDIA's counters call it a wavefront\n";
-  }
+  if (options.detail > Detail::quiet) text += summary_text(report, options, fits);
   if (options.detail > Detail::summary) text += sections(report, options) + fits_text(report, options, fits);
-  if (options.detail > Detail::quiet && has_conflicts && !options.next.empty())
+  if (options.detail > Detail::summary && has_conflicts && !options.next.empty())
     text += support::wrapped("\nnext: " + options.next, options.wrap, 6);
   return options.after_program && !text.empty() ? rule(report, options) + text : text;
 }

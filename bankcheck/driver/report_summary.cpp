@@ -154,7 +154,7 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
     text =
         fmt::format("{}: {}", lines_text(kernel, architecture), passes_where(tally, incomplete || tally.unknown > 0));
     if (const auto share = report::conflict_share(tally)) {
-      text += fmt::format("; {} of its passes are conflicts", report::percent(share));
+      text += fmt::format("; {} are conflicts", report::percent(share));
     }
   } else if (tally.unknown > 0) {
     text = "no conflict in the accesses with a known cost";
@@ -247,7 +247,7 @@ std::string others_text(const RunReport& report, std::size_t with_conflicts) {
 }
 
 /// The sum over all kernels, once for the architectures on which it is the same.
-std::string totals_text(const RunReport& report) {
+std::vector<std::string> totals(const RunReport& report) {
   std::vector<std::pair<std::string, std::string>> sums;  // architectures, cost
   for (std::size_t a = 0; a < report.kernels.front().reports.size(); ++a) {
     banks::Tally sum;
@@ -265,10 +265,10 @@ std::string totals_text(const RunReport& report) {
       same->first += ", " + name;
     }
   }
-  std::string text;
+  std::vector<std::string> sentences;
   for (const auto& [names, cost] : sums)
-    text += fmt::format("all {} kernels on {}: {}\n", report.kernels.size(), names, cost);
-  return text;
+    sentences.push_back(fmt::format("all {} kernels on {}: {}", report.kernels.size(), names, cost));
+  return sentences;
 }
 
 }  // namespace
@@ -290,8 +290,7 @@ std::string gaps_text(const RunReport& report, const TextOptions& options) {
   const std::size_t shown = all ? sentences.size() : std::min(sentences.size(), most);
   for (std::size_t i = 0; i < shown; ++i) {
     const bool more = !all && i + 1 == shown && report.incomplete.size() > shown;
-    text += marked("incomplete: ", with_short_paths(sentences[i]) + (more ? fmt::format("; {}", all_told) : ""),
-                   options, yellow);
+    text += marked("incomplete: ", sentences[i] + (more ? fmt::format("; {}", all_told) : ""), options, yellow);
   }
   return text;
 }
@@ -357,17 +356,22 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
       text.add("  fix", "--fit finds it: " + options.fit_command);
   }
   std::string rest;
-  if (shown < worst.size())
-    rest = fmt::format("and {} more kernels with conflicts: {}\n", worst.size() - shown, all_told);
-  if (const std::string others = others_text(report, worst.size()); !others.empty()) rest += others + '\n';
-  if (kernels.size() > 1 && !worst.empty()) rest += totals_text(report);
+  const auto add = [&](const std::string& sentence) {
+    if (!sentence.empty()) rest += support::wrapped(support::visible(sentence), options.wrap, 2);
+  };
+  if (shown < worst.size()) add(fmt::format("and {} more kernels with conflicts: {}", worst.size() - shown, all_told));
+  add(others_text(report, worst.size()));
+  if (kernels.size() > 1 && !worst.empty()) {
+    for (const std::string& sum : totals(report)) add(sum);
+  }
   const Terms& terms = terms_of(report.maker);
   std::uint64_t bytes = 0;
   for (const KernelReport& kernel : kernels) bytes += kernel.trace.copied_bytes;
-  if (bytes > 0) {
-    rest +=
-        fmt::format("not counted: {} bytes of {} moved by {}\n", support::grouped(bytes), terms.memory, terms.copies);
-  }
+  if (bytes > 0)
+    add(fmt::format("not counted: {} bytes of {} moved by {}", support::grouped(bytes), terms.memory, terms.copies));
+  const bool has_nvidia = std::ranges::any_of(
+      kernels.front().reports, [](const trace::Report& on) { return on.architecture->name.starts_with("sm_"); });
+  if (!worst.empty() && has_nvidia) add("pass: one turn of the banks; NVIDIA's counters call it a wavefront");
   return text.take() + rest;
 }
 

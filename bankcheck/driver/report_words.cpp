@@ -18,6 +18,9 @@ constexpr Terms opencl_terms{"work-group",  "work-groups", "work-items", "local 
 constexpr Terms cuda_terms{"block",  "blocks", "threads", "shared memory", "bulk copies, TMA and wgmma",
                            "blocks", false};
 
+/// "work-item", of "work-items".
+std::string_view one_of(std::string_view many) { return many.substr(0, many.size() - 1); }
+
 std::string size_text(const std::array<std::uint64_t, 3>& size) {
   const auto dimensions = size[2] != 1 ? 3 : size[1] != 1 ? 2 : 1;
   return fmt::format("{}", fmt::join(size.begin(), size.begin() + dimensions, " x "));
@@ -31,10 +34,10 @@ std::string narrow_groups(const KernelReport& kernel, const Terms& terms) {
     narrowest = std::min(narrowest, std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2]);
   }
   if (narrowest >= warp) return "";
-  const std::string_view thread = terms.threads.substr(0, terms.threads.size() - 1);
   return fmt::format("{} of {} fill {} % of a warp of {}; the other lanes are idle{}", terms.blocks,
-                     support::plural(narrowest, thread, terms.threads), report::percent_text(double(narrowest) / warp),
-                     warp, terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
+                     support::plural(narrowest, one_of(terms.threads), terms.threads),
+                     report::percent_text(double(narrowest) / warp), warp,
+                     terms.simulated ? ", and the program may use groups this small only on CPUs" : "");
 }
 
 /// Why lines have no file although one contains them.
@@ -116,9 +119,11 @@ std::string where(const PlacedLine& line, const trace::Site& site) {
 }
 
 std::string launches_text(const trace::KernelTrace& trace, const Terms& terms) {
-  const std::string size = trace.shapes.size() > 1
-                               ? "several sizes"
-                               : fmt::format("{} {}", size_text(trace.shapes.front().block), terms.threads);
+  std::string size = "several sizes";
+  if (trace.shapes.size() == 1) {
+    const std::string lengths = size_text(trace.shapes.front().block);
+    size = fmt::format("{} {}", lengths, lengths == "1" ? one_of(terms.threads) : terms.threads);
+  }
   return fmt::format("{}, {} of {}", support::plural(launches_of(trace), "launch", "launches"),
                      support::plural(trace.blocks, terms.block, terms.blocks), size);
 }

@@ -83,7 +83,7 @@ std::string typed_with(const std::string& option) {
   std::size_t number = 0;
   for (std::size_t at = 0; at < words.size(); at = words.find('\0', at) + 1, ++number) {
     const std::string word = words.substr(at, words.find('\0', at) - at);
-    if (number == 0) continue;
+    if (number == 0 || word == "--quiet" || word == "--summary" || word == "--verbose") continue;
     const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
       return std::isalnum(c) != 0 || std::string_view("-_./=,:+@%").find(char(c)) != std::string_view::npos;
     });
@@ -241,10 +241,11 @@ TextOptions Reporting::text_options() const {
   if (const unsigned columns = support::terminal_columns(0); columns > 0) text.columns = text.wrap = columns;
   const bool has_page = !report::path_of(options_.outputs, "--html").empty();
   if (!has_fit) text.fit_command = typed_with("--fit");
-  text.next = has_fit ? options_.next_after_fit : "--fit proposes a layout without the conflicts";
-  if (!has_page) {
+  const bool helps = std::ranges::any_of(fits_, [](auto& report) { return changes_something(report.fit); });
+  if (!has_fit) text.next = "--fit proposes a layout without the conflicts";
+  if (helps) text.next = options_.next_after_fit;
+  if (!has_page)
     text.next += fmt::format("{}--html report.html shows the source beside its banks", text.next.empty() ? "" : ", ");
-  }
   return text;
 }
 

@@ -120,7 +120,10 @@ driver::Outcome run_emulated(EmulatedRun run) {
   const driver::Ended ended = [&] {
     const Preloaded preloaded(folder);
     return driver::start_and_wait(run.program, run.command,
-                                  {.own_stdout = run.own_stdout, .progress = &progress, .time_limit = run.time_limit});
+                                  {.own_stdout = run.own_stdout,
+                                   .progress = &progress,
+                                   .time_limit = run.time_limit,
+                                   .hint = driver::hint_to_watch_less(run.request.max_blocks, "blocks")});
   }();
 
   driver::Outcome outcome;

@@ -174,6 +174,8 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   run.request.max_blocks = options.max_groups;
   run.request.kernels = names_without_numbers(options.report.kernels);
   options.report.fit.fit |= verifies();
+  if (!verifies() && !is_built)
+    options.report.next_after_fit = "--verify makes the change in a copy, runs it and compares";
   options.report.emitted = emitted_lines(cubins_, program_, cache_);
   const auto folder = std::make_shared<driver::TemporaryFolder>();
   if (verifies()) run.request.results = *folder / "results";

@@ -176,7 +176,8 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
                                      {.own_stdout = !reporting.quiet(),
                                       .watch_stderr = [&](std::string_view bytes) { messages.read(bytes); },
                                       .progress = &progress,
-                                      .time_limit = options.time_limit});
+                                      .time_limit = options.time_limit,
+                                      .hint = hint_to_watch_less(options.max_groups, blocks)});
 
   Outcome outcome;
   const auto damaged = [&](std::uint64_t line) {

@@ -25,13 +25,13 @@ std::string mark(const std::vector<unsigned>& lanes, bool collides) {
   return lanes.empty() ? "." : (collides ? "!" : "") + cell_text(lanes);
 }
 
-/// Columns of a cell: marks do not touch their neighbours.
-unsigned cell_width(const BankPicture& picture) {
+/// Columns of a cell: the marks that are shown do not touch their neighbours.
+unsigned cell_width(const BankPicture& picture, unsigned max_turns) {
   std::size_t widest = 3;
   for (const LaneGroupPicture& lane_group : picture.lane_groups) {
-    for (const auto& turn : lane_group.turns) {
-      for (std::size_t bank = 0; bank < turn.size(); ++bank)
-        widest = std::max(widest, mark(turn[bank], collides(lane_group, bank)).size());
+    for (std::size_t turn = 0; turn < std::min<std::size_t>(lane_group.turns.size(), max_turns); ++turn) {
+      for (std::size_t bank = 0; bank < picture.banks; ++bank)
+        widest = std::max(widest, mark(lane_group.turns[turn][bank], collides(lane_group, bank)).size());
     }
   }
   return unsigned(widest) + 1;
@@ -108,7 +108,7 @@ BankPicture picture(const banks::Architecture& architecture, const banks::Access
 }
 
 std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_turns) {
-  const unsigned cell = cell_width(picture);
+  const unsigned cell = cell_width(picture, max_turns);
   unsigned across = picture.banks;
   while (across > 8 && label + cell * across > columns) across /= 2;
   std::string text;

@@ -167,8 +167,9 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   std::vector<Row> rows{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
   if (merged) rows[0].insert(rows[0].end(), {"merged", "merged conflicts"});
   const std::vector<std::size_t> order = by_cost(report);
+  constexpr std::size_t average = 1;  // of lanes: no sum, and no lower bound
   const auto add = [&](Row row, const Row& numbers, const char* before) {
-    for (const std::string& number : numbers) row.push_back(before + number);
+    for (std::size_t i = 0; i < numbers.size(); ++i) row.push_back(i == average ? numbers[i] : before + numbers[i]);
     rows.push_back(std::move(row));
   };
   for (const std::size_t i : order) {
@@ -195,7 +196,7 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
 
 std::string merged_legend(const trace::Report& report) {
   return trace::merging_matters(report) ? "  merged: the passes that remain if the compiler merges neighbouring "
-                                          "accesses and drops repeated loads\n"
+                                          "accesses and drops repeated loads"
                                         : "";
 }
 
@@ -212,7 +213,7 @@ std::string to_text(const trace::Report& report) {
   text += fmt::format("{} on {}, {} traced\n", report.kernel, report.architecture->name,
                       support::plural(report.blocks, "block", "blocks"));
   if (!report.lines.empty()) text += line_table(report, lines, {.columns = columns, .total = false});
-  text += merged_legend(report);
+  if (trace::merging_matters(report)) text += merged_legend(report) + '\n';
   text += fmt::format("{}{}; ALU utilization {}, SIMT efficiency {}\n", report.incomplete.empty() ? "" : "at least ",
                       known_costs(report.all), percent(alu_utilization(report.all, report.warp)),
                       percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));

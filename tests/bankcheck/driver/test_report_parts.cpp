@@ -41,7 +41,7 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
       text,
       ContainsSubstring(
           "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: 2 passes where 1 would do"));
-  CHECK_THAT(text, ContainsSubstring("1 line with 2-way conflicts: 6 passes where 4 would do; 33.3 % of its passes"));
+  CHECK_THAT(text, ContainsSubstring("1 line with 2-way conflicts: 6 passes where 4 would do; 33.3 % are conflicts"));
   CHECK(text.find("idle") == std::string::npos);  // no picture of banks
   const auto parsed = json::parse(to_json(report));
   const auto& on = parsed.at("kernels").at(0).at("architectures").at(0);

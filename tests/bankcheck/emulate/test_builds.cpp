@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include <bankwise/support/numbers.hpp>
 #include "tests/bankcheck/emulate/emulated_program.hpp"
 
 namespace {
@@ -127,7 +128,7 @@ TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
                                          "}\n";
   const std::string first = folder + "/first.cu", other = folder + "/other.cpp";
   for (const std::string& order : {first + " " + other, other + " " + first}) {
-    const Outcome outcome = ended(0, emulate(order));
+    const Outcome outcome = ended(0, emulate("--verbose " + order));
     CHECK_THAT(outcome.out, ContainsSubstring("first.cu:5") && ContainsSubstring("first.cu:7"));
   }
 }
@@ -208,7 +209,7 @@ TEST_CASE("emulate/programs/killed", "[emulate]") {
       [&](unsigned number) {
         write_source(number);
         CHECK_THAT(ended(1, bankcheck(arguments)).err,
-                   ContainsSubstring("k has " + std::to_string(62 * (number + 1)) + " conflicts"));
+                   ContainsSubstring("k has " + bankwise::support::grouped(62 * (number + 1)) + " conflicts"));
       });
 }
 

@@ -8,7 +8,8 @@ namespace {
 TEST_CASE("emulate/programs/every_launch", "[emulate]") {
   // The program as it is, and in a project's own build.
   for (const Outcome& outcome : {emulate(source("launches")), bankcheck("emulate -- '" WHOLE_PROGRAM "'")}) {
-    CHECK_THAT(ended(0, outcome).out, ContainsSubstring("right\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
+    CHECK_THAT(ended(0, outcome).out, ContainsSubstring("right\n-- bankcheck emulate: ") &&
+                                          ContainsSubstring("\nscale<int, 2, 1>: 1 launch, 1 block of 4 threads"));
   }
   CHECK(bankcheck("emulate -- /no/such/program").code == 3);
 }
@@ -26,7 +27,9 @@ TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {
     CHECK_THAT(outcome.out, ContainsSubstring(said + "right\n"));
     // Launches that did not run count.
     CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 blocks of 256 threads"));
-    CHECK_THAT(outcome.out, ContainsSubstring("incomplete: 9 of the 2304 blocks of sum were watched"));
+    CHECK_THAT(outcome.out,
+               ContainsSubstring("incomplete: 58,650 of 58,880 blocks of 10 kernels were not watched (--max-"
+                                 "groups 1); --verbose lists all of them\n"));
   }
 }
 
@@ -119,7 +122,7 @@ TEST_CASE("emulate/programs/limits_as_elsewhere", "[emulate]") {
   CHECK(emulate("--max-conflicts 3967 " + source("endings")).code == 1);
 
   const Outcome part = ended(0, emulate("--max-groups 2 " + source("endings")));
-  CHECK_THAT(part.out, ContainsSubstring("incomplete: 2 of the 4 blocks of transpose were watched\n"));
+  CHECK_THAT(part.out, ContainsSubstring("incomplete: 2 of 4 blocks of transpose were not watched (--max-groups 2)\n"));
   CHECK(emulate("--max-groups 2 --max-conflicts 100000 " + source("endings")).code == 1);
 }
 
@@ -168,7 +171,7 @@ TEST_CASE("emulate/programs/unfinished_launch", "[emulate]") {
                             "int main() { int* out; cudaMalloc(&out, 512); column<<<1 << 16, 32>>>(out); }\n";
   const Outcome outcome = ended(3, emulate("--time-limit 2 --fit --json " + json + " '" + program + "'"));
   CHECK_THAT(outcome.err, ContainsSubstring("had not ended after 2 seconds"));
-  CHECK_THAT(outcome.out, ContainsSubstring(" of the 65536 blocks of column were watched\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring(" of 65,536 blocks of column were not watched\n"));
   CHECK_THAT(outcome.out, ContainsSubstring("store 4"));
   CHECK_THAT(outcome.out, ContainsSubstring("words[y][x ^ y]") && ContainsSubstring("the trace is incomplete"));
   CHECK_THAT(text_of(json), ContainsSubstring("\"fit\""));
@@ -177,7 +180,7 @@ TEST_CASE("emulate/programs/unfinished_launch", "[emulate]") {
 TEST_CASE("emulate/programs/cooperative", "[emulate]") {
   const Outcome outcome = ended(0, emulate("--max-groups 1 " + source("cooperative")));
   CHECK_THAT(outcome.out, ContainsSubstring("right\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring(" of the 128 blocks of turn were watched\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring(" of 128 blocks of turn were not watched (--max-groups 1)\n"));
 }
 
 TEST_CASE("emulate/programs/host_memory_faults", "[emulate]") {

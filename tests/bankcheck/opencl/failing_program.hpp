@@ -7,8 +7,13 @@
 #include "checked_program.hpp"
 #include "tests/catch_any.hpp"
 
-/// The first line of the report of a program that launched the kernel `good` once.
-inline const std::string report = "good: 1 launch, 1 work-group of 64 work-items\n";
+/// The line of the report of a program that launched the kernel `good` once.
+inline const std::string report = "\ngood: 1 launch, 1 work-group of 64 work-items";
+
+/// Whether the program has written nothing, and bankcheck's report has the line.
+inline bool is_report(const std::string& text, const std::string& line = report) {
+  return text.starts_with("-- bankcheck opencl: ") && text.find(line) != std::string::npos;
+}
 
 /// Runs the command with its own directory for temporary files, which must be empty at the end.
 inline Outcome run_cleanly(const std::string& command, const std::string& options = "") {

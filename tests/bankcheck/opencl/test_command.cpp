@@ -47,8 +47,11 @@ TEST_CASE("opencl/command/help") {
 TEST_CASE("opencl/command/report") {
   const Outcome outcome = ended(0, on_two_kernels(""));
   CHECK(outcome.err.empty());
-  CHECK(outcome.out.starts_with(says + "column: 1 launch, 1 work-group of 64 work-items\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("\nrow: 1 launch, 1 work-group of 64 work-items\n"));
+  CHECK(outcome.out.starts_with(
+      says + "-- bankcheck opencl: 2 launches of 2 kernels --\ncolumn   1 line with 32-way conflicts: "));
+  CHECK_THAT(outcome.out, ContainsSubstring("\ncolumn: 1 launch, 1 work-group of 64 work-items\n"));
+  CHECK_THAT(outcome.out,
+             ContainsSubstring("\nrow: 1 launch, 1 work-group of 64 work-items; 4 accesses, no conflicts"));
   CHECK_THAT(outcome.out, ContainsSubstring("tile[32 * i] = (int)i;"));
   CHECK_THAT(outcome.out, ContainsSubstring("worst on sm_90: "));
   const Checked checked = check(two_kernels);
@@ -68,7 +71,7 @@ TEST_CASE("opencl/command/max_conflicts") {
           (code == 0
                ? ""
                : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + limit + "\n"));
-    CHECK(outcome.out.starts_with(says + "column: "));  // the report is printed as well
+    CHECK(outcome.out.starts_with(says + "-- bankcheck opencl: "));  // the report is printed as well
   }
   const Outcome outcome = ended(1, on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942"));
   CHECK(count(outcome.err, "bankcheck: column has ") == 2);
@@ -84,7 +87,7 @@ TEST_CASE("opencl/command/several_architectures") {
   CHECK(checked.on("column", 0).at("warp_width") == 32);
   CHECK(checked.on("column", 1).at("warp_width") == 64);
   CHECK(checked.on("column", 1).at("accesses") == 1);
-  // Their names are in the table head, in order.
+  // Their names are in the first lines, in order.
   CHECK(checked.outcome.out.find("sm_90") < checked.outcome.out.find("gfx942"));
 }
 
@@ -267,10 +270,10 @@ TEST_CASE("opencl/command/arguments") {
     return ended(0, bankcheck("opencl " + options + " -- " + two_kernels + " " + arguments, before)).out;
   };
   CHECK(out("--json - --help -- --arch x '' 'a b' opencl")
-            .starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\ncolumn: "));
+            .starts_with("program says: [--json] [-] [--help] [--] [--arch] [x] [] [a b] [opencl]\n-- bankcheck"));
   CHECK(out("'[a,b]' '{}' 'c,d' '[]' '\"e\"'").starts_with("program says: [[a,b]] [{}] [c,d] [[]] [\"e\"]\n"));
   CHECK(out("--copy-stdin", "", "printf 'one\\ntwo\\n' |")
-            .starts_with("program says: [--copy-stdin]\none\ntwo\ncolumn: "));
+            .starts_with("program says: [--copy-stdin]\none\ntwo\n-- bankcheck"));
   for (const char* option :
        {"--arch sm_80", "--kernel row", "--max-conflicts 62", "--sources .", "--local-memory 65536"}) {
     INFO(option);

@@ -28,10 +28,10 @@ struct Asleep : StartedProgram {
 TEST_CASE("opencl/failures/control") {
   for (const auto& [name, line] : {std::pair("good", report),
                                    {"_exit", report},  // output that the program did not flush is lost, as always
-                                   {"children", "good: 3 launches, 3 work-groups of 64 work-items\n"}}) {
+                                   {"children", "\ngood: 3 launches, 3 work-groups of 64 work-items"}}) {
     const Outcome outcome = ended(0, run_cleanly(mode(name)));
     CHECK(outcome.err.empty());
-    CHECK(outcome.out.starts_with(line));
+    CHECK(is_report(outcome.out, line));
   }
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("opencl/failures/blamed") {
        }) {
     const Outcome outcome = check_blames(blamed.command, blamed.words);
     INFO(blamed.command << outcome.out);
-    CHECK((blamed.has_report ? outcome.out.find('\n' + report) != std::string::npos : outcome.out.empty()));
+    CHECK((blamed.has_report ? outcome.out.find(report) != std::string::npos : outcome.out.empty()));
   }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("opencl/failures/oclgrind_errors") {
 
 TEST_CASE("opencl/failures/unsupported_and_goes_on") {
   const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
-  CHECK_THAT(check_blames(program("unsupported") + " create", limit).out, ContainsSubstring('\n' + report));
+  CHECK_THAT(check_blames(program("unsupported") + " create", limit).out, ContainsSubstring(report));
   // Oclgrind prints the reason only on stderr.
   for (const char* quiet : {"unsupported' create_quietly", "dlopened' create_quietly"}) {
     const Outcome outcome =
@@ -116,7 +116,7 @@ TEST_CASE("opencl/failures/unsupported_and_goes_on") {
 
 TEST_CASE("opencl/failures/quotes_oclgrind") {
   const Outcome outcome = ended(0, run_cleanly(program("unsupported") + " quote"));
-  CHECK(outcome.out.starts_with(report));
+  CHECK(is_report(outcome.out));
   CHECK(count(outcome.err, "OCLGRIND FATAL ERROR") == 2);
   CHECK(sentences_in(outcome.err).empty());
 }
@@ -132,7 +132,7 @@ TEST_CASE("opencl/failures/any_bytes") {
   const Outcome outcome = ended(0, run_cleanly(mode("noise")));
   CHECK((outcome.err == noise));  // in parentheses, so that Catch2 does not print the bytes
   CHECK((outcome.out.compare(0, size, noise) == 0));
-  CHECK(outcome.out.substr(std::min(size, outcome.out.size())).starts_with(report));
+  CHECK(is_report(outcome.out.substr(std::min(size, outcome.out.size()))));
   const Outcome quiet = ended(0, run_cleanly(mode("noise"), "--json -"));
   CHECK(nlohmann::json::parse(quiet.out).at("kernels").size() == 1);
   CHECK(quiet.err.size() == 2 * size);
@@ -185,9 +185,9 @@ TEST_CASE("opencl/failures/temporary_directory") {
   const std::string in_scratch = "cd '" + scratch.path().string() + "'; mkdir temporary;";
   const Outcome relative = ended(
       0, bankcheck("opencl -- " + program("long_runs") + " chdir column 1 1 1", in_scratch + " TMPDIR=temporary"));
-  CHECK(relative.out.starts_with("column: 1 launch"));
+  CHECK(is_report(relative.out, "\ncolumn: 1 launch"));
   CHECK(std::filesystem::is_empty(scratch.path() / "temporary"));
-  CHECK(bankcheck("opencl -- " + mode("good"), "TMPDIR=").out.starts_with(report));
+  CHECK(is_report(bankcheck("opencl -- " + mode("good"), "TMPDIR=").out));
   check_fails("opencl -- " + mode("good"), 3, "has a space, a colon or a comma",
               "mkdir '" + (scratch.path() / "a,b").string() + "'; TMPDIR='" + (scratch.path() / "a,b").string() + "'");
 }
@@ -254,9 +254,9 @@ std::string exits(const std::string& name) { return program("exits") + " " + nam
 TEST_CASE("opencl/exits/calls_at_exit") {
   const Outcome outcome = ended(0, run_cleanly(exits("release_at_exit")));
   CHECK(outcome.err.empty());
-  CHECK(outcome.out.starts_with(report));
+  CHECK(is_report(outcome.out));
   const Outcome launch = ended(0, run_cleanly(exits("launch_at_exit")));
-  CHECK(launch.out.starts_with("good: 2 launches, 2 work-groups of 64 work-items\n"));
+  CHECK(is_report(launch.out, "\ngood: 2 launches, 2 work-groups of 64 work-items"));
 }
 
 TEST_CASE("opencl/exits/crash_at_exit") {
@@ -265,7 +265,7 @@ TEST_CASE("opencl/exits/crash_at_exit") {
   const Outcome outcome = ended(
       0, run_cleanly(exits("abort_at_exit"), "--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
                                                  folder + "/b --trace " + folder + "/t"));
-  CHECK(outcome.out.starts_with(report));
+  CHECK(is_report(outcome.out));
   CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program '"));
   CHECK_THAT(outcome.err, ContainsSubstring("crashed: signal 6 (Aborted), at exit, after its last launch had ended\n"));
   CHECK(sentences_in(outcome.err).size() == 1);
@@ -273,13 +273,13 @@ TEST_CASE("opencl/exits/crash_at_exit") {
   CHECK(nlohmann::json::parse(text_of(scratch.path() / "s")).at("version") == "2.1.0");
   CHECK_THAT(text_of(scratch.path() / "b"), ContainsSubstring("\ngood,sm_90,4,0,0\n"));
   const Outcome again = ended(0, bankcheck("report " + folder + "/t"));
-  CHECK(again.out == outcome.out);
+  CHECK(outcome.out.ends_with(again.out));
 }
 
 TEST_CASE("opencl/exits/blamed") {
   check_blames(exits("exit5_abort_at_exit"), "failed with exit code 5");
   for (const char* when : {"abort_in_kernel", "abort_in_kernel_at_exit"}) {
-    CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, ContainsSubstring('\n' + report));
+    CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, ContainsSubstring(report));
   }
   check_blames(exits("_exit_in_kernel"), "a launch of endless had not ended when its process ended");
   check_blames(exits("child_aborts_in_kernel"), "a launch of endless had not ended when its process ended");
@@ -304,7 +304,7 @@ TEST_CASE("opencl/device/one_gpu") {
     for (const char* line :
          {"CPUs: -1, 0\n", "accelerators: -1\n", "default: 0\n", "type: 4\n", "compute units: 16\n",
           "local memory: 65536\n", "name: Oclgrind Simulator, 1\n", "too little room: -30\n", "no such query: -30\n",
-          "context of CPUs: -1\n", "preferred multiple: 32\n", "for_gpus: 1 launch, 1 work-group of 32 work-items\n"}) {
+          "context of CPUs: -1\n", "preferred multiple: 32\n", "for_gpus: 1 launch, 1 work-group of 32 work-items"}) {
       CHECK_THAT(text, ContainsSubstring(line));
     }
     CHECK_THAT(text, !ContainsSubstring("for_cpus"));

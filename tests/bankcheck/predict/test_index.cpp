@@ -220,11 +220,12 @@ TEST_CASE("predict/picture/exact_text") {
   const auto bytes = picture_of("sm_13", Operation::load, 1, 0xffff, [](unsigned lane) { return lane; });
   CHECK(to_text(bytes, 80) ==
         "\nlanes 0-15: 4 passes\n"
-        "  bank      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15\n"
-        "  pass 1   0+  !4  !8 !12   .   .   .   .   .   .   .   .   .   .   .   .\n"
-        "  pass 2    . !5+  !9 !13   .   .   .   .   .   .   .   .   .   .   .   .\n"
-        "  pass 3    .   .!10+ !14   .   .   .   .   .   .   .   .   .   .   .   .\n"
-        "  pass 4    .   .   . !15   .   .   .   .   .   .   .   .   .   .   .   .\n");
+        "  bank       0    1    2    3    4    5    6    7\n"
+        "  pass 1    0+   !4   !8  !12    .    .    .    .\n"
+        "  pass 2     .  !5+   !9  !13    .    .    .    .\n"
+        "  pass 3     .    . !10+  !14    .    .    .    .\n"
+        "  pass 4     .    .    .  !15    .    .    .    .\n"
+        "  banks 8-15: idle\n");
 }
 
 TEST_CASE("predict/picture/titles_and_idle_banks") {

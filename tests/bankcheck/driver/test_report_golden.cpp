@@ -1,0 +1,183 @@
+// Whole texts of `bankcheck report`, which are those of the checkers, as files of the folder golden. The variable
+// BANKWISE_REWRITE_GOLDEN, if it is set, makes the test write the files instead; then look at the difference in git.
+#include <cstdlib>
+#include <fstream>
+
+#include <bankwise/trace/builder.hpp>
+#include <bankwise/trace/codec.hpp>
+#include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using trace::Maker;
+
+namespace {
+
+constexpr const char* cuda_source = R"(__global__ void transpose(float* out, const float* in, int pitch) {
+  __shared__ float tile[32][32];
+  tile[threadIdx.y][threadIdx.x] = in[(blockIdx.y * 32 + threadIdx.y) * pitch + blockIdx.x * 32 + threadIdx.x];
+  __syncthreads();
+  out[(blockIdx.x * 32 + threadIdx.y) * pitch + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+)";
+constexpr const char* opencl_source = R"(kernel void transpose(global float* out, global const float* in, int pitch) {
+  local float tile[32][32];
+  tile[get_local_id(1)][get_local_id(0)] = in[get_global_id(1) * pitch + get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(1) * pitch + get_global_id(0)] = tile[get_local_id(0)][get_local_id(1)];
+}
+)";
+
+/// Four warps store rows and load columns, or rows again if the kernel is `clean`, in each of two rounds.
+trace::KernelTrace kernel_of(Maker maker, const std::string& name, bool clean) {
+  trace::Builder builder({.kernel = name, .blocks = 2, .levels = 4});
+  builder.add(trace::LaunchShape{{64, 4, 1}, {32, 4, 1}, 1});
+  const std::string file = maker == Maker::opencl ? "input.cl" : "k.cu";
+  const bool has_columns = maker == Maker::opencl;
+  if (maker == Maker::opencl) builder.trace().source = 0, builder.trace().splits = true;
+  for (std::uint32_t level = 0; level < 4; ++level) {
+    const bool stores = level % 2 == 0;
+    trace::Pattern pattern{.site = builder.site({.file = file,
+                                                 .line = stores ? 3U : 5U,
+                                                 .column = !has_columns ? 0U
+                                                           : stores     ? 42U
+                                                                        : 54U}),
+                           .array = builder.array({"tile", 0, 4096}),
+                           .operation = stores ? banks::Operation::store : banks::Operation::load,
+                           .level = level,
+                           .mask = 0xffffffff,
+                           .count = 8};
+    for (std::uint32_t lane = 0; lane < 32; ++lane)
+      pattern.addresses.push_back(stores || clean ? 4 * lane : 128 * lane);
+    normalize(pattern);
+    builder.add(pattern);
+  }
+  return builder.take();
+}
+
+trace::Trace trace_of(Maker maker, bool clean) {
+  trace::Trace trace{.maker = maker};
+  if (maker == Maker::opencl) trace.sources = {opencl_source};
+  trace.kernels = {kernel_of(maker, "scale", true), kernel_of(maker, "transpose", clean)};
+  return trace;
+}
+
+trace::Trace clean(Maker maker) { return trace_of(maker, true); }
+trace::Trace conflicts(Maker maker) { return trace_of(maker, false); }
+
+trace::Trace incomplete(Maker maker, bool is_clean) {
+  trace::Trace trace = trace_of(maker, is_clean);
+  trace.kernels[1].shapes[0].threads = {512, 4, 1};
+  trace.kernels[0].copied_bytes = 4096;
+  trace.kernels[1].left_out = 3'000'000;
+  trace.errors = {"the program 'k' failed with exit code 5"};
+  return trace;
+}
+trace::Trace some_missing(Maker maker) { return incomplete(maker, false); }
+trace::Trace clean_so_far(Maker maker) { return incomplete(maker, true); }
+
+trace::Trace faults(Maker maker) {
+  trace::Trace trace = trace_of(maker, true);
+  trace.kernels[1].diagnoses = {
+      {trace::Fault::race,
+       1,
+       0,
+       false,
+       "thread 32 of block (0, 0, 0) of transpose reads 4 bytes at byte 124 of tile, which has 4096 bytes; thread 31 "
+       "writes there at line 3, and nothing orders the two [--allow race]",
+       128,
+       {}},
+      {trace::Fault::lanes_collide, 0, {}, false, "lane 2 of block (0, 0, 0) of transpose writes", 1, {}}};
+  return trace;
+}
+
+/// A text to be shown by --verbose alone: many kernels, and many levels that are all different.
+trace::Trace many(Maker maker) {
+  trace::Trace trace = trace_of(maker, false);
+  for (std::uint32_t level = 0; level < 20; ++level) {
+    trace::Pattern pattern = trace.kernels[1].patterns.back();
+    pattern.level = 4 + level;
+    pattern.count = 100 + level;
+    trace.kernels[1].patterns.push_back(pattern);
+  }
+  trace.kernels[1].levels = 24;
+  for (int i = 0; i < 30; ++i) trace.kernels.push_back(kernel_of(maker, "more_" + std::to_string(i), i % 2 == 0));
+  return trace;
+}
+
+struct Golden {
+  const char* name;
+  trace::Trace (*trace)(Maker);
+  Maker maker;
+  const char* options = "";
+  int code = 0;
+  unsigned columns = 100;
+};
+
+constexpr Golden table[]{
+    {"opencl_clean", clean, Maker::opencl},
+    {"opencl_conflicts", conflicts, Maker::opencl},
+    {"opencl_incomplete", some_missing, Maker::opencl},
+    {"opencl_architectures", conflicts, Maker::opencl, "--arch sm_80,sm_90,intel_xe"},
+    {"emulate_clean", clean, Maker::emulate},
+    {"emulate_conflicts", conflicts, Maker::emulate},
+    {"narrow", conflicts, Maker::emulate, "", 0, 60},
+    {"emulate_incomplete", clean_so_far, Maker::emulate},
+    {"emulate_faults", faults, Maker::emulate, "", 1},
+    {"emulate_fit", conflicts, Maker::emulate, "--fit"},
+    {"cuda_clean", clean, Maker::cuda},
+    {"cuda_conflicts", conflicts, Maker::cuda, "--max-conflicts 100", 1},
+    {"cuda_incomplete", some_missing, Maker::cuda, "--verbose"},
+    {"cuda_architectures", conflicts, Maker::cuda, "--arch sm_90,sm_13"},
+    {"many_kernels", many, Maker::cuda},
+    {"quiet", faults, Maker::emulate, "--quiet", 1},
+    {"quiet_incomplete", some_missing, Maker::emulate, "--quiet"},
+    {"quiet_conflicts", conflicts, Maker::emulate, "--quiet"},
+    {"summary", conflicts, Maker::emulate, "--summary"},
+    {"summary_fit", conflicts, Maker::emulate, "--summary --fit"},
+    {"verbose", conflicts, Maker::emulate, "--verbose"},
+    {"colour", conflicts, Maker::emulate, "--color always --max-conflicts 100", 1},
+    {"colour_faults", faults, Maker::emulate, "--color always --quiet", 1},
+    {"colour_incomplete", some_missing, Maker::emulate, "--color always --summary"},
+};
+
+}  // namespace
+
+TEST_CASE("driver/report/golden") {
+  for (const Golden& golden : table) {
+    INFO(golden.name);
+    const ScratchDirectory scratch;
+    std::ofstream(scratch.path() / "k.cu") << cuda_source;
+    std::ofstream(scratch.path() / "k.cl") << opencl_source;
+    std::ofstream(scratch.path() / "t.jsonl") << to_json_lines(golden.trace(golden.maker));
+    const Outcome outcome =
+        bankcheck("report " + std::string(golden.options) + " t.jsonl",
+                  "cd '" + scratch.path().string() + "';" + " COLUMNS=" + std::to_string(golden.columns));
+    CHECK(outcome.code == golden.code);
+    const std::string text = outcome.out + (outcome.err.empty() ? "" : "--- stderr ---\n" + outcome.err);
+    const std::string file = SOURCE_DIRECTORY "/tests/bankcheck/driver/golden/" + std::string(golden.name) + ".txt";
+    if (std::getenv("BANKWISE_REWRITE_GOLDEN") != nullptr) {
+      std::ofstream(file) << text;
+    } else {
+      CHECK(text == text_of(file));
+    }
+  }
+}
+
+TEST_CASE("driver/report/no_color") {
+  // A terminal of 50 columns; https://no-color.org asks for a variable that is set and not empty.
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "t.jsonl") << to_json_lines(conflicts(Maker::cuda));
+  const auto on_terminal = [&](const std::string& variable) {
+    return in_shell("cd '" + scratch.path().string() + "'; " + variable +
+                        " script -qec \"stty cols 50; '" SAMPLES_DIRECTORY
+                        "/bankcheck' report --summary t.jsonl\" /dev/null",
+                    "")
+        .out;
+  };
+  const std::string coloured = on_terminal("NO_COLOR="), plain = on_terminal("NO_COLOR=1");
+  if (coloured.empty()) return;  // no `script`
+  CHECK(coloured.find("\033[1;31m32-way\033[0m") != std::string::npos);
+  CHECK(plain.find('\033') == std::string::npos);
+  for (std::size_t at = 0; at < plain.size(); at = plain.find('\n', at) + 1) CHECK(plain.find('\n', at) - at <= 51);
+}
