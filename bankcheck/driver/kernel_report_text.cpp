@@ -20,6 +20,8 @@ namespace {
 
 constexpr unsigned max_turns = 4;  // rows of a picture: enough to show the pattern
 constexpr std::string_view red = "1;31", dim = "2";
+constexpr const char* merged_legend =
+    "  merged: the passes that remain if the compiler merges neighbouring accesses and drops repeated loads";
 
 // --- Levels ---
 
@@ -99,7 +101,7 @@ std::string tables(const KernelReport& kernel, bool incomplete, const TextOption
         report::line_table(on, shown_lines(kernel, group.front()),
                            {.columns = options.columns, .at_least = incomplete || !on.incomplete.empty()}));
     text += options.colour ? with_red_conflicts(table) : table;
-    if (trace::merging_matters(on)) text += support::wrapped(report::merged_legend(on), options.wrap, 4);
+    if (trace::merging_matters(on)) text += support::wrapped(merged_legend, options.wrap, 4);
     text += levels_table(on, options.detail == Detail::verbose);
   }
   return text;

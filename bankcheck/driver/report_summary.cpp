@@ -144,6 +144,16 @@ std::string passes_where(const banks::Tally& tally, bool at_least) {
                      report::ideal_number(known));
 }
 
+/// Adds a name to those of an equal text.
+void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std::string& text, std::string_view name) {
+  const auto same = std::ranges::find(texts, text, &std::pair<std::string, std::string>::first);
+  if (same == texts.end()) {
+    texts.emplace_back(text, name);
+  } else {
+    same->second.append(", ").append(name);
+  }
+}
+
 /// What a kernel costs on an architecture.
 std::string cost_text(const RunReport& report, const KernelReport& kernel, std::size_t architecture) {
   const trace::Report& on = kernel.reports[architecture];
@@ -164,8 +174,16 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
   return text;
 }
 
+/// The same on all architectures: what it costs, and the names of those on which it does.
+std::vector<std::pair<std::string, std::string>> costs_text(const RunReport& report, const KernelReport& kernel) {
+  std::vector<std::pair<std::string, std::string>> costs;
+  for (std::size_t a = 0; a < kernel.reports.size(); ++a)
+    add_name(costs, cost_text(report, kernel, a), kernel.reports[a].architecture->name);
+  return costs;
+}
+
 /// "k.cu:18  bs[tx][i]  8-way: 65,536 passes where 8,192 would do", on the first architecture with conflicts.
-std::string worst_line_text(const KernelReport& kernel) {
+std::string worst_line_text(const KernelReport& kernel, bool names_architecture) {
   const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return has_conflicts(on.all); });
   if (with == kernel.reports.end()) return "";
   const auto architecture = std::size_t(with - kernel.reports.begin());
@@ -177,7 +195,7 @@ std::string worst_line_text(const KernelReport& kernel) {
   return fmt::format("{}   {}   {}{}{}", shown.where,
                      access.empty() ? fmt::format("{} of {}", access_text(line), line.array) : std::string(access),
                      known ? fmt::format("{}-way", *known) : "conflicts",
-                     alike(kernel).size() > 1 ? fmt::format(" on {}: ", with->architecture->name) : ": ",
+                     names_architecture ? fmt::format(" on {}: ", with->architecture->name) : ": ",
                      passes_where(line.costs, false));
 }
 
@@ -248,7 +266,7 @@ std::string others_text(const RunReport& report, std::size_t with_conflicts) {
 
 /// The sum over all kernels, once for the architectures on which it is the same.
 std::vector<std::string> totals(const RunReport& report) {
-  std::vector<std::pair<std::string, std::string>> sums;  // architectures, cost
+  std::vector<std::pair<std::string, std::string>> sums;  // and their architectures
   for (std::size_t a = 0; a < report.kernels.front().reports.size(); ++a) {
     banks::Tally sum;
     bool incomplete = false;
@@ -256,17 +274,11 @@ std::vector<std::string> totals(const RunReport& report) {
       sum.add(kernel.reports[a].all);
       incomplete |= is_incomplete(report, kernel.reports[a]);
     }
-    const std::string name(report.kernels.front().reports[a].architecture->name);
-    std::string cost = passes_where(sum, incomplete || sum.unknown > 0);
-    const auto same = std::ranges::find(sums, cost, &std::pair<std::string, std::string>::second);
-    if (same == sums.end()) {
-      sums.emplace_back(name, std::move(cost));
-    } else {
-      same->first += ", " + name;
-    }
+    add_name(sums, passes_where(sum, incomplete || sum.unknown > 0),
+             report.kernels.front().reports[a].architecture->name);
   }
   std::vector<std::string> sentences;
-  for (const auto& [names, cost] : sums)
+  for (const auto& [cost, names] : sums)
     sentences.push_back(fmt::format("all {} kernels on {}: {}", report.kernels.size(), names, cost));
   return sentences;
 }
@@ -343,13 +355,12 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
   Labelled text(widest, options);
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelReport& kernel = kernels[worst[i]];
-    const auto groups = alike(kernel);
-    for (const auto& group : groups) {
-      const std::string cost = cost_text(report, kernel, group.front()), names = names_of(kernel, group);
-      text.add(&group == &groups.front() ? kernel.name : "",
-               groups.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
+    const auto costs = costs_text(report, kernel);
+    for (const auto& [cost, names] : costs) {
+      text.add(&cost == &costs.front().first ? kernel.name : "",
+               costs.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
     }
-    if (const std::string line = worst_line_text(kernel); !line.empty()) text.add("  worst", line);
+    if (const std::string line = worst_line_text(kernel, costs.size() > 1); !line.empty()) text.add("  worst", line);
     const std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
     if (!fix.empty()) text.add("  fix", fix);
     if (fits.empty() && i == 0 && kernel.conflicts() > 0 && !options.fit_command.empty())

@@ -75,21 +75,28 @@ std::string not_a_number(const std::string& text) {
 /// The validator of texts: an unset shell variable must not disable a check.
 std::string not_a_text(const std::string& text) { return text.empty() ? "it needs a value" : ""; }
 
-/// What was typed with one more option behind the command: "bankcheck emulate --fit k.cu". Long ones are cut.
-std::string typed_with(const std::string& option) {
-  constexpr std::size_t longest = 70;
+/// What was typed, with --fit behind the command, and without limits and outputs: "bankcheck emulate --fit k.cu". A
+/// long command is cut.
+std::string typed_with_fit() {
+  constexpr std::size_t longest = 80;
+  constexpr std::string_view flags[]{"--quiet", "--summary", "--verbose"};
+  constexpr std::string_view with_value[]{"--baseline", "--color", "--html",          "--json",
+                                          "--sarif",    "--trace", "--max-conflicts", "--update-baseline"};
   const std::string words = support::read_file("/proc/self/cmdline").value_or("");
   std::string text = "bankcheck";
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < words.size(); at = words.find('\0', at) + 1, ++number) {
+  bool is_own = true, is_value = false;  // not the program's
+  for (std::size_t at = words.find('\0') + 1, number = 1; at < words.size(); at = words.find('\0', at) + 1, ++number) {
     const std::string word = words.substr(at, words.find('\0', at) - at);
-    if (number == 0 || word == "--quiet" || word == "--summary" || word == "--verbose") continue;
+    is_own = is_own && word != "--";
+    const bool is_left_out = is_own && (is_value || std::ranges::find(flags, word) != std::end(flags));
+    is_value = is_own && !is_value && std::ranges::find(with_value, word) != std::end(with_value);
+    if (is_left_out || is_value) continue;
     const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
       return std::isalnum(c) != 0 || std::string_view("-_./=,:+@%").find(char(c)) != std::string_view::npos;
     });
     if (text.size() + word.size() > longest) return text + " ...";
     text += is_plain ? " " + word : " '" + word + "'";
-    if (number == 1) text += " " + option;
+    if (number == 1) text += " --fit";
   }
   return text;
 }
@@ -240,7 +247,7 @@ TextOptions Reporting::text_options() const {
                    .fits_only = options_.fit.only};
   if (const unsigned columns = support::terminal_columns(0); columns > 0) text.columns = text.wrap = columns;
   const bool has_page = !report::path_of(options_.outputs, "--html").empty();
-  if (!has_fit) text.fit_command = typed_with("--fit");
+  if (!has_fit) text.fit_command = typed_with_fit();
   const bool helps = std::ranges::any_of(fits_, [](auto& report) { return changes_something(report.fit); });
   if (!has_fit) text.next = "--fit proposes a layout without the conflicts";
   if (helps) text.next = options_.next_after_fit;

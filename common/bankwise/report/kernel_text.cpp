@@ -194,12 +194,6 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   return support::format_table(rows, 3, true);
 }
 
-std::string merged_legend(const trace::Report& report) {
-  return trace::merging_matters(report) ? "  merged: the passes that remain if the compiler merges neighbouring "
-                                          "accesses and drops repeated loads"
-                                        : "";
-}
-
 std::string to_text(const trace::Report& report) {
   constexpr std::size_t columns = 160;  // tests print to logs
   std::map<std::string, std::vector<std::string>> files;
@@ -213,7 +207,6 @@ std::string to_text(const trace::Report& report) {
   text += fmt::format("{} on {}, {} traced\n", report.kernel, report.architecture->name,
                       support::plural(report.blocks, "block", "blocks"));
   if (!report.lines.empty()) text += line_table(report, lines, {.columns = columns, .total = false});
-  if (trace::merging_matters(report)) text += merged_legend(report) + '\n';
   text += fmt::format("{}{}; ALU utilization {}, SIMT efficiency {}\n", report.incomplete.empty() ? "" : "at least ",
                       known_costs(report.all), percent(alu_utilization(report.all, report.warp)),
                       percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));

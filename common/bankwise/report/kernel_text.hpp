@@ -34,7 +34,4 @@ struct TableOptions {
 /// less of the source and then fewer columns.
 std::string line_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
 
-/// What the table's columns of merged accesses are, as one sentence; "" if it has none.
-std::string merged_legend(const trace::Report& report);
-
 }  // namespace bankwise::report
