@@ -33,7 +33,7 @@ def report(bankcheck: Path, folder: Path) -> Path:
     page = folder / "report.html"
     for command in (
         ["cc", "test_matmul.c", "-lOpenCL", "-o", "test_matmul"],
-        [bankcheck, "opencl", "--arch", "sm_90,gfx942", "--html", page, "--", "./test_matmul"],
+        [bankcheck, "opencl", "--arch", "sm_90,gfx942", "--fit", "--html", page, "--", "./test_matmul"],
     ):
         subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
     return page
@@ -46,13 +46,10 @@ def save(browser: Browser, name: str, top: float, bottom: float) -> None:
 
 
 def show_report(browser: Browser, page: Path) -> None:
-    """From the line with the conflicts to the end of its pictures."""
+    """From the top to the end of the first picture of banks."""
     browser.open(page)
-    top, bottom = browser.run(
-        "const why = document.querySelector('details[open]').closest('tr'), box = why.getBoundingClientRect();"
-        "return [why.previousElementSibling.getBoundingClientRect().top + scrollY - 40, box.bottom + scrollY];"
-    )
-    save(browser, "html_report.png", top, bottom)
+    bottom = browser.run("return document.querySelector('.banks').getBoundingClientRect().bottom + scrollY")
+    save(browser, "html_report.png", 0, bottom + 16)
 
 
 def show_explorer(browser: Browser, folder: Path) -> None:

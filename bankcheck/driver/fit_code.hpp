@@ -32,4 +32,8 @@ LayoutCode layout_code(const fit::ArrayFit& array, const WrittenArray& code, con
 /// What the chosen layout changes, in one line: "tile[y][x] -> tile[y][x ^ y]".
 std::string chosen_text(const fit::ArrayFit& array, const WrittenArray& code);
 
+/// The rest of the chosen layout for an array whose lines cannot be rewritten here: lines, indented by two blanks.
+std::string by_hand_text(const fit::ArrayFit& array, const std::optional<ArraySource>& source,
+                         const WrittenArray& code);
+
 }  // namespace bankwise::driver

@@ -107,7 +107,8 @@ std::string diff_text(const std::string& path, const std::string& source, const 
   return text;
 }
 
-/// The rest of a layout for an array whose lines cannot be rewritten here.
+}  // namespace
+
 std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>& source, const WrittenArray& code) {
   const fit::Option& option = array.after().option;
   const LayoutCode layout = layout_code(array, code, array.after());
@@ -130,6 +131,8 @@ std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>
   if (source) text += fmt::format("  change it by hand: {}\n", std::get<std::string>(source->edits));
   return text;
 }
+
+namespace {
 
 /// "  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>".
 std::string index_line(const ArrayFit& array, const WrittenArray& code) {

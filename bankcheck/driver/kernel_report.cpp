@@ -52,7 +52,7 @@ void name_apart(std::vector<KernelReport>& kernels) {
   }
 }
 
-constexpr unsigned around = 12;            // lines shown before and after a line with an access
+constexpr unsigned around = 3;             // lines shown before and after a line with an access
 constexpr std::size_t longest_text = 300;  // bytes of a line: generated code may be one line
 
 using NumberedLines = std::map<unsigned, std::string>;
@@ -83,13 +83,26 @@ NumberedLines read_lines(const PlacedLine& line, const SourceText& program, cons
   return lines;
 }
 
-/// Adds the line, with the lines around it.
+bool is_blank(std::string_view text) { return trimmed(text).empty(); }
+
+/// Adds the line, with the lines around it as far as they belong to its function: a brace in the first column ends the
+/// function, and what includes a file is before it.
 void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
   const unsigned number = line.place.line;
-  const auto first = file_lines.lower_bound(number > around ? number - around : 1),
-             last = file_lines.upper_bound(number + around);
-  if (number > 0) {
-    for (auto shown_line = first; shown_line != last; ++shown_line)
+  if (const auto found = file_lines.find(number); number > 0 && found != file_lines.end()) {
+    auto first = found, last = found;
+    while (first != file_lines.begin()) {
+      const auto& [before, text] = *std::prev(first);
+      if (before + around < number || text.starts_with('}') || text.starts_with("#include")) break;
+      --first;
+    }
+    while (std::next(last) != file_lines.end() && !last->second.starts_with('}')) {
+      if (std::next(last)->first > number + around) break;
+      ++last;
+    }
+    while (first != found && is_blank(first->second)) ++first;
+    while (last != found && is_blank(last->second)) --last;
+    for (auto shown_line = first; shown_line != std::next(last); ++shown_line)
       shown.emplace(shown_line->first, shortened(shown_line->second));
   }
   shown.emplace(number, shortened(line.text));  // if the file lacks it

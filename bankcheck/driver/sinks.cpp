@@ -1,5 +1,10 @@
 #include "bankcheck/driver/sinks.hpp"
 
+#include <cstdlib>
+#include <ctime>
+
+#include <bankwise/support/numbers.hpp>
+
 namespace bankwise::driver {
 namespace {
 
@@ -10,15 +15,25 @@ std::string write_text(const SinkInput& input) {
 
 std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }
 
+/// "2026-01-31 17:20 UTC". SOURCE_DATE_EPOCH, with which builds become reproducible, replaces the time of day.
+std::string date_of_report() {
+  std::int64_t seconds = 0;
+  if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH");
+      fixed == nullptr || !support::parse_number(fixed, seconds)) {
+    seconds = std::time(nullptr);
+  }
+  const std::time_t time = seconds;
+  std::tm parts{};
+  char text[64] = "";
+  if (gmtime_r(&time, &parts) == nullptr) return "";
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts)};
+}
+
 std::string write_html(const SinkInput& input) {
-  constexpr unsigned fit_columns = 150;  // wide enough for the pictures of a fit
   const auto& kernels = input.report.kernels;
-  HtmlExtras extras{{}, {}, input.only, input.exceeded(kernels)};
+  HtmlExtras extras{{}, input.fits, input.only, input.exceeded(kernels), date_of_report()};
   for (const KernelReport& kernel : kernels) {
     extras.sources.push_back(source_excerpts(kernel, input.trace, input.finder));
-  }
-  for (std::size_t k = 0; k < input.fits.size(); ++k) {
-    extras.fits.push_back(fit_text(kernels[k], input.fits[k], fit_columns, true));
   }
   return to_html(input.report, extras);
 }

@@ -46,9 +46,10 @@ std::string remark_on_sarif(const SinkInput& input);
 /// What the page shows besides the report.
 struct HtmlExtras {
   std::vector<std::vector<SourceExcerpt>> sources;  ///< the excerpts of each kernel; kernels past the end have none
-  std::vector<std::string> fits;                    ///< what bankcheck fit proposes for each kernel, as text
+  std::span<const KernelFitReport> fits;            ///< what bankcheck fit proposes for each kernel, or none
   std::vector<std::string> only;                    ///< names and globs, if not all kernels were asked for
   std::vector<std::string> exceeded;                ///< limits: one sentence each
+  std::string date;                                 ///< when the report was written; "": not shown
 };
 
 /// The page for a browser, in HTML 5 and UTF-8: one file that loads nothing and runs no script. All texts of the report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>
@@ -21,108 +22,77 @@ constexpr std::string_view head =
     "<meta name=color-scheme content=\"light dark\">\n"
     "<meta name=referrer content=no-referrer>\n";
 
-void append_list(std::string& html, const std::vector<std::string>& sentences) {
-  html += "<ul>";
-  for (std::size_t i = 0; i < std::min(sentences.size(), max_lines); ++i) {
-    html += fmt::format("<li>{}</li>", support::xml_text(sentences[i]));
-  }
-  if (sentences.size() > max_lines)
-    html += fmt::format("<li>and {} more: see --json</li>", sentences.size() - max_lines);
-  html += "</ul>";
-}
-
-void append_box(std::string& html, std::string_view kind, std::string_view title,
-                const std::vector<std::string>& sentences) {
-  if (sentences.empty()) return;
-  html += fmt::format("<section class=\"box {}\"><h2>{}</h2>", kind, title);
-  append_list(html, sentences);
-  html += "</section>\n";
-}
-
-/// Everything that the numbers lack, from all kernels.
-std::vector<std::string> not_watched(const RunReport& report, const HtmlExtras& extras, const Terms& terms) {
-  std::vector<std::string> sentences = report.incomplete;
-  for (const std::string& name : extras.only) sentences.push_back(fmt::format("only kernels named {} are shown", name));
-  for (const KernelReport& kernel : report.kernels) {
-    for (const trace::Report& trace_report : kernel.reports) {
-      if (trace_report.all.unknown == 0) continue;
-      sentences.push_back(fmt::format("{} of {} have no known cost on {}",
-                                      support::plural(trace_report.all.unknown, "access", "accesses"), kernel.name,
-                                      trace_report.architecture->name));
-    }
-    if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
-      sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
-    }
-  }
-  return sentences;
-}
-
-/// The order of kernels: most conflicts first, on the first architecture, then on the next.
-std::vector<std::size_t> kernels_by_conflicts(const std::vector<KernelReport>& kernels) {
-  return by_numbers(kernels.size(), [&](std::size_t i) {
-    std::vector<std::uint64_t> conflicts;
-    for (const trace::Report& report : kernels[i].reports) {
-      conflicts.push_back(report.all.conflicts + report.all.more_conflicts);
-    }
-    return conflicts;
+/// The passes of all accesses, and which part of them are conflicts.
+void append_total(std::string& html, const KernelPart& part) {
+  const auto& reports = part.reports();
+  const auto totals = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
+    const std::string share = conflict_share(reports[a]);
+    return passes_sentence(reports[a].all, part.at_least) +
+           (share.empty() || share == "0" ? "" : fmt::format("; {} % are conflicts", share));
   });
+  for (const Columns& total : totals) {
+    html += fmt::format("<p>{} <span class=on>on {}</span></p>", total.cells.front(),
+                        names_of(reports, total.architectures));
+  }
 }
 
 /// What the program does wrong, before its costs.
 void append_diagnoses(std::string& html, const KernelPart& part) {
   const auto& diagnoses = part.kernel.trace.diagnoses;
   if (diagnoses.empty()) return;
-  html += "<ul class=wrong>";
+  html += "<ul>";
   for (std::size_t i = 0; i < std::min(diagnoses.size(), max_lines); ++i) {
     const trace::Site& site = part.kernel.trace.sites.at(diagnoses[i].site);
-    html += fmt::format("<li>{}: {}</li>", support::xml_text(where(part.kernel.diagnoses[i], site)),
+    const bool note = trace::row_of(diagnoses[i].fault).is_remark;
+    html += fmt::format("<li{}>{}: {}</li>", note ? "" : " class=wrong",
+                        support::xml_text(where(part.kernel.diagnoses[i], site)),
                         support::xml_text(sentence_of(diagnoses[i])));
   }
   html += "</ul>";
 }
 
-/// What the kernel has in `extras`; an empty one if it has none.
-template <class Extra>
-const Extra& extra_of(const KernelPart& part, const std::vector<Extra>& extras) {
-  static const Extra none;
-  return part.number < extras.size() ? extras[part.number] : none;
-}
-
-void append_kernel(std::string& html, const KernelPart& part, const HtmlExtras& extras) {
-  html += fmt::format("<section class=kernel id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{1}</h2><p>{2}", part.number,
-                      support::xml_text(part.kernel.name), launches_text(part.kernel.trace, part.terms));
-  if (const std::string& options = part.kernel.trace.options; !options.empty()) {
-    html += fmt::format(", built with <code>{}</code>", support::xml_text(options));
+void append_kernel(std::string& html, const KernelPart& part) {
+  const trace::KernelTrace& kernel_trace = part.kernel.trace;
+  const bool calm = !part.has_conflicts() && kernel_trace.diagnoses.empty();
+  html +=
+      fmt::format("<section class=\"kernel{1}\" id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{2}</h2><p>{3}", part.number,
+                  calm ? " short" : "", support::xml_text(part.kernel.name), launches_text(kernel_trace, part.terms));
+  if (!kernel_trace.options.empty()) {
+    html += fmt::format(", built with <code>{}</code>", support::xml_text(kernel_trace.options));
   }
   html += "</p>";
   append_diagnoses(html, part);
-  const bool has_lines = has_accesses(part.kernel);
-  if (!has_lines) {
-    html += fmt::format("<p>No access to {}{}.</p>", part.terms.memory, part.at_least ? " was recorded" : "");
+  if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty()) {
+    html += "<ul>";
+    for (const std::string& note : notes) html += fmt::format("<li>{}", support::xml_text(note));
+    html += "</ul>";
   }
-  if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty() || !has_lines) append_list(html, notes);
-  if (!has_lines) {
-    html += "</section>\n";
+  if (!has_accesses(part.kernel)) {
+    html +=
+        fmt::format("<p>No access to {}{}.</p></section>\n", part.terms.memory, part.at_least ? " was recorded" : "");
     return;
   }
+  append_total(html, part);
+  if (part.fit != nullptr) append_fit(html, part);
   append_accesses(html, part);
-  append_source(html, part, extra_of(part, extras.sources));
+  if (calm) html += "<details><summary>Source and levels</summary>";
+  append_source(html, part);
   append_levels(html, part);
-  if (const std::string& fit = extra_of(part, extras.fits); !fit.empty()) {
-    html += "<h3>What removes the conflicts</h3><div class=scroll role=region tabindex=0 aria-label=fit><pre>";
-    html += support::xml_text(fit) + "</pre></div>";
-  }
-  html += "<p><a href=\"#top\">Back to the kernels</a></p></section>\n";
+  if (calm) html += "</details>";
+  html += "<p><a href=\"#top\">Back to the top</a></p></section>\n";
 }
 
 /// What one has to know to read the page.
 void append_legend(std::string& html, const Terms& terms) {
   html += fmt::format(
-      "<section class=legend><h2>How to read this page</h2><dl>"
+      "<section class=legend id=reading><h2>How to read this page</h2><dl>"
       "<dt>bank<dd>{0} is divided into banks. Neighbouring words lie in neighbouring banks, and each bank delivers "
       "one word per pass.</dd>"
       "<dt>pass<dd>One cycle that the banks spend on one access of a warp. NVIDIA's counters call it a wavefront.</dd>"
-      "<dt>conflict<dd>A pass beyond the ideal, because lanes of one access need different words of the same bank.</dd>"
+      "<dt>ideal<dd>The passes that the access would take without conflicts: mostly one, or two and four for 8 and 16 "
+      "bytes per lane.</dd>"
+      "<dt>conflict<dd>A pass beyond the ideal, because lanes of one access need different words of the same bank. In "
+      "an 8-way conflict the worst access takes 8 times its ideal.</dd>"
       "<dt>picture<dd>One column per bank, one row per pass. A cell has the lane that the bank serves, "
       "<span class=cell>7+</span> if it serves more lanes with the same word. The bank of a "
       "<span class=\"cell x\">7</span> marked cell needs several passes.</dd>"
@@ -132,51 +102,73 @@ void append_legend(std::string& html, const Terms& terms) {
       terms.memory == "local memory" ? "Local memory" : "Shared memory");
 }
 
+/// A command line as a shell reads it.
+std::string command_line(const std::vector<std::string>& words) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+void append_header(std::string& html, const RunReport& report, const HtmlExtras& extras, const Terms& terms) {
+  html += fmt::format("<header><h1>Bank conflicts in {}</h1>", terms.memory);
+  if (!report.command.empty())
+    html += fmt::format("<p>of <code>{}</code>", support::xml_text(command_line(report.command)));
+  html += "<p>";
+  if (!report.kernels.empty()) {
+    const auto& reports = report.kernels.front().reports;
+    std::vector<std::size_t> all(reports.size());
+    std::iota(all.begin(), all.end(), 0);
+    html += fmt::format("Costs on {} · ", names_of(reports, all, true));
+  }
+  html += fmt::format("{}{}bankwise {}{}{}", to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ",
+                      support::revision(), extras.date.empty() ? "" : " · ", support::xml_text(extras.date));
+  html += report.kernels.empty() ? "</header>\n<main>\n"
+                                 : " · <a href=\"#reading\">How to read this page</a></header>\n<main>\n";
+}
+
 }  // namespace
 }  // namespace html
 
 std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   const Terms& terms = terms_of(report.maker);
   std::vector<html::KernelPart> parts;
-  for (const std::size_t i : html::kernels_by_conflicts(report.kernels)) {
+  for (const std::size_t i : worst_first(report.kernels)) {
     const KernelReport& kernel = report.kernels[i];
     const bool at_least =
         report.failed || !report.incomplete.empty() ||
         std::ranges::any_of(kernel.reports, [](auto& trace_report) { return !trace_report.incomplete.empty(); });
-    parts.push_back({report, kernel, terms, i, at_least});
+    parts.push_back({report, kernel, terms, i, at_least, i < extras.sources.size() ? &extras.sources[i] : nullptr,
+                     i < extras.fits.size() ? &extras.fits[i] : nullptr});
   }
-  const std::string command = support::xml_text(fmt::format("{}", fmt::join(report.command, " ")));
+  const std::string command = support::xml_text(html::command_line(report.command));
   std::string page = "<!doctype html>\n<html lang=en>\n";
   page += html::head;
   page += fmt::format("<title>Bank conflicts{}{}</title>\n<style>\n", command.empty() ? "" : " of ", command);
   page += html::style();
   page += "</style>\n<body id=top>\n";
-  page += fmt::format("<header><h1>Bank conflicts in {}</h1>", terms.memory);
-  if (!command.empty()) page += fmt::format("<p>of <code>{}</code></p>", command);
-  page += "</header>\n<main>\n";
-  const auto missing = html::not_watched(report, extras, terms);
-  if (missing.empty()) {
-    page += "<section class=\"box fine\"><h2>What was not watched</h2><p>Nothing: the run ended, all ";
-    page += fmt::format("{} of the kernels below were watched, and all accesses have a cost.</p></section>\n",
-                        terms.blocks);
-  }
-  html::append_box(page, "warn", "What was not watched", missing);
-  html::append_box(page, "wrong", "Limits that are exceeded", extras.exceeded);
-  if (!parts.empty()) {
-    html::append_summary(page, parts);
-    html::append_legend(page, terms);
-  }
+  html::append_header(page, report, extras, terms);
+  const bool complete = html::append_status(page, report, extras, parts);
+  if (!parts.empty()) html::append_answer(page, parts, complete);
+  if (parts.size() > 1) html::append_summary(page, parts);
   for (const html::KernelPart& part : parts) {
     if (page.size() > html::max_page) {
       page += "<p class=more>The page is full: --json lists the other kernels</p>";
       break;
     }
-    html::append_kernel(page, part, extras);
+    html::append_kernel(page, part);
   }
-  page += fmt::format(
-      "</main>\n<footer><p>Written by {}{}bankwise {}. The numbers are those of the text report and of "
-      "--json.</p></footer>\n</html>\n",
-      to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ", support::revision());
+  if (!parts.empty()) html::append_legend(page, terms);
+  page += "</main>\n<footer><p>The numbers are those of the text report and of --json.</p></footer>\n</html>\n";
   return page;
 }
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>
-#include "bankcheck/driver/kernel_report.hpp"
+#include "bankcheck/driver/sinks.hpp"
 
 namespace bankwise::driver::html {
 
@@ -18,10 +18,15 @@ struct KernelPart {
   const RunReport& run;
   const KernelReport& kernel;
   const Terms& terms;
-  std::size_t number;  ///< the kernel's in the run; part of the ids of its elements
-  bool at_least;       ///< the trace is incomplete, so the numbers are lower bounds
+  std::size_t number;                                   ///< the kernel's in the run; part of the ids of its elements
+  bool at_least;                                        ///< the trace is incomplete, so the numbers are lower bounds
+  const std::vector<SourceExcerpt>* sources = nullptr;  ///< null without
+  const KernelFitReport* fit = nullptr;                 ///< null without --fit
 
   const std::vector<trace::Report>& reports() const { return kernel.reports; }
+  /// The rows of the first report, which the other architectures have, too.
+  const std::vector<trace::LineReport>& lines() const { return kernel.reports.front().lines; }
+  bool has_conflicts() const;
 };
 
 /// Limits of a page that browsers can open: beyond so many bytes it has no pictures and no kernels, and a kernel has no
@@ -31,25 +36,91 @@ inline constexpr std::size_t max_page = std::size_t{8} << 20, max_lines = 1000;
 /// The content of the page's style element.
 std::string_view style();
 
-/// Indices below `count`, those with the largest numbers first: by the first number of each, then by the next.
-template <class NumbersOf>
-std::vector<std::size_t> by_numbers(std::size_t count, NumbersOf numbers_of) {
-  std::vector<std::vector<std::uint64_t>> numbers;
-  for (std::size_t i = 0; i < count; ++i) numbers.push_back(numbers_of(i));
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return numbers[a] > numbers[b]; });
-  return order;
+/// Architectures, by their index, that show the same, and what they show, one text for each row.
+struct Columns {
+  std::vector<std::size_t> architectures;
+  std::vector<std::string> cells;
+};
+
+template <class CellOf>
+std::vector<Columns> folded_columns(std::size_t architectures, std::size_t rows, CellOf cell_of) {
+  std::vector<Columns> columns;
+  for (std::size_t a = 0; a < architectures; ++a) {
+    std::vector<std::string> cells;
+    for (std::size_t row = 0; row < rows; ++row) cells.push_back(cell_of(a, row));
+    const auto same = std::ranges::find(columns, cells, &Columns::cells);
+    if (same == columns.end()) {
+      columns.push_back({{a}, std::move(cells)});
+    } else {
+      same->architectures.push_back(a);
+    }
+  }
+  return columns;
 }
+
+/// "sm_90, sm_80"; with their GPUs, "sm_90 (Hopper: H100, H200), ...".
+std::string names_of(const std::vector<trace::Report>& reports, const std::vector<std::size_t>& architectures,
+                     bool with_gpus = false);
+
+/// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
+std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
+/// The name of a kernel, cut in the middle if it is long: those of templates often differ at their ends.
+std::string short_name(const KernelPart& part);
+/// Where a line is, without the directory of an absolute path: "k.cl:12:7".
+std::string place_of(const KernelPart& part, std::size_t line);
+
+/// "≥524,288 passes where 65,536 would do"; "4,096 passes, no conflict".
+std::string passes_sentence(const banks::Tally& costs, bool at_least);
+
+/// The number of passes of a line's worst access over its ideal: "8-way conflict"; "conflicts" if that is not known.
+std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line);
+
+const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line);
+
+/// Indices of the lines that are shown, those that cost most first: by conflicts on the first architecture, then on the
+/// next, then by passes.
+std::vector<std::size_t> shown_lines(const KernelPart& part);
+
+/// The id of the row of a line, an index into part.lines().
+std::string id_of(const KernelPart& part, std::size_t line);
+
+/// A class for the share of a number in a whole: "h0" for none to "h5" for at least half.
+std::string_view heat(std::uint64_t number, std::uint64_t whole);
+
+/// A cell with a number, and "≥" in front of a lower bound.
+void append_number(std::string& html, const std::string& number, bool at_least, std::string_view heat_class = "");
+/// Passes, and with `conflicts` the ideal and the conflicts.
+void append_tally(std::string& html, const banks::Tally& costs, bool at_least, bool conflicts,
+                  std::string_view heat_class = "");
+/// A percentage with a bar.
+void append_share(std::string& html, const std::string& percent);
+
+/// A table that scrolls on its own where it is too wide; its end is the text "</table></div>".
+void begin_table(std::string& html, std::string_view label, std::string_view css_class);
+/// Below a table: how many rows it lacks.
+void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name);
+
+/// What is wrong, then what was not watched, or that nothing is missing. Returns whether everything was watched.
+bool append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
+                   const std::vector<KernelPart>& parts);
+
+/// A sentence for each kernel with conflicts, and its fix.
+void append_answer(std::string& html, const std::vector<KernelPart>& parts, bool complete);
 
 /// A table of the kernels, one row each.
 void append_summary(std::string& html, const std::vector<KernelPart>& parts);
+
+/// The layouts that remove the conflicts, as code.
+void append_fit(std::string& html, const KernelPart& part);
 
 /// A table of all accesses, those with the most conflicts first.
 void append_accesses(std::string& html, const KernelPart& part);
 
 /// The source with the conflicts of each line, and below each line its accesses.
-void append_source(std::string& html, const KernelPart& part, const std::vector<SourceExcerpt>& excerpts);
+void append_source(std::string& html, const KernelPart& part);
+
+/// The worst access of a line on each architecture: which bank serves which lane in which pass.
+void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line);
 
 /// What a block does between two barriers, and with which lanes.
 void append_levels(std::string& html, const KernelPart& part);

@@ -128,3 +128,13 @@ TEST_CASE("driver/hostile_traces/devices_end") {
   check_fails("report --cubin /dev/zero " + stranger.path, 2, "it cannot be read");
   check_fails("report /dev/zero", 2, "the line has more than 33554432 bytes");
 }
+
+TEST_CASE("driver/hostile_traces/date_of_page") {
+  const Stranger stranger(kernel_record("k") + site(0, "k.cu", 1) + array("a") + pattern(0) + launch(1));
+  const auto page = [&](const std::string& date) {
+    return bankcheck("report --html - " + stranger.path, "SOURCE_DATE_EPOCH=" + date).out;
+  };
+  CHECK_THAT(page("1769880000"), ContainsSubstring("2026-01-31 17:20 UTC") && ContainsSubstring("<code>a</code>"));
+  CHECK(page("1769880000") == page("1769880000"));
+  CHECK_THAT(page("1e99"), !ContainsSubstring("1970-"));  // not a number of seconds
+}

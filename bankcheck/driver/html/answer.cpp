@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
+#include "bankcheck/driver/html/parts.hpp"
+
+namespace bankwise::driver::html {
+namespace {
+
+constexpr std::size_t max_answers = 5, max_faults = 3, max_causes = 6, longest_source = 160;
+
+/// The first diagnosis of each cause that is a fault of the program, and no note.
+std::vector<std::size_t> faults_of(const KernelReport& kernel) {
+  std::vector<std::size_t> faults;
+  for (const auto& cause : kernel.diagnoses_by_cause()) {
+    if (!trace::row_of(kernel.trace.diagnoses[cause.front()].fault).is_remark) faults.push_back(cause.front());
+  }
+  return faults;
+}
+
+std::string kernel_link(const KernelPart& part) {
+  return fmt::format("<a href=\"#k{}\">{}</a>", part.number, support::xml_text(short_name(part)));
+}
+
+/// "k: race at k.cu:12, read of unwritten shared memory at k.cu:14".
+std::string faults_sentence(const KernelPart& part, const std::vector<std::size_t>& faults) {
+  std::string text = kernel_link(part) + ":";
+  for (std::size_t i = 0; i < std::min(faults.size(), max_faults); ++i) {
+    const trace::DiagnosisRecord& fault = part.kernel.trace.diagnoses[faults[i]];
+    text +=
+        fmt::format("{} {} at {}", i == 0 ? "" : ",", support::xml_text(to_string(fault.fault)),
+                    support::xml_text(where(part.kernel.diagnoses[faults[i]], part.kernel.trace.sites.at(fault.site))));
+  }
+  if (faults.size() > max_faults) text += fmt::format(", and {} more", faults.size() - max_faults);
+  return text;
+}
+
+/// What the program does wrong, and which limits it exceeds.
+bool append_wrong(std::string& html, const HtmlExtras& extras, const std::vector<KernelPart>& parts) {
+  std::size_t faults = 0;
+  std::vector<std::string> sentences;
+  for (const KernelPart& part : parts) {
+    const auto faults_of_kernel = faults_of(part.kernel);
+    if (faults_of_kernel.empty()) continue;
+    faults += faults_of_kernel.size();
+    sentences.push_back(faults_sentence(part, faults_of_kernel));
+  }
+  for (const std::string& sentence : extras.exceeded) sentences.push_back(support::xml_text(sentence));
+  if (sentences.empty()) return false;
+  std::string title = faults == 0 ? "" : support::plural(faults, "fault in the program", "faults in the program");
+  if (!extras.exceeded.empty()) {
+    title += fmt::format("{}{} exceeded", title.empty() ? "" : "; ",
+                         support::plural(extras.exceeded.size(), "limit is", "limits are"));
+  }
+  html += fmt::format("<section class=\"box wrong\"><h2>{}</h2><ul>", title);
+  for (std::size_t i = 0; i < std::min(sentences.size(), max_lines); ++i) html += "<li>" + sentences[i];
+  html += "</ul></section>\n";
+  return true;
+}
+
+/// What the numbers lack: its causes for one line, and a sentence for each.
+struct Gaps {
+  std::vector<std::string> causes, sentences;
+};
+
+Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vector<KernelPart>& parts) {
+  const Terms& terms = terms_of(report.maker);
+  Gaps gaps{report.gaps.empty() ? report.incomplete : report.gaps, report.incomplete};
+  gaps.causes.resize(std::min(gaps.causes.size(), max_causes));
+  if (parts.empty()) gaps.causes.emplace_back("no kernel was watched");
+  std::uint64_t unknown = 0, copied = 0;
+  for (const KernelPart& part : parts) {
+    const KernelReport& kernel = part.kernel;
+    std::uint64_t most = 0;
+    for (const trace::Report& on : kernel.reports) {
+      most = std::max(most, on.all.unknown);
+      if (on.all.unknown == 0) continue;
+      gaps.sentences.push_back(fmt::format("{} of {} have no known cost on {}",
+                                           support::plural(on.all.unknown, "access", "accesses"), kernel.name,
+                                           on.architecture->name));
+    }
+    unknown += most;
+    copied += kernel.trace.copied_bytes;
+    if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
+      gaps.sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
+    }
+  }
+  if (unknown > 0) gaps.causes.push_back(support::plural(unknown, "access has", "accesses have") + " no known cost");
+  if (copied > 0) {
+    gaps.causes.push_back(fmt::format("{} bytes of {} moved by {} are not counted", support::grouped(copied),
+                                      terms.memory, terms.copies));
+  }
+  if (!extras.only.empty()) {
+    gaps.causes.push_back(fmt::format("only kernels named {} are shown", fmt::join(extras.only, ", ")));
+    gaps.sentences.push_back(gaps.causes.back());
+  }
+  return gaps;
+}
+
+/// One line, with the sentences on demand.
+void append_gaps(std::string& html, const Gaps& gaps, bool at_least) {
+  html += fmt::format("<section class=\"box warn\"><h2><b>Not watched:</b> {}{}</h2>",
+                      support::xml_text(fmt::format("{}", fmt::join(gaps.causes, "; "))),
+                      at_least ? ". Numbers are lower bounds (≥)" : "");
+  if (gaps.causes != gaps.sentences) {
+    html += "<details><summary>Each reason</summary><ul>";
+    for (std::size_t i = 0; i < std::min(gaps.sentences.size(), max_lines); ++i) {
+      html += fmt::format("<li>{}</li>", support::xml_text(gaps.sentences[i]));
+    }
+    if (gaps.sentences.size() > max_lines) {
+      html += fmt::format("<li>and {} more: see --json</li>", gaps.sentences.size() - max_lines);
+    }
+    html += "</ul></details>";
+  }
+  html += "</section>\n";
+}
+
+/// The worst line of a kernel on one architecture; empty without conflicts.
+std::string headline(const KernelPart& part, const trace::Report& report) {
+  std::size_t worst = 0, count = 0;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < part.lines().size(); ++i) {
+    const banks::Tally& costs = costs_on(report, part.lines()[i]);
+    const std::uint64_t conflicts = costs.conflicts + costs.more_conflicts;
+    count += conflicts > 0 ? 1 : 0;
+    if (conflicts <= most) continue;
+    most = conflicts;
+    worst = i;
+  }
+  if (most == 0) return "";
+  const trace::LineReport& line = line_on(report, part.lines()[worst]);
+  std::string name = conflict_name(*report.architecture, line);
+  name[0] = name[0] == 'c' ? 'C' : name[0];
+  std::string text = fmt::format("<b>{} at <a href=\"#{}\">{}</a></b>: {}", name, id_of(part, worst),
+                                 support::xml_text(place_of(part, worst)), passes_sentence(line.costs, part.at_least));
+  if (const std::string share = conflict_share(report); !share.empty()) {
+    text += fmt::format("; {} % of {}'s passes are conflicts", share, kernel_link(part));
+  } else {
+    text += fmt::format(", in {}", kernel_link(part));
+  }
+  if (count > 1) text += fmt::format(" ({} lines have conflicts)", count);
+  return text;
+}
+
+}  // namespace
+
+bool append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
+                   const std::vector<KernelPart>& parts) {
+  const bool wrong = append_wrong(html, extras, parts);
+  const Gaps gaps = gaps_of(report, extras, parts);
+  if (!gaps.causes.empty()) {
+    append_gaps(html, gaps, std::ranges::any_of(parts, &KernelPart::at_least));
+  } else if (!wrong) {
+    std::uint64_t launches = 0, blocks = 0;
+    for (const KernelPart& part : parts) {
+      launches += launches_of(part.kernel.trace);
+      blocks += part.kernel.trace.blocks;
+    }
+    const Terms& terms = terms_of(report.maker);
+    html += fmt::format(
+        "<section class=\"box fine\"><h2><b>Complete:</b> all {} of {} were watched, and every access has a "
+        "cost{}</h2></section>\n",
+        support::plural(blocks, terms.block, terms.blocks), support::plural(launches, "launch", "launches"),
+        report.maker == trace::Maker::emulate ? "; no fault was found" : "");
+  }
+  return gaps.causes.empty();
+}
+
+void append_answer(std::string& html, const std::vector<KernelPart>& parts, bool complete) {
+  html += "<section class=answer aria-label=\"the answer\">";
+  std::size_t conflicts = 0, calm = 0;
+  for (const KernelPart& part : parts) {
+    const auto& reports = part.reports();
+    if (!part.has_conflicts()) {
+      calm += std::ranges::all_of(reports, [](auto& trace_report) { return trace_report.all.unknown == 0; }) ? 1 : 0;
+      continue;
+    }
+    if (++conflicts > max_answers) continue;
+    const auto sentences =
+        folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) { return headline(part, reports[a]); });
+    html += "<div>";
+    for (const Columns& sentence : sentences) {
+      html += fmt::format("<p>{} <span class=on>on {}</span>",
+                          sentence.cells.front().empty() ? "No conflict" : sentence.cells.front(),
+                          names_of(reports, sentence.architectures));
+    }
+    const auto& worst = part.kernel.lines.front()[shown_lines(part).front()];
+    if (!worst.text.empty())
+      html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(worst.text, longest_source)));
+    if (const std::string fix = part.fit == nullptr ? "" : fit_summary(*part.fit); !fix.empty()) {
+      html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, support::xml_text(fix));
+    }
+    html += "</div>";
+  }
+  if (conflicts > max_answers) {
+    html += fmt::format("<p>{} conflicts: see <a href=\"#kernels\">the table</a>",
+                        support::plural(conflicts - max_answers, "more kernel has", "more kernels have"));
+  }
+  if (conflicts > 0 && parts.front().fit == nullptr) {
+    html += "<p class=hint>The same command with <code>--fit</code> looks for the layout that removes the conflicts.";
+  }
+  if (calm > 0) {
+    const std::string kernels = support::plural(calm, "more kernel has", "more kernels have") + " no conflicts";
+    html += fmt::format("<p><b>{}</b>{}", conflicts > 0 ? kernels : "No bank conflicts",
+                        complete ? "" : " in what was watched");
+  }
+  html += "</section>\n";
+}
+
+}  // namespace bankwise::driver::html

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+#include <bankwise/report/metrics.hpp>
+#include <bankwise/support/text.hpp>
+#include "bankcheck/driver/html/parts.hpp"
+
+namespace bankwise::driver::html {
+namespace {
+
+/// "8-way conflict: 4-byte load of tile, 64 passes where 2 would do on sm_90; ...".
+std::string sentence_of(const KernelPart& part, const trace::LineReport& line, bool conflicts) {
+  const auto& reports = part.reports();
+  const auto costs = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
+    const trace::LineReport& same = line_on(reports[a], line);
+    const bool in_conflict = same.costs.conflicts + same.costs.more_conflicts > 0;
+    return fmt::format("{}{}", in_conflict ? conflict_name(*reports[a].architecture, same) + ", " : "",
+                       passes_sentence(same.costs, part.at_least));
+  });
+  std::string text =
+      fmt::format("<b>{}-byte {} of {}</b>: ", line.width, to_string(line.operation), support::xml_text(line.array));
+  for (const Columns& same : costs) {
+    text += fmt::format("{}{}", &same == &costs.front() ? "" : "; ", same.cells.front());
+    if (conflicts || costs.size() > 1) text += " on " + names_of(reports, same.architectures);
+  }
+  return text;
+}
+
+/// What is below a line of the source: an access with its pictures, if it has conflicts.
+void append_access(std::string& html, const KernelPart& part, std::size_t number, bool open) {
+  const trace::LineReport& line = part.lines()[number];
+  std::string evidence;
+  if (const auto code = line.costs == line.merged ? std::nullopt : evidence_for(line, part.run.emitted)) {
+    evidence = fmt::format("<p>Instructions in the machine code, and the count that they agree with: {}</p>",
+                           support::xml_text(to_text(*code)));
+  }
+  const bool conflicts = std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
+    const banks::Tally& costs = costs_on(report, line);
+    return costs.conflicts + costs.more_conflicts > 0;
+  });
+  const std::string sentence = sentence_of(part, line, conflicts);
+  if (!conflicts || html.size() > max_page) {
+    html += fmt::format("<p class=calm id={}>{}</p>{}", id_of(part, number), sentence, evidence);
+    return;
+  }
+  html += fmt::format("<details id={}{}><summary>{}</summary>{}", id_of(part, number), open ? " open" : "", sentence,
+                      evidence);
+  append_pictures(html, part, line);
+  html += "</details>";
+}
+
+/// The accesses of a line of the source, and what the page calls it.
+struct Listed {
+  std::string label;
+  std::vector<std::size_t> accesses;  ///< indices of lines of the first report, those that cost most first
+};
+
+/// By file, line, and offset of the instruction if that is all that is known.
+using Listing = std::map<std::tuple<std::string, unsigned, std::uint64_t>, Listed>;
+
+Listing listing_of(const KernelPart& part) {
+  Listing listing;
+  for (const std::size_t i : shown_lines(part)) {
+    const PlacedLine& source = part.kernel.lines.front()[i];
+    const trace::Site& site = part.lines()[i].site;
+    Listed& listed = listing[{source.place.file, source.place.line, site.pc.value_or(0)}];
+    listed.accesses.push_back(i);
+    listed.label = site.pc ? where(source, site) : source.place.line > 0 ? std::to_string(source.place.line) : "?";
+  }
+  return listing;
+}
+
+/// The table of a kernel: architectures that have the same conflicts in all lines share a column.
+class SourceTable {
+ public:
+  explicit SourceTable(const KernelPart& part) : part_(part), listing_(listing_of(part)) {
+    const auto& reports = part.reports();
+    worst_ = shown_lines(part).front();
+    std::vector<const Listed*> rows;
+    for (auto& [key, listed] : listing_) {
+      numbers_[&listed] = rows.size();
+      rows.push_back(&listed);
+    }
+    if (!part.has_conflicts()) return;
+    columns_ = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
+      banks::Tally sum;
+      for (const std::size_t i : rows[row]->accesses) sum.add(costs_on(reports[a], part.lines()[i]));
+      std::string cell;
+      append_number(cell, report::conflicts_number(sum), part.at_least, heat(sum.conflicts, reports[a].all.conflicts));
+      return cell;
+    });
+  }
+
+  void append(std::string& html, const std::vector<SourceExcerpt>& excerpts) {
+    begin_table(html, "source", "source");
+    html += "<thead><tr><th scope=col>line";
+    for (const Columns& column : columns_) {
+      html += fmt::format("<th scope=col>conflicts{}",
+                          columns_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
+    }
+    html += "<th scope=col>source";
+    for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, excerpt);
+    if (!listing_.empty()) html += "<tbody>";
+    for (const auto& [key, listed] : listing_) {  // in no excerpt
+      append_line(html, listed, part_.kernel.lines.front()[listed.accesses.front()].text);
+    }
+    html += "</table></div>";
+  }
+
+ private:
+  /// A line of the source with the conflicts of its accesses.
+  void append_line(std::string& html, const Listed& listed, const std::string& text) const {
+    html += fmt::format("<tr class=hit><th scope=row>{}", listed.label);
+    for (const Columns& column : columns_) html += column.cells[numbers_.at(&listed)];
+    html += fmt::format("<td><code>{}</code>", support::xml_text(text));
+    html += fmt::format("<tr class=why><td colspan={}>", columns_.size() + 2);
+    for (const std::size_t i : listed.accesses) append_access(html, part_, i, i == worst_);
+  }
+
+  void append_excerpt(std::string& html, const SourceExcerpt& excerpt) {
+    html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", columns_.size() + 2,
+                        support::xml_text(excerpt.file));
+    unsigned next = 0;
+    for (const auto& [number, text] : excerpt.lines) {
+      if (html.size() > max_page && listing_.empty()) break;
+      if (next > 0 && number > next) {
+        html += fmt::format("<tr class=gap><th scope=row>…<td colspan={}>{} more {}", columns_.size() + 1,
+                            number - next, number - next == 1 ? "line" : "lines");
+      }
+      next = number + 1;
+      auto listed = listing_.lower_bound({excerpt.file, number, 0});
+      const auto end = listing_.upper_bound({excerpt.file, number, ~std::uint64_t{0}});
+      if (listed == end) {
+        html += fmt::format("<tr><th scope=row>{}", number);
+        if (!columns_.empty()) html += fmt::format("<td colspan={}>", columns_.size());
+        html += fmt::format("<td><code>{}</code>", support::xml_text(text));
+      }
+      for (; listed != end; listed = listing_.erase(listed)) append_line(html, listed->second, text);
+    }
+  }
+
+  const KernelPart& part_;
+  Listing listing_;  ///< the lines that are not yet on the page
+  std::map<const Listed*, std::size_t> numbers_;
+  std::vector<Columns> columns_;
+  std::size_t worst_ = 0;
+};
+
+}  // namespace
+
+void append_source(std::string& html, const KernelPart& part) {
+  static const std::vector<SourceExcerpt> none;
+  html += part.has_conflicts() ? "<h3>Source, with the conflicts of each line</h3>" : "<h3>Source</h3>";
+  SourceTable(part).append(html, part.sources == nullptr ? none : *part.sources);
+}
+
+}  // namespace bankwise::driver::html
