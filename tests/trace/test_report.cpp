@@ -280,7 +280,7 @@ TEST_CASE("trace/merged/second_column") {
   CHECK(report.lines[0].widest == 8);
   const std::string text = report::to_text(report);
   INFO(text);
-  CHECK(text.find("passes  ideal  conflicts  merged  conflicts") != std::string::npos);
+  CHECK(text.find("passes  ideal  conflicts  merged  merged conflicts") != std::string::npos);
   CHECK(text.find("\nmerged by a device compiler: 6 accesses: 24 passes, ideal 10, conflicts 14\n") !=
         std::string::npos);
 }

@@ -1,10 +1,15 @@
 // Whole texts of `bankcheck report`, which are those of the checkers, as files of the folder golden. The variable
 // BANKWISE_REWRITE_GOLDEN, if it is set, makes the test write the files instead; then look at the difference in git.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/builder.hpp>
 #include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/child_process.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/catch_any.hpp"
 
@@ -162,6 +167,48 @@ TEST_CASE("driver/report/golden") {
       CHECK(text == text_of(file));
     }
   }
+}
+
+TEST_CASE("driver/report/access_in_line") {
+  struct Case {
+    const char *source, *array, *access;
+    banks::Operation operation = banks::Operation::load;
+    std::size_t at = std::string::npos;
+  };
+  for (const Case& line : {Case{"sum += as[ty][i] * bs[tx][i];", "bs", "bs[tx][i]"},
+                           {"s[i] = s[i + 1];", "s", "s[i]", banks::Operation::store},
+                           {"s[i] = s[i + 1];", "s", "s[i + 1]"},
+                           {"s[i] += 1;", "s", "s[i]"},
+                           {"xs[i] = s[a[i]];", "s", "s[a[i]]"},
+                           {"out = s[j] + s[k];", "s", ""},
+                           {"out = s[j] + s[k];", "s", "s[k]", banks::Operation::load, 14},
+                           {"if (s[j] == s[j]) x = 1;", "s", "s[j]"},
+                           {"f(s);", "s", ""},
+                           {"out = s[i", "s", ""},
+                           {"", "", ""}}) {
+    INFO(line.source);
+    CHECK(report::access_in({"k.cu:1", line.source, line.at}, {.array = line.array, .operation = line.operation}) ==
+          line.access);
+  }
+}
+
+TEST_CASE("driver/report/hint_to_watch_less") {
+  const ScratchDirectory scratch;
+  const auto told = [&](const char* seconds, const std::string& hint) {
+    const std::string path = (scratch.path() / "err").string();
+    const int before = dup(STDERR_FILENO), file = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    dup2(file, STDERR_FILENO);
+    driver::start_and_wait(driver::find_program("sleep"), {"sleep", seconds}, {.hint = hint, .hint_after = 0.3});
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(file);
+    return text_of(path);
+  };
+  const std::string hint = driver::hint_to_watch_less(0, "blocks");
+  CHECK_THAT(hint, Catch::Matchers::ContainsSubstring("--max-groups 2 watches 2 blocks"));
+  CHECK(told("1", hint) == "bankcheck: " + hint + "\n");  // once
+  CHECK(told("0", hint) == "");
+  CHECK(told("1", driver::hint_to_watch_less(3, "blocks")) == "");
 }
 
 TEST_CASE("driver/report/no_color") {
