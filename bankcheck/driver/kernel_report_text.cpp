@@ -136,13 +136,13 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, const 
 
 /// Notes on its numbers, and what the program may do but should know of.
 std::string notes_text(const KernelReport& kernel, const Terms& terms, const TextOptions& options) {
-  constexpr std::string_view remark = "remark: ";
+  constexpr std::string_view prefix = "note: ";
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
     const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
     if (!trace::row_of(diagnosis.fault).is_remark) continue;
     notes.push_back(fmt::format("{}: {}", where(kernel.diagnoses[i], kernel.trace.sites.at(diagnosis.site)),
-                                sentence_of(diagnosis).substr(remark.size())));
+                                sentence_of(diagnosis).substr(prefix.size())));
   }
   for (std::string& note : notes_on(kernel, terms)) notes.push_back(std::move(note));
   std::string text;
