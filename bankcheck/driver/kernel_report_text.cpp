@@ -101,7 +101,8 @@ std::string tables(const KernelReport& kernel, bool incomplete, const TextOption
         report::line_table(on, shown_lines(kernel, group.front()),
                            {.columns = options.columns, .at_least = incomplete || !on.incomplete.empty()}));
     text += options.colour ? with_red_conflicts(table) : table;
-    if (trace::merging_matters(on)) text += support::wrapped(merged_legend, options.wrap, 4);
+    if (table.substr(0, table.find('\n')).find(" merged") != std::string::npos)
+      text += support::wrapped(merged_legend, options.wrap, 4);
     text += levels_table(on, options.detail == Detail::verbose);
   }
   return text;
@@ -178,7 +179,8 @@ std::string section(const RunReport& report, const KernelReport& kernel, const T
   if (!has_accesses(kernel)) {
     text += fmt::format("; no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "");
   } else if (everything || has_costs(kernel)) {
-    text = '\n' + text + '\n' + tables(kernel, incomplete, options) + evidence_text(kernel, report.emitted);
+    text = '\n' + support::wrapped(text, options.wrap, 2) + tables(kernel, incomplete, options) +
+           evidence_text(kernel, report.emitted);
   } else {
     const banks::Tally& all = kernel.reports.front().all;
     text += fmt::format("; {}, {}\n", support::plural(all.accesses, "access", "accesses"),

@@ -39,16 +39,19 @@ std::string whose(const std::vector<std::string_view>& kernels) {
 std::string not_watched(const RunReport& report, const std::string& limits) {
   std::uint64_t launched = 0, missing = 0;
   std::vector<std::string_view> kernels;
+  bool ended = false;
   for (const KernelReport& kernel : report.kernels) {
     const std::uint64_t blocks = launched_blocks(kernel.trace);
     if (kernel.trace.blocks >= blocks) continue;
     launched += blocks;
     missing += blocks - kernel.trace.blocks;
+    ended |= std::ranges::any_of(kernel.trace.diagnoses, &trace::DiagnosisRecord::ended);
     kernels.emplace_back(kernel.name);
   }
   if (missing == 0) return "";
+  const std::string why = limits.empty() && ended ? "a fault ended the launch" : limits;
   return fmt::format("{} of {} {} of {} were not watched{}", support::grouped(missing), support::grouped(launched),
-                     terms_of(report.maker).blocks, whose(kernels), limits.empty() ? "" : " (" + limits + ")");
+                     terms_of(report.maker).blocks, whose(kernels), why.empty() ? "" : " (" + why + ")");
 }
 
 /// Accesses that did not fit into the trace, by architecture; and those that have no cost on any.

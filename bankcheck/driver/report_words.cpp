@@ -113,9 +113,10 @@ const Terms& terms_of(trace::Maker maker) {
 
 std::string where(const PlacedLine& line, const trace::Site& site) {
   if (site.pc) return fmt::format("+{:#x}", *site.pc);
-  if (line.place.column > 0) return fmt::format("{}:{}:{}", line.place.file, line.place.line, line.place.column);
   const std::filesystem::path path = line.place.file;
-  return fmt::format("{}:{}", path.is_absolute() ? path.filename().string() : path.string(), line.place.line);
+  const std::string file = path.is_absolute() ? path.filename().string() : path.string();
+  const std::string column = line.place.column > 0 ? fmt::format(":{}", line.place.column) : "";
+  return fmt::format("{}:{}{}", file, line.place.line, column);
 }
 
 std::string launches_text(const trace::KernelTrace& trace, const Terms& terms) {

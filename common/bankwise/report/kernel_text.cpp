@@ -131,9 +131,10 @@ void narrow(std::vector<Row>& rows, std::size_t columns) {
     }
     return sum;
   };
-  for (const char* column : {"lanes", "accesses"}) {
+  for (const char* column : {"lanes", "accesses", "merged conflicts", "merged"}) {
     if (width() <= columns) return;
     const auto at = std::ranges::find(rows[0], column) - rows[0].begin();
+    if (std::size_t(at) == rows[0].size()) continue;
     for (Row& row : rows) row.erase(row.begin() + at);
   }
 }

@@ -83,6 +83,7 @@ trace::Trace clean_so_far(Maker maker) { return incomplete(maker, true); }
 
 trace::Trace faults(Maker maker) {
   trace::Trace trace = trace_of(maker, true);
+  trace.kernels[1].shapes[0].threads = {128, 4, 1};  // two blocks more
   trace.kernels[1].diagnoses = {
       {trace::Fault::race,
        1,
@@ -92,6 +93,7 @@ trace::Trace faults(Maker maker) {
        "writes there at line 3, and nothing orders the two [--allow race]",
        128,
        {}},
+      {trace::Fault::out_of_bounds, 0, {}, true, "thread 0 of block (2, 0, 0) of transpose writes", 1, {}},
       {trace::Fault::lanes_collide, 0, {}, false, "lane 2 of block (0, 0, 0) of transpose writes", 1, {}}};
   return trace;
 }
