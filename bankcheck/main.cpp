@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <bankwise/support/command_line.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
@@ -32,7 +33,8 @@ struct Command {
   const char* description;
   std::function<void(CLI::App&)> declare;       ///< adds its options
   std::function<int()> run;                     ///< returns the exit code
-  std::vector<std::string>* program = nullptr;  ///< for what follows --: a program and its arguments
+  std::vector<std::string>* program = nullptr;  ///< for a program and its arguments
+  bool is_named_first = false;                  ///< the first word that belongs to no option begins them; else only --
 };
 
 /// A command that consists of two functions and the options that they share.
@@ -43,27 +45,33 @@ Command command(const char* name, const char* description, void (*declare)(CLI::
 }
 
 template <class Recorder>
-Command recording(const char* name, const char* description) {
+Command recording(const char* name, const char* description, bool program_first) {
   const auto recorder = std::make_shared<Recorder>();
-  return {name, description, [=](CLI::App& app) { declare_check(app, *recorder); }, [=] { return check(*recorder); },
-          &recorder->options.program};
+  return {name,
+          description,
+          [=](CLI::App& app) { declare_check(app, *recorder); },
+          [=] { return check(*recorder); },
+          &recorder->options.program,
+          program_first};
 }
 
 std::vector<Command> commands() {
   return {
-      command("archs", "List the architectures, their bank rules, and the evidence for each rule",
-              predict::declare_archs, predict::archs),
+      command("archs", "List the architectures, or their bank rules with the evidence for each", predict::declare_archs,
+              predict::archs),
       command("predict",
               "Predict the bank conflicts of shared-memory accesses: a CSV file of accesses, or an index formula",
               predict::declare_predict, predict::predict),
       recording<opencl::Recorder>(
           "opencl",
-          "Run an OpenCL program on the CPU, under Oclgrind, and report its kernels' bank conflicts by source line"),
+          "Run an OpenCL program on the CPU, under Oclgrind, and report its kernels' bank conflicts by source line",
+          true),
       recording<cuda::Recorder>(
-          "cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line"),
+          "cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line", true),
       recording<emulate::Recorder>(
           "emulate",
-          "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line"),
+          "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line",
+          false),
       command("report", "Report the bank conflicts of a trace file that was written with --trace",
               driver::declare_report, driver::report_file),
       command("fit", "Find the padding or swizzle that removes the bank conflicts of a trace file", driver::declare_fit,
@@ -71,27 +79,46 @@ std::vector<Command> commands() {
   };
 }
 
+/// Takes the program of a command, with its arguments, from the end of the command line: CLI11 would parse the
+/// program's options as bankcheck's.
+void take_program(const CLI::App& app, const Command& command, int& argc, const char* const* argv) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool is_option = word.size() > 1 && word.front() == '-', is_end = word == "--";
+    if (is_end || (!is_option && command.is_named_first)) {
+      command.program->assign(argv + i + (is_end ? 1 : 0), argv + argc);
+      argc = i;
+      return;
+    }
+    if (!is_option || word.find('=') != std::string::npos) continue;
+    const CLI::Option* option = app.get_option_no_throw(word);
+    if (option != nullptr && option->get_items_expected_max() > 0) ++i;  // its value
+  }
+}
+
 int run(int argc, const char* const* argv) {
   CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory)", "bankcheck");
   app.footer(
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
-      "written, or the checked program failed.");
+      "written, or the checked program failed, 77 nothing to run here.\n"
+      "bankcheck COMMAND --help shows the options of a command.");
   app.set_version_flag("--version", std::string(support::revision()));
+  app.formatter(std::make_shared<support::HelpText>());
   app.require_subcommand(1);
   const std::vector<Command> known_commands = commands();
   for (const Command& command : known_commands) command.declare(*app.add_subcommand(command.name, command.description));
-  // CLI11 would parse the flags of the program as bankcheck's.
-  const auto* dashes = std::find(argv, argv + argc, std::string_view("--"));
+  if (argc < 2) {
+    support::OutputFile("stdout", "-").write(app.help());
+    return support::exit_usage;  // so that a script whose variable is empty fails
+  }
   for (const Command& command : known_commands) {
-    if (command.program == nullptr || argc < 2 || argv[1] != std::string_view(command.name)) continue;
-    if (dashes == argv + argc) continue;
-    command.program->assign(dashes + 1, argv + argc);
-    argc = int(dashes - argv);
+    if (command.program == nullptr || argv[1] != std::string_view(command.name)) continue;
+    take_program(*app.get_subcommand(command.name), command, argc, argv);
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw support::UsageError(fmt::format("{}; see bankcheck --help", error.what()));
+    if (error.get_exit_code() != 0) throw support::UsageError(support::sentence_for(app, error));
     app.exit(error);
     if (!std::cout.flush()) throw std::runtime_error("cannot write stdout");
     return support::exit_ok;

@@ -42,7 +42,7 @@ def comment_of(script: Path) -> str:
 
 def page(build: Path) -> str:
     text = help_of(build, "bankcheck")
-    commands = re.findall(r"^  (\w+) +\w", text[text.index("Subcommands:") :], re.MULTILINE)
+    commands = re.findall(r"^  (\w+) +\w", text[text.index("Commands:") :], re.MULTILINE)
     text = HEAD + "\n## Checkers\n" + text + "".join(help_of(build, "bankcheck", name) for name in commands)
     text += "\n## Case studies\n" + "".join(help_of(build, case) for case in STUDIES) + "\n## Scripts\n"
     scripts = sorted(path for path in (ROOT / "script").iterdir() if path.suffix == "")

@@ -192,21 +192,24 @@ std::optional<std::string> failure_of(const Ended& ended, const std::vector<Proc
 
 void Recorder::declare(CLI::App& command) {
   command.footer(
-      "The program and its arguments follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program failed, or could not be\n"
+      "The program and its arguments follow the options; -- may stand before them.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program failed, or could not be "
       "watched, 77 there is no NVIDIA GPU, and the program was not run.\n"
-      "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 -- python3 train.py");
-  command.get_option("--arch")->description("Architectures, separated by commas (default: the GPU's)");
+      "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 python3 train.py");
+  command.get_option("--arch")->description("Architectures or GPUs, separated by commas (default: the GPU's)");
   command
       .add_option("--table", table_mebibytes_,
                   "MiB of device memory per CUDA context for the table of distinct accesses")
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
+      ->type_name("MIB")
       ->capture_default_str();
-  command.add_option("--sanitizer", sanitizer_, "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)");
+  command.add_option("--sanitizer", sanitizer_, "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)")
+      ->type_name("DIR");
 }
 
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
-  if (options.program.empty()) throw support::UsageError("no program given: it follows --; see bankcheck cuda --help");
+  if (options.program.empty())
+    throw support::UsageError("no program to check: give it after the options; see bankcheck cuda --help");
   const fs::path injection = find_injection(), sanitizer = find_sanitizer(sanitizer_);
   check_program(options.program.front());
   check_gpu_present();

@@ -49,23 +49,29 @@ bool has_loaded(long process, std::string_view library) {
 void declare_check(CLI::App& command, ProgramRecorder& recorder) {
   CheckOptions& options = recorder.options;
   declare_report_options(command, options.report);
+  command.option_defaults()->group("Output");
   command
       .add_option("--trace", options.trace,
                   "Write a trace of the kernels to this file, even if the program fails; see bankcheck report")
-      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""));
+      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""))
+      ->type_name("FILE");
+  command.option_defaults()->group("Recorder");
   command
       .add_option("--max-launches", options.max_launches,
                   "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")
+      ->type_name("N")
       ->capture_default_str();
   command
       .add_option(
           "--max-groups", options.max_groups,
           fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks))
+      ->type_name("N")
       ->capture_default_str();
   command
       .add_option("--time-limit", options.time_limit,
                   "End the program after this many seconds, and report what was recorded; 0: never")
       ->check(CLI::Range(0.0, 1e9))
+      ->type_name("SECONDS")
       ->capture_default_str();
   recorder.declare(command);
 }

@@ -148,26 +148,39 @@ std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empt
 
 void declare_report_options(CLI::App& command, ReportOptions& options) {
   const CLI::Validator number(not_a_number, ""), text(not_a_text, "");
-  command.add_option("--arch", options.architectures, "Architectures, separated by commas; see bankcheck archs")
+  command.option_defaults()->group("Report");
+  command
+      .add_option("--arch", options.architectures, "Architectures or GPUs, separated by commas; see bankcheck archs")
       ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("ARCH,...")
       ->capture_default_str();
+  command.option_defaults()->group("Limits");
   auto* limit =
       command
           .add_option("--max-conflicts", options.max_conflicts,
                       "Fail if a kernel has more conflicts than this on any architecture, summed over its launches")
-          ->check(number);
+          ->check(number)
+          ->type_name("N");
   command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file allows")
       ->check(text)
+      ->type_name("FILE")
       ->excludes(limit);
   command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
-      ->check(text);
+      ->check(text)
+      ->type_name("FILE");
+  command.option_defaults()->group("Output");
   for (report::Output& output : options.outputs) {
-    if (output.option != nullptr) command.add_option(output.option, output.path, output.help)->check(text);
+    if (output.option == nullptr) continue;
+    command.add_option(output.option, output.path, output.help)->check(text)->type_name("FILE");
   }
+  command.option_defaults()->group("Report");
   command
       .add_option("--kernel", options.kernels,
                   "Report only kernels with this name, which may be a glob such as 'scan_*'; may be repeated")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("GLOB");
   const auto detail = [&](const char* flag, Detail value, const char* help) {
     return command.add_flag_callback(
         flag, [&options, value] { options.detail = value; }, help);
@@ -184,6 +197,7 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
+      ->type_name("DIR")
       ->capture_default_str();
   command.add_flag("--fit", options.fit.fit,
                    "Propose a padding or swizzle for each array with conflicts, as code to paste");
@@ -191,7 +205,8 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       .add_option(
           "--max-shared", options.fit.max_shared,
           "Maximum bytes of shared memory per block with a proposed layout (default: the limit of the architectures)")
-      ->check(number);
+      ->check(number)
+      ->type_name("BYTES");
   command.add_flag("--keep-occupancy", options.fit.keep_occupancy,
                    "Propose no layout that reduces the number of resident blocks per multiprocessor");
 }
@@ -320,22 +335,24 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
 
 void declare_report(CLI::App& command, ReportCommand& options) {
   command.footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be "
       "written. With --max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(command, options.report);
-  command.add_option("--cubin", options.cubin, cubin_help);
-  command.add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  command.add_option("--cubin", options.cubin, cubin_help)->type_name("FILE");
+  command.option_defaults()->group("Input");
+  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
 }
 
 void declare_fit(CLI::App& command, ReportCommand& options) {
   command.footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be "
       "written. --max-conflicts and --baseline apply to the kernels before the change.\n"
       "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
   declare_report_options(command, options.report);
   command.remove_option(command.get_option("--fit"));
-  command.add_option("trace", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  command.option_defaults()->group("Input");
+  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
   options.report.fit.fit = options.report.fit.only = true;
 }
 

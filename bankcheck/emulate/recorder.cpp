@@ -88,39 +88,50 @@ std::vector<std::string> names_without_numbers(const std::vector<std::string>& k
 void Recorder::declare(CLI::App& command) {
   command.footer(
       "The arguments of the program follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not "
       "build, or it failed.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
-  // Sources follow options, so an option has one value.
-  for (const char* name : {"--arch", "--kernel"}) command.get_option(name)->allow_extra_args(false);
-  command.add_option("FILES", program_.sources,
+  command.option_defaults()->group("Input");
+  command.add_option("FILE", program_.sources,
                      "The program's sources (.cu, .cpp, .c). Without sources, give after -- a program that was built "
                      "with CMake's bankwise_emulate()");
+  command.option_defaults()->group("Build");
   command.add_option("-I", program_.include, "Directory to search for headers; may be repeated")
-      ->allow_extra_args(false);
-  command.add_option("-D", program_.definitions, "Macro to define, as NAME or NAME=VALUE; may be repeated")
-      ->allow_extra_args(false);
-  command.add_option("-l", program_.libraries, "Host library to link; may be repeated")->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  command.add_option("-D", program_.definitions, "Macro to define, with a value or without; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  command.add_option("-l", program_.libraries, "Host library to link; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   command
       .add_option("--compiler-options", program_.options,
                   "Options for g++ when it compiles and links, separated by commas, for example -fopenmp")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("OPTION,...");
   command.add_option("--std", program_.standard, "The C++ standard of the sources")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
       ->capture_default_str();
   command
       .add_option("--cubin", cubins_,
                   std::string(driver::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
-      ->allow_extra_args(false);
-  command.add_option("--step-limit", request_.step_limit,
-                     "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)");
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command.option_defaults()->group("Recorder");
+  command
+      .add_option("--step-limit", request_.step_limit,
+                  "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)")
+      ->type_name("N");
   command.add_flag("--fatal", request_.fatal, "End the program at the first fault of a kernel");
   std::vector<std::string> faults;
   for (const trace::FaultRow& row : trace::faults()) faults.emplace_back(row.id);
   command.add_option("--allow", request_.allow, "Faults to ignore, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->type_name("FAULT,...")
       ->check(CLI::IsMember(faults));
   command.add_flag("--warp-synchronous", request_.warp_synchronous,
                    "Allow lanes of a warp to exchange data without __syncwarp(), as before compute capability 7.0");
@@ -128,14 +139,19 @@ void Recorder::declare(CLI::App& command) {
                    "Count lanes that have returned from the kernel as arrived at barriers");
   command.add_flag("--run-repeated", request_.run_repeated,
                    "Run every launch, even if it exactly repeats an earlier one (default: reuse the earlier results)");
+  command.option_defaults()->group("Report");
   command.add_flag("--verify", verify_,
                    "Apply the proposals of --fit to a copy of the sources, build and run it, and compare its passes "
                    "with the predicted passes, and device memory with that of the original; implies --fit");
-  command.add_option("--fixed", fixed_, "Keep the changed copy of the sources in this directory; implies --verify");
-  command.add_option("--object", object_,
-                     "Only compile one source to this object file; for CMake's bankwise_emulate()");
-  command.add_option("--cache", cache_,
-                     "Directory for compiled files (default: bankwise in $XDG_CACHE_HOME or ~/.cache)");
+  command.add_option("--fixed", fixed_, "Keep the changed copy of the sources in this directory; implies --verify")
+      ->type_name("DIR");
+  command.option_defaults()->group("Build");
+  command
+      .add_option("--object", object_, "Only compile one source to this object file; for CMake's bankwise_emulate()")
+      ->type_name("FILE");
+  command
+      .add_option("--cache", cache_, "Directory for compiled files (default: bankwise in $XDG_CACHE_HOME or ~/.cache)")
+      ->type_name("DIR");
 }
 
 void Recorder::check_options() const {

@@ -131,19 +131,23 @@ std::vector<std::string> device_values(const std::vector<std::string>& device_in
 
 void Recorder::declare(CLI::App& command) {
   command.footer(
-      "The program and its arguments follow --.\n"
+      "The program and its arguments follow the options; -- may stand before them.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
-      "Example: bankcheck opencl --arch sm_90,gfx942 --max-conflicts 0 -- ./my_program --size 256");
+      "Example: bankcheck opencl --arch h100,mi300x --max-conflicts 0 ./my_program --size 256");
   command.add_option("--local-memory", local_memory_, "Bytes of local memory that the simulated device reports")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
+      ->type_name("BYTES")
       ->capture_default_str();
-  command.add_option("--device-info", device_info_,
-                     "Property that the simulated GPU reports, as KEY=VALUE; may be repeated. Keys: " + keys());
+  command
+      .add_option("--device-info", device_info_,
+                  "Property that the simulated GPU reports; may be repeated. Keys: " + keys())
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
 }
 
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
   if (options.program.empty())
-    throw support::UsageError("no program to check: give it after --; see bankcheck opencl --help");
+    throw support::UsageError("no program to check: give it after the options; see bankcheck opencl --help");
   const std::string& program = options.program.front();
   support::OpenclRequest request{.kernels = names_without_suffixes(options.report.kernels),
                                  .max_launches = options.max_launches,

@@ -8,6 +8,8 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise::predict {
 namespace {
@@ -72,36 +74,47 @@ std::string served(const Architecture& architecture, const Rule& rule) {
   return text + std::string(servings[int(rule.serving)]);
 }
 
-std::string blocks(const Architecture& architecture) {
-  std::string text = fmt::format("\n{}\n", architecture.name);
-  if (!architecture.note.empty()) text += fmt::format("  {}\n", architecture.note);
+/// The rules of an architecture, and all of its names.
+std::string details(const Architecture& architecture) {
+  constexpr std::size_t columns = 100;
+  std::string text =
+      fmt::format("{}, {}; warps of {} lanes\n", architecture.name, architecture.gpus, architecture.warp);
+  std::vector<std::string> others = names_of(architecture);
+  others.erase(others.begin());
+  if (!others.empty()) text += support::wrapped("  also: " + list(others), columns, 8);
+  if (!architecture.note.empty()) text += support::wrapped("  note: " + std::string(architecture.note), columns, 8);
   for (const Rule& rule : architecture.rules) {
     for (const auto& [operations, widths] : coverage_of(architecture, rule)) {
-      text += fmt::format("  {}, {} bytes: ", list(operations), fmt::join(widths, "/"));
-      if (!rule.refusal.empty()) {
-        text += fmt::format("{}\n", rule.refusal);
-      } else {
-        text += fmt::format("{}\n      {}: {}\n", served(architecture, rule), to_string(rule.evidence), rule.source);
+      const bool is_known = rule.refusal.empty();
+      text += support::wrapped(fmt::format("  {}, {} bytes: {}", list(operations), fmt::join(widths, "/"),
+                                           is_known ? served(architecture, rule) : rule.refusal),
+                               columns, 6);
+      if (is_known) {
+        text += support::wrapped(fmt::format("      {}: {}", to_string(rule.evidence), rule.source), columns, 6);
       }
     }
   }
   return text;
 }
 
-std::string architectures_text() {
-  std::vector<std::vector<std::string>> rows{{"name", "also", "warp", "GPUs"}};
-  std::string details;
+/// A row for each architecture, with the rule of the commonest access.
+std::string architectures_table() {
+  std::vector<std::vector<std::string>> rows{{"name", "GPUs", "warp", "banks", "bytes", "evidence"}};
   for (const Architecture& architecture : banks::architectures()) {
-    rows.push_back({std::string(architecture.name), std::string(architecture.aliases),
-                    std::to_string(architecture.warp), std::string(architecture.gpus)});
-    details += blocks(architecture);
+    const Rule& loads = *banks::find_rule(architecture, banks::Operation::load, 4);
+    rows.push_back({std::string(architecture.name), std::string(architecture.gpus), std::to_string(architecture.warp),
+                    std::to_string(loads.banks.count), std::to_string(loads.banks.bytes),
+                    std::string(to_string(loads.evidence))});
   }
-  return support::format_table(rows, 2, true) + details;
+  return support::format_table(rows, 2, true) +
+         "\nBanks, bytes of a bank and evidence are those of 4-byte loads; `bankcheck archs sm_90` shows all\n"
+         "rules and names of sm_90. --arch also takes the names of GPUs, such as h100, rtx4090, mi300x.\n";
 }
 
-std::string architectures_json() {
+std::string architectures_json(const std::vector<const Architecture*>& asked) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Architecture& architecture : banks::architectures()) {
+  for (const Architecture* each : asked) {
+    const Architecture& architecture = *each;
     nlohmann::ordered_json rules = nlohmann::ordered_json::array();
     for (const Rule& rule : architecture.rules) {
       for (const auto& [operations, widths] : coverage_of(architecture, rule)) {
@@ -133,7 +146,17 @@ std::string architectures_json() {
 }  // namespace
 
 int archs(ArchsOptions& options) {
-  support::OutputFile("stdout", "-").write(options.json ? architectures_json() : architectures_text());
+  std::vector<const Architecture*> asked;
+  for (const std::string& name : options.architectures) asked.push_back(&architecture_named(name));
+  const bool is_table = asked.empty() && !options.rules;
+  for (const Architecture& architecture : banks::architectures()) {
+    if (options.architectures.empty()) asked.push_back(&architecture);
+  }
+  std::string text = options.json ? architectures_json(asked) : is_table ? architectures_table() : "";
+  if (text.empty()) {
+    for (const Architecture* each : asked) text += (text.empty() ? "" : "\n") + details(*each);
+  }
+  support::OutputFile("stdout", "-").write(text);
   return support::exit_ok;
 }
 

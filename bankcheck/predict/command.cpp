@@ -61,41 +61,66 @@ int predict_formula(const banks::Architecture& architecture, const PredictOption
 
 }  // namespace
 
-void declare_archs(CLI::App& command, ArchsOptions& options) { command.add_flag("--json", options.json, "Print JSON"); }
+void declare_archs(CLI::App& command, ArchsOptions& options) {
+  command.footer(
+      "Exit codes: 0 ok, 2 usage, 3 stdout cannot be written.\n"
+      "Example: bankcheck archs h100 mi300x");
+  command.option_defaults()->group("Input");
+  command.add_option("ARCH", options.architectures, "Architectures or GPUs whose rules are printed (default: a table)");
+  command.option_defaults()->group("Output");
+  command.add_flag("--rules", options.rules, "Print the rules of all architectures");
+  command.add_flag("--json", options.json, "Print JSON");
+}
 
 void declare_predict(CLI::App& command, PredictOptions& options) {
   options.command = &command;
   std::vector<std::string> operations;
   operations.reserve(banks::operation_count);
   for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
-  command.add_option("--arch", options.architecture, "Architecture, see bankcheck archs")->capture_default_str();
-  command.add_option("accesses", options.accesses,
+  command.footer("Exit codes: 0 ok, 2 usage or an input that cannot be read, 3 an output cannot be written.");
+  command.option_defaults()->group("Input");
+  command.add_option("--arch", options.architecture, "Architecture or GPU, see bankcheck archs")
+      ->type_name("ARCH")
+      ->capture_default_str();
+  command.add_option("FILE", options.accesses,
                      "CSV file with the columns id,op,width,mask,a0,...; - reads stdin. op: as for --op; width: bytes "
                      "per lane; mask: active lanes, in hexadecimal; a0 to a31 or a63: byte offset of each lane. "
                      "Copies (cp.async) also need s0 to s31, the offsets in global memory");
-  command.add_option(
-      "--index", options.index,
-      "Expression for the index of the element that each lane accesses, for example '17*tid' or '(tid ^ (tid>>3)) * "
-      "4'. Elements have --width bytes. The expression is CUDA or OpenCL C, with min, max and abs. Names of the lane "
-      "number: tid, lane, laneid (int); threadIdx.x, get_sub_group_local_id() (unsigned); get_local_id(0) (64-bit)");
+  command
+      .add_option(
+          "--index", options.index,
+          "Expression for the index of the element that each lane accesses, for example '17*tid' or '(tid ^ (tid>>3)) "
+          "* "
+          "4'. Elements have --width bytes. The expression is CUDA or OpenCL C, with min, max and abs. Names of the "
+          "lane "
+          "number: tid, lane, laneid (int); threadIdx.x, get_sub_group_local_id() (unsigned); get_local_id(0) (64-bit)")
+      ->type_name("INDEX");
   command.add_option("--op", options.operation, "Operation; atomics are on 32-bit integers")
+      ->type_name("OP")
       ->check(CLI::IsMember(operations))
       ->capture_default_str();
   command
       .add_option("--width", options.width, "Bytes per lane (default: 4; for matrix operations 16, which is one row)")
+      ->type_name("BYTES")
       ->check(CLI::IsMember({1, 2, 4, 8, 12, 16}));
   command.add_option("--lanes", options.lanes, "Number of active lanes (default: a whole warp)")
+      ->type_name("N")
       ->check(CLI::Range(1U, banks::max_lanes));
-  command.add_option("--mask", options.mask, "Mask of the active lanes, in hexadecimal")->excludes("--lanes");
-  command.add_option("--svg", options.svg,
-                     "Write the picture as SVG to this file; - writes it to stdout and prints nothing else");
+  command.add_option("--mask", options.mask, "Mask of the active lanes, in hexadecimal")
+      ->type_name("MASK")
+      ->excludes("--lanes");
+  command.option_defaults()->group("Output");
+  command
+      .add_option("--svg", options.svg,
+                  "Write the picture as SVG to this file; - writes it to stdout and prints nothing else")
+      ->type_name("FILE");
   command.add_flag("--json", options.json, "Print JSON");
 }
 
 int predict(PredictOptions& options) {
   const auto given = [&](const char* name) { return options.command->count(name) > 0; };
   const banks::Architecture& architecture = architecture_named(options.architecture);
-  if (given("--index") == given("accesses")) {
+  if (given("--index") == given("FILE")) {
     throw support::UsageError("predict needs either a CSV file of accesses or --index; see bankcheck predict --help");
   }
   for (const auto& [name, value] : {std::pair{"--mask", &options.mask}, std::pair{"--svg", &options.svg}}) {

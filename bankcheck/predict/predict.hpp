@@ -136,11 +136,13 @@ struct PredictOptions {
 };
 
 struct ArchsOptions {
-  bool json = false;
+  std::vector<std::string> architectures;
+  bool rules = false, json = false;
 };
 
-/// `bankcheck archs`: a table of the architectures with their aliases and GPUs, followed by the bank rules of each: per
-/// operation, which lanes are served together in which banks, with evidence and source. Returns exit_ok.
+/// `bankcheck archs`: a table of the architectures; or, for those that are named or with --rules, their bank rules: per
+/// operation, which lanes are served together in which banks, with evidence and source. Returns exit_ok. Error:
+/// UsageError for a name that no architecture has.
 void declare_archs(CLI::App& command, ArchsOptions& options);
 int archs(ArchsOptions& options);
 

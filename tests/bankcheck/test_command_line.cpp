@@ -47,11 +47,83 @@ TEST_CASE("bankcheck/command_line/help") {
   }
 }
 
+TEST_CASE("bankcheck/command_line/bare") {
+  const Outcome outcome = ended(2, bankcheck(""));
+  CHECK(outcome.out == bankcheck("--help").out);
+  CHECK(outcome.err == "");
+}
+
+TEST_CASE("bankcheck/command_line/help_fits") {
+  for (const char* command : {"", "archs", "predict", "opencl", "cuda", "emulate", "report", "fit"}) {
+    const std::string help = ended(0, bankcheck(std::string(command) + " --help")).out;
+    INFO(command << '\n' << help);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+    CHECK(help.find("Options:") == std::string::npos);  // each has a group
+    for (const char* word : {"TEXT", "UINT", "FLOAT", " [sm_90]"}) CHECK(help.find(word) == std::string::npos);
+  }
+  CHECK(count(bankcheck("report --help").out,
+              "\n  --max-conflicts N         Fail if a kernel has more conflicts than "
+              "this on any architecture,\n                            summed over") == 1);
+  CHECK(count(bankcheck("predict --help").out, "stmatrix.x4, cp.async (default: load)\n") == 1);
+  CHECK(count(bankcheck("predict --help").out, "(default: a whole warp; 1 to 64)\n") == 1);
+}
+
+TEST_CASE("bankcheck/command_line/archs") {
+  const std::string table = bankcheck("archs").out;
+  INFO(table);
+  CHECK(
+      table.starts_with("  name              GPUs                                     warp  banks  bytes  evidence\n"));
+  CHECK(count(table,
+              "\n  sm_90             Hopper: H100, H200                         32     32      4  measured here\n") ==
+        1);
+  CHECK(count(table, "\n  sm_30_eight_byte  Kepler, 8-byte banks                       32     32      8  vendor\n") ==
+        1);
+  CHECK(std::size_t(std::count(table.begin(), table.end(), '\n')) == bankwise::banks::architectures().size() + 4);
+  for (const std::string& text : {table, bankcheck("archs --rules").out}) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+  }
+  const std::string hopper = ended(0, bankcheck("archs h100")).out;
+  CHECK(hopper.starts_with("sm_90, Hopper: H100, H200; warps of 32 lanes\n"));
+  CHECK(count(hopper, "      measured here: hardware counters of an H200: tests/data/h200_cp_async.csv\n") == 3);
+  CHECK(bankcheck("archs sm_90 mi300x").out == hopper + '\n' + bankcheck("archs gfx942").out);
+  CHECK(count(bankcheck("archs --rules").out, hopper) == 1);
+  CHECK(nlohmann::json::parse(bankcheck("archs --json h200").out)["architectures"].size() == 1);
+}
+
+// A program needs no -- in front, and what follows it belongs to it.
+TEST_CASE("bankcheck/command_line/program_without_dashes") {
+  for (const char* command : {"opencl", "cuda"}) {
+    for (const char* arguments :
+         {" no/such --max-conflicts x", " --arch sm_90 no/such --help", " --arch=h100 no/such -- 1",
+          " --kernel a* --fit -- no/such --help", " --max-launches 3 no/such a b"}) {
+      const Outcome outcome = bankcheck(command + std::string(arguments));
+      INFO(command << arguments << ": " << outcome.err);
+      CHECK(outcome.code == 3);
+      CHECK(outcome.out == "");
+      const bool is_built = outcome.err.find("bankcheck was built without") == std::string::npos &&
+                            outcome.err.find("not installed") == std::string::npos;
+      if (is_built) CHECK(outcome.err == "bankcheck: cannot run 'no/such': No such file or directory\n");
+    }
+  }
+}
+
 TEST_CASE("bankcheck/command_line/invalid") {
-  check_refused_at_once("", "subcommand");
-  check_refused_at_once("nonsense", "subcommand");
-  check_refused_at_once("archs --jsn", "--jsn");
-  check_refused_at_once("archs surplus", "surplus");
+  check_refused_at_once("nonsense", "there is no command 'nonsense'; bankcheck --help shows all");
+  check_refused_at_once("predit --index tid",
+                        "no command 'predit'; did you mean 'predict'? bankcheck --help shows all");
+  check_refused_at_once("--jsn", "no option '--jsn'; bankcheck --help shows all");
+  check_refused_at_once("--json archs", "--json comes after bankcheck archs; see bankcheck archs --help");
+  check_refused_at_once("archs --jsn", "no option '--jsn'; did you mean '--json'? bankcheck archs --help shows all");
+  check_refused_at_once("archs surplus", "no architecture 'surplus'");
+  check_refused_at_once("report", "TRACE is required; see bankcheck report --help");
+  check_refused_at_once("report a b --sarif c", "'b' is not expected; see bankcheck report --help");
+  check_refused_at_once("fit a b c", "'b' 'c' are not expected; see bankcheck fit --help");
+  check_refused_at_once("emulate --max-conflict=0 a.cu", "'--max-conflict'; did you mean '--max-conflicts'?");
+  check_refused_at_once("opencl --max-conflict 0 -- x", "did you mean '--max-conflicts'? bankcheck opencl --help");
+  check_refused_at_once("opencl --arch sm_90", "no program to check: give it after the options");
+  check_refused_at_once("cuda --", "no program to check: give it after the options");
   check_refused_at_once("predict", "either a CSV file of accesses or --index");
   check_refused_at_once("predict --index tid a.csv", "either a CSV file of accesses or --index");
   check_refused_at_once("predict a.csv b.csv", "b.csv");
@@ -67,7 +139,7 @@ TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("predict --index tid --lanes 65", "--lanes");
   check_refused_at_once("predict --index tid --lanes 0", "--lanes");
   check_refused_at_once("predict --index tid --lanes 2 --mask 3", "--mask");
-  check_refused_at_once("predict --index tid --op lod", "--op");
+  check_refused_at_once("predict --index tid --op lod", "did you mean 'load'? see bankcheck predict --help");
   for (const char* mask : {"zz", "0x", "-1", "+1", "' 1'", "1ffffffffffffffff", "1,2"}) {
     check_refused_at_once("predict --index tid --mask " + std::string(mask), "--mask");
   }

@@ -1,3 +1,4 @@
+#include <set>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
@@ -149,14 +150,56 @@ TEST_CASE("banks/refusals/unsupported") {
 
 TEST_CASE("banks/refusals/names") {
   const std::pair<const char*, const char*> names[]{
-      {"sm_90", "sm_90"},   {"sm_90a", "sm_90"}, {"SM_100F", "sm_100"}, {"sm_80a", "sm_80"},
-      {"GFX942", "gfx942"}, {"sm_90b", ""},      {"sm_90aa", ""},       {"sm_", ""},
-      {"sm_a", ""},         {"gfx942a", ""},     {"90a", ""},           {"", ""},
+      {"sm_90", "sm_90"},
+      {"sm_90a", "sm_90"},
+      {"SM_100F", "sm_100"},
+      {"sm_80a", "sm_80"},
+      {"GFX942", "gfx942"},
+      {"sm_90b", ""},
+      {"sm_90aa", ""},
+      {"sm_", ""},
+      {"sm_a", ""},
+      {"gfx942a", ""},
+      {"90a", ""},
+      {"", ""},
+      // GPUs
+      {"h100", "sm_90"},
+      {"H200", "sm_90"},
+      {"a100", "sm_80"},
+      {"RTX 3090", "sm_80"},
+      {"rtx4090", "sm_89"},
+      {"RTX-4090", "sm_89"},
+      {"L40S", "sm_89"},
+      {"v100", "sm_70"},
+      {"t4", "sm_75"},
+      {"b200", "sm_100"},
+      {"mi300x", "gfx942"},
+      {"MI250X", "gfx90a"},
+      {"mi355x", "gfx950"},
+      {"pvc", "intel_xe"},
+      {"arc", "intel_xe"},
+      {"sm90", "sm_90"},
+      {"k80", "sm_30"},
+      {"rx7900", "gfx1100"},
+      {"Hopper: H100", ""},
+      {"h", ""},
   };
   for (const auto& [name, expected] : names) {
     INFO(name);
     const Architecture* architecture = find_architecture(name);
     CHECK((architecture == nullptr ? "" : architecture->name) == std::string_view(expected));
+  }
+}
+
+TEST_CASE("banks/refusals/names_lead_to_one_row") {
+  std::set<std::string> seen;
+  for (const Architecture& architecture : architectures()) {
+    for (const std::string& name : names_of(architecture)) {
+      INFO(name << " of " << architecture.name);
+      CHECK(find_architecture(name) == &architecture);
+      CHECK(seen.insert(name).second);
+      CHECK(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos);
+    }
   }
 }
 

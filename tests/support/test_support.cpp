@@ -153,6 +153,15 @@ TEST_CASE("support/quantity/three_digits") {
   CHECK(support::grouped(16777216) == "16,777,216");
 }
 
+TEST_CASE("support/quantity/wrapped") {
+  CHECK(support::wrapped("one two three", 100, 2) == "one two three\n");
+  CHECK(support::wrapped("one two three", 7, 2) == "one two\n  three\n");
+  CHECK(support::wrapped("  one two three", 8, 4) == "  one\n    two\n    three\n");
+  CHECK(support::wrapped("a_long_word b", 5, 0) == "a_long_word\nb\n");
+  CHECK(support::wrapped("a_long_word", 5, 0) == "a_long_word\n");
+  CHECK(support::wrapped("", 5, 0) == "\n");
+}
+
 TEST_CASE("support/quantity/nearest_name") {
   CHECK(support::edit_distance("", "") == 0);
   CHECK(support::edit_distance("padded", "padded") == 0);
@@ -167,6 +176,10 @@ TEST_CASE("support/quantity/nearest_name") {
         "there is no name 'tif'; did you mean 'tid'? the names are tid, lane");
   CHECK(support::no_such_but("name", "foo", {"tid", "lane"}, "the names are tid, lane") ==
         "there is no name 'foo'; the names are tid, lane");
+  CHECK(support::nearest("H10", {"sm_90", "h100"}) == "h100");
+  CHECK(support::nearest("abc", {"abxy"}).empty());  // a third of three letters
+  CHECK(support::nearest("x", {"y"}).empty());
+  CHECK(support::nearest("ab", {}).empty());
   CHECK(support::no_such("variant", "", {"tid"}, "--list") == "there is no variant ''; --list shows all");
 }
 

@@ -7,7 +7,9 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <bankwise/banks/access.hpp>
 
@@ -164,8 +166,8 @@ struct Known {
 /// A row of the table.
 struct Architecture {
   std::string_view name;          ///< "sm_90"
-  std::string_view aliases = "";  ///< other names, separated by blanks
-  std::string_view gpus;          ///< "Hopper: H100, H200"
+  std::string_view aliases = "";  ///< other names, and more GPUs, separated by blanks
+  std::string_view gpus;          ///< "Hopper: H100, H200"; the GPUs after the colon are names, too
   unsigned warp = 32;             ///< lanes of a warp by default
   unsigned lanes = 32;            ///< lanes of a warp at most
   std::span<const Rule> rules;    ///< the first that has the operation and the width applies
@@ -190,7 +192,10 @@ constexpr bool complete(const Architecture& architecture) {
 
 std::span<const Architecture> architectures();
 
-/// By name or alias, in any case; null if there is none.
+/// Every name of a row: its own, the aliases, the GPUs, such as "rtx4090".
+std::vector<std::string> names_of(const Architecture& architecture);
+
+/// By one of its names, in any case, with or without blanks, "-" and "_": "RTX 4090", "rtx-4090". Null if there is none.
 const Architecture* find_architecture(std::string_view name);
 
 // --- Implementation of well_formed() ---

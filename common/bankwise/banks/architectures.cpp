@@ -18,18 +18,25 @@ constexpr auto table = std::apply([](auto... row) { return std::array{row...}; }
                                                  std::to_array(rows::amd), std::to_array(rows::intel)));
 static_assert(std::all_of(table.begin(), table.end(), [](auto& row) { return well_formed(row) && complete(row); }));
 
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+/// A name as names are compared: in lower case, without what people leave out.
+std::string plain(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    if (c == ' ' || c == '-' || c == '_') continue;
+    result += c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+  }
+  return result;
 }
 
-bool has_alias(std::string_view aliases, std::string_view name) {
-  while (!aliases.empty()) {
-    const auto end = std::min(aliases.find(' '), aliases.size());
-    if (same_name(aliases.substr(0, end), name)) return true;
-    aliases.remove_prefix(std::min(end + 1, aliases.size()));
+/// The parts of a list.
+std::vector<std::string_view> parts_of(std::string_view list, std::string_view mark) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const auto end = std::min(list.find(mark), list.size());
+    parts.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + mark.size(), list.size()));
   }
-  return false;
+  return parts;
 }
 
 }  // namespace
@@ -41,11 +48,22 @@ std::string_view to_string(Evidence evidence) {
   return names[int(evidence)];
 }
 
+std::vector<std::string> names_of(const Architecture& architecture) {
+  std::vector<std::string> names{std::string(architecture.name)};
+  for (const std::string_view alias : parts_of(architecture.aliases, " ")) names.emplace_back(alias);
+  if (const auto colon = architecture.gpus.find(": "); colon != std::string_view::npos) {
+    for (const std::string_view gpu : parts_of(architecture.gpus.substr(colon + 2), ", ")) names.push_back(plain(gpu));
+  }
+  return names;
+}
+
 const Architecture* find_architecture(std::string_view name) {
+  std::string wanted = plain(name);
   // sm_90a and sm_100f name features of the compiler, not another memory.
-  if (same_name(name.substr(0, 3), "sm_") && name.find_last_of("aAfF") == name.size() - 1) name.remove_suffix(1);
+  if (wanted.starts_with("sm") && wanted.find_last_of("af") == wanted.size() - 1) wanted.pop_back();
   const auto row = std::find_if(table.begin(), table.end(), [&](const Architecture& architecture) {
-    return same_name(architecture.name, name) || has_alias(architecture.aliases, name);
+    const std::vector<std::string> names = names_of(architecture);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& each) { return plain(each) == wanted; });
   });
   return row == table.end() ? nullptr : &*row;
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include <bankwise/bench/program.hpp>
+#include <bankwise/support/command_line.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
@@ -37,64 +38,85 @@ struct RawOptions {
 };
 
 void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Options& options, RawOptions& raw) {
+  app.formatter(std::make_shared<support::HelpText>());
   app.footer(footer);
   app.set_version_flag("--version", std::string(support::revision()));
+  app.option_defaults()->group("Input");
   app.add_flag("--list", options.list, "List the variants");
   app.add_flag("--devices", options.list_devices, "List the devices");
   app.add_option("--api", raw.api, "API to run on")
+      ->type_name("API")
       ->check(CLI::IsMember({"cuda", "opencl", "all"}))
       ->capture_default_str();
   app.add_option("--device", options.device,
-                 "Device: index in --devices, or part of its name (default: the best device of each API)");
-  app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")->delimiter(',');
+                 "Device: index in --devices, or part of its name (default: the best device of each API)")
+      ->type_name("DEVICE");
+  app.add_option("--variant", options.variants, "Variants, separated by commas (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   for (const Side& side : study.sides) {
     const std::string description =
         side.help.empty() ? fmt::format("Number of {}", study.element) : std::string(side.help);
     app.add_option_function<std::string>(
-        fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
-        fmt::format("{} (default: {}{})", description,
-                    study.sides.size() > 2   ? "equal to the first side that is given; without any, "
-                    : study.sides.size() > 1 ? "equal to the other side; without both, "
-                                             : "",
-                    offered.scopes ? "depends on device and scope" : "depends on the device"));
+           fmt::format("--{}", side.name), [&](const std::string& text) { raw.lengths[side.name] = text; },
+           fmt::format("{} (default: {}{})", description,
+                       study.sides.size() > 2   ? "equal to the first side that is given; without any, "
+                       : study.sides.size() > 1 ? "equal to the other side; without both, "
+                                                : "",
+                       offered.scopes ? "depends on device and scope" : "depends on the device"))
+        ->type_name("N");
   }
+  app.option_defaults()->group("Measurement");
   if (offered.scopes) {
     app.add_option("--scope", raw.scope,
                    "What limits the measured time: shared memory (block), the L2 cache (l2), or DRAM (memory)")
+        ->type_name("SCOPE")
         ->check(CLI::IsMember({"block", "l2", "memory"}))
         ->capture_default_str();
     app.add_option("--cache", raw.cache,
                    "State of the caches before each sample (default: cold in the memory scope, otherwise hot)")
+        ->type_name("STATE")
         ->check(CLI::IsMember({"cold", "hot"}));
   }
+  app.option_defaults()->group("Bank model");
   app.add_option_function<std::string>(
-      "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
-      "Architecture of the bank model, see bankcheck archs (default: the device's, otherwise sm_90)");
+         "--arch", [&](const std::string& name) { options.architecture = &architecture_named(name); },
+         "Architecture of the bank model, see bankcheck archs (default: the device's, otherwise sm_90)")
+      ->type_name("ARCH");
   if (offered.levels) {
     app.add_flag("--levels,!--no-levels", options.levels,
                  "Emulate the CUDA kernels, and show passes and active lanes of each level, the interval between two "
                  "barriers (default: yes)");
   }
+  app.option_defaults()->group("Measurement");
   app.add_flag("--counters", options.counters,
                "Read hardware counters after measuring (CUDA on NVIDIA), and compare them with the bank model");
   app.add_option("--min-time", options.limits.min_time,
                  "Minimum seconds to measure each variant, unless 1024 samples are reached earlier")
+      ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   app.add_option("--max-noise", raw.max_noise_percent,
                  "Noise, in percent, at or below which the measurement of a variant may end")
+      ->type_name("PERCENT")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   app.add_option("--timeout", options.limits.timeout, "Maximum seconds to measure each variant")
+      ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  app.option_defaults()->group("Output");
   for (report::Output& output : options.outputs) {
-    if (output.option != nullptr) app.add_option(output.option, output.path, output.help);
+    if (output.option != nullptr) app.add_option(output.option, output.path, output.help)->type_name("FILE");
   }
-  app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run");
+  app.add_option("--compare", options.compare, "Compare with the JSON file of an earlier run")->type_name("FILE");
+  app.option_defaults()->group("Input");
   app.add_option(
-      "--kernel-dir", options.kernel_directory,
-      "Read the .cl files from this folder instead of those in the program; runs only OpenCL, without levels");
+         "--kernel-dir", options.kernel_directory,
+         "Read the .cl files from this folder instead of those in the program; runs only OpenCL, without levels")
+      ->type_name("DIR");
+  app.option_defaults()->group("Measurement");
   app.add_flag("--profile", options.profile, "Launch each variant once, without checks or timing: for profilers");
 }
 
@@ -163,8 +185,7 @@ std::optional<Options> parse_options(const CaseStudy& study, int argc, const cha
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0)
-      throw support::UsageError(fmt::format("{}; see {} --help", error.what(), study.name));
+    if (error.get_exit_code() != 0) throw support::UsageError(support::sentence_for(app, error));
     app.exit(error);
     return std::nullopt;
   }

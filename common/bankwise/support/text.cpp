@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <tuple>
 
 #include <bankwise/support/numbers.hpp>
 
@@ -96,16 +97,28 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
   return result + std::string(text) + '\n';
 }
 
+std::string_view nearest(std::string_view name, const std::vector<std::string_view>& known) {
+  const auto lower = [](std::string_view text) {
+    std::string result(text);
+    for (char& c : result) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+    return result;
+  };
+  // A third of the letters, at most three: short names have others at random.
+  std::size_t distance =
+      std::min({std::size_t{3}, (name.size() + 2) / 3, name.size() - std::min<std::size_t>(name.size(), 1)}) + 1;
+  std::string_view best;
+  for (const std::string_view each : known) {
+    const std::size_t other = edit_distance(lower(each), lower(name));
+    if (other < distance) std::tie(best, distance) = std::pair(each, other);
+  }
+  return best;
+}
+
 std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                         std::string_view hint) {
-  const auto nearest = std::min_element(
-      known.begin(), known.end(), [&](auto a, auto b) { return edit_distance(a, name) < edit_distance(b, name); });
-  constexpr std::size_t near_enough = 3;
-  const std::size_t distance = edit_distance(*nearest, name);
-  if (distance > near_enough || distance >= name.size()) {  // a short name may have no letter in common
-    return fmt::format("there is no {} {}; {}", kind, in_quotes(name), hint);
-  }
-  return fmt::format("there is no {} {}; did you mean '{}'? {}", kind, in_quotes(name), *nearest, hint);
+  const std::string_view near = nearest(name, known);
+  const std::string question = near.empty() ? "" : fmt::format(" did you mean '{}'?", near);
+  return fmt::format("there is no {} {};{} {}", kind, in_quotes(name), question, hint);
 }
 
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,

@@ -25,7 +25,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// are indented.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
-/// One sentence for a name that is none of the `known` ones (at least one): suggests the nearest, and `where` to look.
+/// The known name that is meant if this one is mistyped, in any case; "" if none is near.
+std::string_view nearest(std::string_view name, const std::vector<std::string_view>& known);
+
+/// One sentence for a name that is none of the `known` ones: suggests the nearest, and `where` to look.
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                     std::string_view where);
 

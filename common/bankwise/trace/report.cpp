@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -238,9 +239,13 @@ namespace bankwise {
 
 const banks::Architecture& architecture_named(std::string_view name) {
   if (const auto* architecture = banks::find_architecture(name)) return *architecture;
-  std::vector<std::string_view> known;
-  for (const auto& architecture : banks::architectures()) known.push_back(architecture.name);
-  throw support::UsageError(support::no_such("architecture", name, known, "bankcheck archs"));
+  std::vector<std::string> names;
+  for (const auto& architecture : banks::architectures()) names.emplace_back(architecture.name);  // preferred
+  for (const auto& architecture : banks::architectures()) {
+    std::ranges::move(names_of(architecture), std::back_inserter(names));
+  }
+  throw support::UsageError(support::no_such(
+      "architecture", name, std::vector<std::string_view>(names.begin(), names.end()), "bankcheck archs"));
 }
 
 std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view architecture) {

@@ -142,7 +142,7 @@ TEST_CASE("opencl/trace/excess_patterns") {
 TEST_CASE("opencl/trace/bad_files") {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "t").string();
-  check_fails("report", 2, "trace is required");
+  check_fails("report", 2, "TRACE is required");
   check_fails("report /nowhere/t", 2, "cannot read /nowhere/t");
   check_fails("report " + scratch.path().string(), 2, "cannot read " + scratch.path().string());
   std::ofstream(file) << "my notes\n";

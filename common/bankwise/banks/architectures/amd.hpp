@@ -93,19 +93,20 @@ inline constexpr std::string_view wave64 =
 inline constexpr Architecture amd[]{
     {"hd5870", "cypress evergreen terascale2", "TeraScale 2: Radeon HD 5870", 64, 64, evergreen, "", no_amd_limits,
      no_amd_model},
-    {"gcn", "gfx700 gfx701 gfx801 gfx802 gfx803 gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c",
+    {"gcn", "gfx700 gfx701 gfx801 gfx802 gfx803 gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c mi25 mi60 radeonvii",
      "GCN: R9 290, RX 580, Vega, MI50", 64, 64, gcn, "A few small APUs have 16 banks.", unit_with(64), no_amd_model},
     {"gfx908", "", "CDNA: MI100", 64, 64, gcn, "", unit_with(64), no_amd_model},
-    {"gfx90a", "", "CDNA 2: MI210, MI250", 64, 64, cdna2,
+    {"gfx90a", "mi250x", "CDNA 2: MI210, MI250", 64, 64, cdna2,
      "An AMD tool models some stores with fewer conflicts than these.", unit_with(64), no_amd_model},
     {"gfx942", "gfx940 gfx941", "CDNA 3: MI300A, MI300X, MI325X", 64, 64, cdna3, "", unit_with(64), no_amd_model},
     {"gfx950", "", "CDNA 4: MI350, MI355X", 64, 64, cdna4,
      "64 banks only for loads of 8 and 16 bytes. One guide says that 4-byte accesses have 64 banks, too.",
      unit_with(160), no_amd_model},
-    {"gfx1030", "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036",
+    {"gfx1030",
+     "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 rx5700xt rx6800xt rx6900xt w6800",
      "RDNA 1 and 2: RX 5700, RX 6800", 32, 64, rdna2, wave64, no_amd_limits, no_amd_model},
-    {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152", "RDNA 3: RX 7900", 32, 64, rdna3, wave64,
-     no_amd_limits, no_amd_model},
-    {"gfx1201", "gfx1200", "RDNA 4: RX 9070", 32, 64, rdna4, wave64, no_amd_limits, no_amd_model}};
+    {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 rx7600 rx7900xt rx7900xtx w7900", "RDNA 3: RX 7900",
+     32, 64, rdna3, wave64, no_amd_limits, no_amd_model},
+    {"gfx1201", "gfx1200 rx9060xt rx9070xt", "RDNA 4: RX 9070", 32, 64, rdna4, wave64, no_amd_limits, no_amd_model}};
 
 }  // namespace bankwise::banks::rows

@@ -18,7 +18,7 @@ inline constexpr std::array xe{
 
 inline constexpr Architecture intel[]{
     {.name = "intel_xe",
-     .aliases = "xe_lp xe_hpg xe_hpc pvc",
+     .aliases = "xe_lp xe_hpg xe_hpc pvc a770 max1550",
      .gpus = "Xe: Arc, Data Center GPU Max",
      .rules = xe,
      .note = "Low confidence: banks and lanes are the guide's example, not a specification. For Xe-HPC, an Intel "

@@ -64,13 +64,13 @@ inline constexpr Architecture nvidia_1_to_3[]{
     {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
      "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes.",
      tesla_multiprocessor, no_old_model},
-    {"sm_20", "sm_21", "Fermi: GTX 480, Tesla M2050", 32, 32, fermi,
+    {"sm_20", "sm_21", "Fermi: GTX 480, M2050", 32, 32, fermi,
      "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.",
      fermi_multiprocessor, no_old_model},
-    {"sm_30", "sm_32 sm_35 sm_37", "Kepler with banks of four bytes, its default: GTX 680, K20, K80", 32, 32,
-     kepler_four_byte, "", kepler_multiprocessor, no_old_model},
-    {"sm_30_eight_byte", "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte",
-     "Kepler after cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)", 32, 32, kepler_eight_byte, "",
+    {"sm_30", "sm_32 sm_35 sm_37 k40 gtxtitan", "Kepler, 4-byte banks: GTX 680, K20, K80", 32, 32, kepler_four_byte, "",
+     kepler_multiprocessor, no_old_model},
+    {"sm_30_eight_byte", "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte", "Kepler, 8-byte banks", 32, 32,
+     kepler_eight_byte, "After cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte); the default is sm_30.",
      kepler_multiprocessor, no_old_model}};
 
 }  // namespace bankwise::banks::rows
