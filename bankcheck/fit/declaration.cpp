@@ -15,33 +15,7 @@ namespace {
 
 bool is_qualifier(std::string_view word) { return word == "__shared__" || word == "local" || word == "__local"; }
 
-/// Words of a declaration that are no part of the type as a user would name it.
-bool is_decoration(std::string_view word) {
-  constexpr std::string_view words[]{"extern", "static", "volatile", "const", "__restrict__", "alignas", "__align__"};
-  return is_qualifier(word) || std::ranges::find(words, word) != std::end(words);
-}
-
-/// Bytes of the types that CUDA C++ and OpenCL C have, without vectors of three, which differ.
-std::uint64_t bytes_of_type(const std::string& type) {
-  static const std::map<std::string, std::uint64_t, std::less<>> scalars{
-      {"char", 1},   {"uchar", 1},   {"int8_t", 1},  {"uint8_t", 1}, {"bool", 1},          {"short", 2},
-      {"ushort", 2}, {"half", 2},    {"__half", 2},  {"int16_t", 2}, {"__nv_bfloat16", 2}, {"uint16_t", 2},
-      {"int", 4},    {"uint", 4},    {"float", 4},   {"int32_t", 4}, {"uint32_t", 4},      {"unsigned", 4},
-      {"long", 8},   {"ulong", 8},   {"double", 8},  {"int64_t", 8}, {"uint64_t", 8},      {"size_t", 8},
-      {"half2", 4},  {"__half2", 4}, {"longlong", 8}};
-  std::string word = type;
-  for (const char* sign : {"unsigned ", "signed "}) {
-    if (word.starts_with(sign)) word = word.substr(std::string_view(sign).size());
-  }
-  if (const auto scalar = scalars.find(word); scalar != scalars.end()) return scalar->second;
-  for (const std::uint64_t count : {16, 8, 4, 2}) {
-    const std::string digits = std::to_string(count);
-    if (!word.ends_with(digits)) continue;
-    const auto scalar = scalars.find(word.substr(0, word.size() - digits.size()));
-    if (scalar != scalars.end()) return scalar->second * count;
-  }
-  return 0;
-}
+using predict::bytes_of_type, predict::is_decoration;
 
 /// The values of a source's named constants, as texts: the last definition before a place counts.
 class SourceConstants {

@@ -37,6 +37,13 @@ unsigned cell_width(const BankPicture& picture, unsigned max_turns) {
   return unsigned(widest) + 1;
 }
 
+/// Whether no lane of the group accesses one of the banks [first, first + across).
+bool is_idle(const LaneGroupPicture& lane_group, unsigned first, unsigned across) {
+  return lane_group.turns.empty() ||
+         std::all_of(lane_group.turns[0].begin() + first, lane_group.turns[0].begin() + first + across,
+                     [](const auto& lanes) { return lanes.empty(); });
+}
+
 /// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of
 /// them are idle.
 std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, unsigned max_turns,
@@ -45,7 +52,6 @@ std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned ac
     return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
   };
   const auto begin = lane_group.turns.begin(), end = std::find_if(begin, lane_group.turns.end(), idle);
-  if (begin == end) return fmt::format("  banks {}-{}: idle\n", first, first + across - 1);
   std::string text = fmt::format("  {:<{}}", "bank", label - 2);
   for (unsigned bank = first; bank < first + across; ++bank) text += fmt::format("{:>{}}", bank, cell);
   const auto rows = std::size_t(end - begin), shown = std::min<std::size_t>(rows, max_turns);
@@ -56,8 +62,7 @@ std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned ac
     }
   }
   if (shown < rows) {
-    const std::size_t more = (rows - shown) * lane_group.passes_per_turn;
-    text += fmt::format("\n  and {}", support::plural(more, "more pass", "more passes"));
+    text += "\n  and " + support::plural((rows - shown) * lane_group.passes_per_turn, "more pass", "more passes");
   }
   return text + '\n';
 }
@@ -114,8 +119,12 @@ std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_t
   std::string text;
   for (const LaneGroupPicture& lane_group : picture.lane_groups) {
     text += '\n' + lane_group.title + '\n';
-    for (unsigned first = 0; first < picture.banks; first += across)
-      text += band(lane_group, first, across, max_turns, cell);
+    for (unsigned first = 0; first < picture.banks; first += across) {
+      const unsigned idle = first;
+      while (first < picture.banks && is_idle(lane_group, first, across)) first += across;
+      if (first > idle) text += fmt::format("  banks {}-{}: idle\n", idle, first - 1);
+      if (first < picture.banks) text += band(lane_group, first, across, max_turns, cell);
+    }
   }
   return text;
 }

@@ -1,146 +1,46 @@
 // No parser library, because in C each operand has one of four integer types, on which the value depends: -1/2 is 0,
 // but -1/2u is 2147483647. muParser, the usual choice, computes with doubles, which have no such types and are exact
 // only up to 2^53. Its ?: also evaluates only one side, but in C the type depends on both.
-#include "bankcheck/predict/predict.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <utility>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/predict/c_integers.hpp"
 
 namespace bankwise::predict {
 namespace {
 
-struct IntType {
-  bool is_wide, is_unsigned;
-};
-
-/// The bits of a value: 32-bit ones are extended to 64, an int by its sign and an unsigned by zeros. Then most
-/// conversions, comparisons and bit operations are the same for both widths.
-using Bits = std::uint64_t;
-constexpr IntType int32{false, false}, uint32{false, true}, int64{true, false}, uint64{true, true};
-
-Bits converted(IntType type, Bits bits) {
-  if (type.is_wide) return bits;
-  return type.is_unsigned ? std::uint32_t(bits) : Bits(std::int64_t{std::int32_t(bits)});
-}
-/// The usual arithmetic conversions.
-IntType common_type(IntType a, IntType b) {
-  if (a.is_wide != b.is_wide) return a.is_wide ? a : b;
-  return {a.is_wide, a.is_unsigned || b.is_unsigned};
-}
-std::string shown(IntType type, Bits bits) {
-  return type.is_unsigned ? std::to_string(bits) : std::to_string(std::int64_t(bits));
-}
-
-/// The result of a signed operation, which must not overflow; unsigned ones wrap.
-Bits in_range(IntType type, Bits a, const char* name, Bits b, std::int64_t result, bool overflows) {
-  const Bits kept = converted(type, Bits(result));
-  if (!type.is_unsigned && (overflows || kept != Bits(result))) {
-    throw ExpressionError(fmt::format("{} {} {} overflows {}, which is undefined in CUDA and OpenCL", shown(type, a),
-                                      name, shown(type, b), type.is_wide ? "a 64-bit integer" : "int"));
-  }
-  return kept;
-}
-template <char operation>
-Bits arithmetic(IntType type, Bits a, Bits b) {
-  std::int64_t result = 0;
-  const auto left = std::int64_t(a), right = std::int64_t(b);
-  const bool overflows = operation == '+'   ? __builtin_add_overflow(left, right, &result)
-                         : operation == '-' ? __builtin_sub_overflow(left, right, &result)
-                                            : __builtin_mul_overflow(left, right, &result);
-  constexpr char name[]{operation, '\0'};
-  return in_range(type, a, name, b, result, overflows);
-}
-/// Checks a division or a remainder: the divisor is not 0, and the quotient of signed numbers has their type.
-void check_division(IntType type, Bits a, const char* name, Bits b) {
-  if (b == 0) throw ExpressionError("it divides by zero");
-  if (type.is_unsigned || std::int64_t(b) != -1) return;
-  (void)in_range(type, a, name, b, std::int64_t(0 - a), std::int64_t(a) == std::numeric_limits<std::int64_t>::min());
-}
-Bits quotient(IntType type, Bits a, Bits b) {
-  check_division(type, a, "/", b);
-  return type.is_unsigned ? a / b : Bits(std::int64_t(a) / std::int64_t(b));
-}
-Bits remainder(IntType type, Bits a, Bits b) {
-  check_division(type, a, "%", b);
-  return type.is_unsigned ? a % b : Bits(std::int64_t(a) % std::int64_t(b));
-}
-bool is_less(IntType type, Bits a, Bits b) { return type.is_unsigned ? a < b : std::int64_t(a) < std::int64_t(b); }
-unsigned shift_count(IntType type, Bits count) {
-  const unsigned width = type.is_wide ? 64 : 32;
-  if (count < width) return unsigned(count);  // a negative count is above it
-  throw ExpressionError(fmt::format("a shift is not between 0 and {}", width - 1));
-}
-
-/// How an operator converts its operands, and the type of its result: both to their common type; the left one's, as
-/// shifts; the common type, then an int; each compared with 0, the right one only if the left one does not decide.
-enum class Conversion : std::uint8_t { common, left, comparison, logical };
-
-struct BinaryOperator {
-  std::string_view name;
-  int precedence;  // as in C
-  Conversion conversion;
-  Bits (*value)(IntType, Bits, Bits);
-};
-
-constexpr int precedence_of_or = 1;
-// A name precedes the names that it begins with.
-constexpr BinaryOperator binary_operators[]{
-    {"||", precedence_of_or, Conversion::logical, [](IntType, Bits a, Bits b) { return Bits(a != 0 || b != 0); }},
-    {"&&", 2, Conversion::logical, [](IntType, Bits a, Bits b) { return Bits(a != 0 && b != 0); }},
-    {"<<", 8, Conversion::left,
-     [](IntType type, Bits a, Bits b) { return converted(type, a << shift_count(type, b)); }},
-    {">>", 8, Conversion::left,
-     [](IntType type, Bits a, Bits b) {
-       const unsigned count = shift_count(type, b);
-       return type.is_unsigned ? a >> count : Bits(std::int64_t(a) >> count);
-     }},
-    {"==", 6, Conversion::comparison, [](IntType, Bits a, Bits b) { return Bits(a == b); }},
-    {"!=", 6, Conversion::comparison, [](IntType, Bits a, Bits b) { return Bits(a != b); }},
-    {"<=", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, b, a)); }},
-    {">=", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(!is_less(type, a, b)); }},
-    {"<", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, a, b)); }},
-    {">", 7, Conversion::comparison, [](IntType type, Bits a, Bits b) { return Bits(is_less(type, b, a)); }},
-    {"|", 3, Conversion::common, [](IntType, Bits a, Bits b) { return a | b; }},
-    {"^", 4, Conversion::common, [](IntType, Bits a, Bits b) { return a ^ b; }},
-    {"&", 5, Conversion::common, [](IntType, Bits a, Bits b) { return a & b; }},
-    {"+", 9, Conversion::common, arithmetic<'+'>},
-    {"-", 9, Conversion::common, arithmetic<'-'>},
-    {"*", 10, Conversion::common, arithmetic<'*'>},
-    {"/", 10, Conversion::common, quotient},
-    {"%", 10, Conversion::common, remainder},
-};
-// A sign is an operator with 0 or -1 on its left, which takes the type of the other operand.
-constexpr BinaryOperator negated{"-", 0, Conversion::common, arithmetic<'-'>};
-constexpr BinaryOperator inverted{"~", 0, Conversion::common, [](IntType, Bits a, Bits b) { return a ^ b; }};
-constexpr BinaryOperator is_zero{"!", 0, Conversion::comparison, [](IntType, Bits a, Bits b) { return Bits(a == b); }};
-constexpr BinaryOperator minimum{"min", 0, Conversion::common,
-                                 [](IntType type, Bits a, Bits b) { return is_less(type, b, a) ? b : a; }};
-constexpr BinaryOperator maximum{"max", 0, Conversion::common,
-                                 [](IntType type, Bits a, Bits b) { return is_less(type, a, b) ? b : a; }};
-constexpr BinaryOperator magnitude{"abs", 0, Conversion::common, [](IntType type, Bits zero, Bits a) {
-                                     return is_less(type, a, zero) ? arithmetic<'-'>(type, zero, a) : a;
-                                   }};
+/// What a name stands for: the number in the warp; the thread's position in its block, or the block's size, on an axis.
+enum class Quantity : std::uint8_t { function, lane, thread, block };
 
 /// A name and what follows it in the list of names.
 struct KnownName {
   std::string_view name, rest;
   unsigned arguments;
-  const BinaryOperator* function;  // null: the lane number
-  IntType type;                    // the lane number's type
+  const BinaryOperator* function;
+  IntType type;  // of other quantities
+  Quantity quantity = Quantity::function;
+  unsigned axis = 0;  // without arguments
 };
 constexpr KnownName known_names[]{
-    {"tid", "", 0, nullptr, int32},
-    {"lane", "", 0, nullptr, int32},
-    {"laneid", "", 0, nullptr, int32},
-    {"threadIdx.x", "", 0, nullptr, uint32},
-    {"get_local_id", "(0)", 1, nullptr, uint64},
-    {"get_sub_group_local_id", "()", 0, nullptr, uint32},
+    {"tid", "", 0, nullptr, int32, Quantity::lane},
+    {"lane", "", 0, nullptr, int32, Quantity::lane},
+    {"laneid", "", 0, nullptr, int32, Quantity::lane},
+    {"tx", "", 0, nullptr, int32, Quantity::thread, 0},
+    {"ty", "", 0, nullptr, int32, Quantity::thread, 1},
+    {"tz", "", 0, nullptr, int32, Quantity::thread, 2},
+    {"threadIdx.x", "", 0, nullptr, uint32, Quantity::thread, 0},
+    {"threadIdx.y", "", 0, nullptr, uint32, Quantity::thread, 1},
+    {"threadIdx.z", "", 0, nullptr, uint32, Quantity::thread, 2},
+    {"blockDim.x", "", 0, nullptr, uint32, Quantity::block, 0},
+    {"blockDim.y", "", 0, nullptr, uint32, Quantity::block, 1},
+    {"blockDim.z", "", 0, nullptr, uint32, Quantity::block, 2},
+    {"get_local_id", "(0)", 1, nullptr, uint64, Quantity::thread},
+    {"get_local_size", "(0)", 1, nullptr, uint64, Quantity::block},
+    {"get_sub_group_local_id", "()", 0, nullptr, uint32, Quantity::lane},
     {"min", "(a, b)", 2, &minimum, {}},
     {"max", "(a, b)", 2, &maximum, {}},
     {"abs", "(a)", 1, &magnitude, {}},
@@ -167,6 +67,13 @@ struct TypedValue {
   bool is_number = false;
 };
 
+/// "2tid": "; did you mean '2*tid'?"
+std::string product_in(std::string_view word) {
+  const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  const bool is_name = std::ranges::find(known_names, word.substr(digits), &KnownName::name) != std::end(known_names);
+  return is_name ? fmt::format("; did you mean '{}*{}'?", word.substr(0, digits), word.substr(digits)) : "";
+}
+
 TypedValue number(std::string_view word) {
   const bool is_hexadecimal = word.starts_with("0x") || word.starts_with("0X");
   const std::string_view digits = word.substr(is_hexadecimal ? 2 : 0);
@@ -179,7 +86,7 @@ TypedValue number(std::string_view word) {
   constexpr std::string_view suffixes[]{"",    "u", "l",  "ll", "ul",  "ull", "lu",
                                         "llu", "L", "LL", "uL", "uLL", "Lu",  "LLu"};
   if (end == digits.data() || std::ranges::find(suffixes, suffix) == std::end(suffixes))
-    throw ExpressionError(support::in_quotes(word) + " is not an integer");
+    throw ExpressionError(support::in_quotes(word) + " is not an integer" + product_in(word));
   if (digits.size() == word.size() && word[0] == '0' && end - digits.data() > 1)
     throw ExpressionError("a number begins with 0: octal or decimal?");
   if (error != std::errc{}) throw ExpressionError("a number is not below 2^64");
@@ -190,15 +97,18 @@ TypedValue number(std::string_view word) {
 /// a lane nothing is computed, and only the syntax is checked.
 class IndexParser {
  public:
-  IndexParser(std::string_view text, std::optional<unsigned> tid)
-      : text_(text), tid_(tid.value_or(0)), computes_(tid.has_value()) {}
+  IndexParser(std::string_view text, const IndexNames& names, std::optional<unsigned> lane)
+      : text_(text), names_(names), lane_(lane.value_or(0)), computes_(lane.has_value()) {}
 
   TypedValue whole() {
     const TypedValue value = conditional();
+    if (rest().empty() && !other_lane_.empty() && has_thread_) throw ExpressionError(unknown(other_lane_));
     if (rest().empty()) return value;
     if (in_name(text_[0]) || text_[0] == '(') throw ExpressionError("an operator is missing " + place());
     throw ExpressionError(support::in_quotes(text_.substr(0, 1)) + " is unexpected");
   }
+
+  std::string_view other_lane_name() const { return other_lane_; }
 
  private:
   void enter() {
@@ -303,8 +213,12 @@ class IndexParser {
   }
 
   TypedValue name(std::string_view word) {
+    if (const auto given = names_.values.find(word); given != names_.values.end()) {
+      const bool is_int = std::int64_t(std::int32_t(given->second)) == given->second;
+      return {is_int ? int32 : int64, Bits(given->second)};
+    }
     const auto* const known = std::ranges::find(known_names, word, &KnownName::name);
-    if (known == std::end(known_names)) throw ExpressionError(unknown(word));
+    if (known == std::end(known_names)) return other_lane(word);
     std::vector<TypedValue> arguments;
     if (!known->rest.empty()) {
       bool is_call = accept("(");
@@ -314,46 +228,85 @@ class IndexParser {
         expect(")");
       }
       is_call = is_call && arguments.size() == known->arguments;
-      const auto is_0 = [](const TypedValue& value) { return value.is_number && value.bits == 0; };
-      if (!is_call || (known->function == nullptr && !arguments.empty() && !is_0(arguments[0])))
-        throw ExpressionError(fmt::format("{} is understood as {}{} only", word, known->name, known->rest));
+      const auto is_axis = [](const TypedValue& value) { return value.is_number && value.bits < 3; };
+      if (!is_call || (known->function == nullptr && !arguments.empty() && !is_axis(arguments[0]))) {
+        const char* others =
+            known->quantity == Quantity::thread || known->quantity == Quantity::block ? ", (1), (2)" : "";
+        throw ExpressionError(fmt::format("{} is understood as {}{}{} only", word, known->name, known->rest, others));
+      }
     }
-    if (known->function == nullptr) return {known->type, tid_};
+    if (known->function == nullptr)
+      return quantity(*known, arguments.empty() ? known->axis : unsigned(arguments[0].bits));
     if (arguments.size() == 1) arguments.insert(arguments.begin(), {int32, 0});
     return applied(*known->function, arguments[0], arguments[1]);
   }
 
-  static std::string unknown(std::string_view word) {
+  TypedValue quantity(const KnownName& known, unsigned axis) {
+    if (known.quantity != Quantity::block) has_thread_ = true;
+    if (known.quantity == Quantity::lane) return {known.type, lane_};
+    const auto& block = names_.block;
+    if (block[0] == 0 && known.quantity == Quantity::thread && axis == 0) return {known.type, lane_};
+    if (block[0] == 0) {
+      throw ExpressionError(fmt::format("{} needs the shape of the block, for example --block 32x8", known.name));
+    }
+    if (known.quantity == Quantity::block) return {known.type, block[axis]};
+    const unsigned thread[]{lane_ % block[0], lane_ / block[0] % block[1], lane_ / block[0] / block[1]};
+    return {known.type, thread[axis]};
+  }
+
+  /// A name of the lane number that is not in the table: it is the only one, and not a known one mistyped.
+  TypedValue other_lane(std::string_view word) {
+    const bool is_variable = word.find('.') == std::string_view::npos && !rest().starts_with('(');
+    const bool is_only = other_lane_.empty() || other_lane_ == word;
+    if (!names_.any_lane_name || !is_variable || !is_only || !support::nearest(word, all_names()).empty())
+      throw ExpressionError(unknown(word));
+    other_lane_ = word;
+    return {int32, lane_};
+  }
+
+  static std::vector<std::string_view> all_names() {
     std::vector<std::string_view> names;
+    for (const KnownName& each : known_names) names.push_back(each.name);
+    return names;
+  }
+
+  std::string unknown(std::string_view word) const {
     std::string list;
     for (const KnownName& each : known_names) {
-      list += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.rest);
-      names.push_back(each.name);
+      if (each.axis > 0 && each.name.find('.') != std::string_view::npos) continue;  // threadIdx.x stands for all
+      list += fmt::format("{}{}{}", list.empty() ? "" : ", ", each.name, each.rest);
     }
-    return support::no_such_but("name", word, names, "the names are " + list);
+    const std::string let = names_.any_lane_name ? fmt::format("; --let {}=1 gives it a value", word) : "";
+    return support::no_such_but("name", word, all_names(), "the names are " + list + let);
   }
 
   std::string_view text_;
-  unsigned tid_;
+  const IndexNames& names_;
+  unsigned lane_;
   bool computes_;
   unsigned depth_ = 0;
+  std::string_view other_lane_;  // taken for the lane number
+  bool has_thread_ = false;      // a known name of the lane or thread occurs
 };
 
 }  // namespace
 
-IndexExpression::IndexExpression(std::string text) : text_(std::move(text)) {
+IndexExpression::IndexExpression(std::string text, IndexNames names)
+    : text_(std::move(text)), names_(std::move(names)) {
   constexpr std::size_t longest = 4096;
   if (text_.find_first_not_of(" \t") == std::string::npos) throw ExpressionError("it is empty");
   if (text_.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
   const auto printable = [](unsigned char c) { return c >= ' ' && c <= '~'; };
   if (!std::ranges::all_of(text_, printable))
     throw ExpressionError("it contains characters other than printable ASCII");
-  (void)IndexParser(text_, std::nullopt).whole();
+  IndexParser parser(text_, names_, std::nullopt);
+  (void)parser.whole();
+  other_lane_ = parser.other_lane_name();
 }
 
 std::int64_t IndexExpression::operator()(unsigned tid) const {
   try {
-    const TypedValue result = IndexParser(text_, tid).whole();
+    const TypedValue result = IndexParser(text_, names_, tid).whole();
     if (result.type.is_unsigned && std::int64_t(result.bits) < 0)
       throw ExpressionError(fmt::format("the value {} is not below 2^63", result.bits));
     return std::int64_t(result.bits);

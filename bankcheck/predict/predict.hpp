@@ -1,8 +1,11 @@
 // The pictures of banks, the expressions for an index, and the commands `bankcheck archs` and `bankcheck predict`.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -60,12 +63,21 @@ struct ExpressionError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What an index may name besides functions.
+struct IndexNames {
+  std::array<unsigned, 3> block{};                            ///< threads in x, y and z; 0: not given
+  std::map<std::string, std::int64_t, std::less<>> values{};  ///< of variables and constants
+  bool any_lane_name = false;  ///< one unknown name is the lane number if no known name of it occurs
+};
+
 /// An integer formula in the lane number, with the types, the precedence and the values of CUDA C++ and OpenCL C:
 /// ( ), + - * / %, << >>, & ^ | ~, comparisons, && || ! and ?:, min, max and abs.
 ///
 /// Numbers are decimal or hexadecimal, with the suffixes u, l and ll; a long has 64 bits. These names are the lane
-/// number: tid, lane and laneid as an int, threadIdx.x and get_sub_group_local_id() as an unsigned, get_local_id(0) as
-/// a 64-bit size_t. abs has the type of its operand.
+/// number: tid, lane and laneid as an int, get_sub_group_local_id() as an unsigned. The thread's position in its block:
+/// tx, ty and tz as an int, threadIdx.x, .y and .z as an unsigned, get_local_id(0), (1) and (2) as a 64-bit size_t; the
+/// block's size: blockDim.x, get_local_size(0) and so on. Lanes are the first threads of the block, x first; without
+/// the shape of a block, x is the lane number. abs has the type of its operand.
 ///
 /// What C leaves undefined is an error: a signed + - * / % that overflows, a division by zero, a shift by a negative
 /// number or by at least the width of its left operand. << drops the bits that it shifts out, also of a signed number,
@@ -73,14 +85,39 @@ struct ExpressionError : std::runtime_error {
 class IndexExpression {
  public:
   /// Error: ExpressionError.
-  explicit IndexExpression(std::string text);
+  explicit IndexExpression(std::string text, IndexNames names = {});
 
   /// Error: ExpressionError, with the lane: what C leaves undefined, or a value that is not below 2^63.
   std::int64_t operator()(unsigned tid) const;
 
+  /// The unknown name that is taken for the lane number; "" if there is none.
+  const std::string& other_lane() const { return other_lane_; }
+
  private:
   std::string text_;
+  IndexNames names_;
+  std::string other_lane_;
 };
+
+/// An array as a kernel declares it. `bytes`: of an element. `extents`: of each dimension; 0: not known.
+struct ArrayDeclaration {
+  std::string name;
+  unsigned bytes = 0;
+  std::vector<std::uint64_t> extents;
+};
+
+/// Reads "__shared__ float tile[32][TILE + 1];", with the values of constants. Error: UsageError.
+ArrayDeclaration array_declared(const std::string& text, const IndexNames& names);
+
+/// "tile[ty][tx + 1]" as an expression for the number of the element: "(ty) * 33ll + (tx + 1)". Other texts are
+/// returned as they are. Error: ExpressionError if it does not fit the declaration; without one, one subscript fits.
+std::string element_number(const std::string& index, const std::optional<ArrayDeclaration>& array);
+
+/// Words of a declaration that are no part of the type as a user would name it.
+bool is_decoration(std::string_view word);
+
+/// Bytes of the types that CUDA C++ and OpenCL C have, without vectors of three, which differ: 0, as for others.
+std::uint64_t bytes_of_type(const std::string& type);
 
 /// An access that is given as an index formula, and its cost.
 struct Prediction {
@@ -90,21 +127,25 @@ struct Prediction {
   unsigned width = 4;      ///< bytes per lane
   std::uint64_t mask = 0;  ///< active lanes
   std::vector<std::uint32_t> addresses;
-  banks::Cost cost;
+  banks::Cost cost{};
+  std::string other_lane{};  ///< the name in the index that was taken for the lane number
 
   banks::Access access() const { return {operation, width, mask, addresses}; }
 };
 
-/// The cost of one access in which each lane of `mask` accesses the element `index`, an IndexExpression in elements of
-/// `width` bytes. Errors: UsageError for an invalid expression, for an address past 4 GiB, and for an operation, a
-/// width or a lane that the architecture lacks.
+/// The cost of one access in which each lane of `mask` accesses the element `index` of the array: an IndexExpression,
+/// or the array's name with subscripts. Without an array, elements have `width` bytes. Errors: UsageError for an invalid
+/// expression, for an element past the array's end or 4 GiB, and for an operation, a width or a lane that the
+/// architecture lacks.
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
-                         std::uint64_t mask, const std::string& index);
+                         std::uint64_t mask, const std::string& index, const IndexNames& names = {},
+                         const std::optional<ArrayDeclaration>& array = std::nullopt);
 
 /// Error: UsageError for an access that the architecture lacks.
 banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks::Access& access);
 
-/// The report for a terminal: numbers, lane groups, the picture of the banks.
+/// The report for a terminal: numbers, lane groups, the picture of the banks, of which it shows the beginning if it is
+/// long.
 std::string text_of(const Prediction& prediction, unsigned columns);
 std::string json_of(const Prediction& prediction);
 std::string svg_of(const Prediction& prediction);
@@ -130,8 +171,10 @@ std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::
 
 struct PredictOptions {
   const CLI::App* command = nullptr;  ///< knows which options were given
-  std::string architecture = "sm_90", accesses, index, operation = "load", mask, svg;
+  std::vector<std::string> architectures{"sm_90"}, values;
+  std::string accesses, index, array, block, operation = "load", mask, svg;
   unsigned width = 0, lanes = 0;  // 0: the default
+  std::optional<std::uint64_t> max_conflicts;
   bool json = false;
 };
 
@@ -149,7 +192,7 @@ int archs(ArchsOptions& options);
 /// The options of `bankcheck predict`.
 void declare_predict(CLI::App& command, PredictOptions& options);
 
-/// Runs it. Returns exit_ok. Errors: UsageError; std::runtime_error for an output that cannot be written.
+/// Runs it. Returns exit_ok, or exit_wrong if a limit is exceeded. Errors: UsageError; std::runtime_error for an output that cannot be written.
 int predict(PredictOptions& options);
 
 }  // namespace bankwise::predict

@@ -31,18 +31,27 @@ banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks:
 }
 
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
-                         std::uint64_t mask, const std::string& index) {
-  Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::max_lanes), {}};
+                         std::uint64_t mask, const std::string& index, const IndexNames& names,
+                         const std::optional<ArrayDeclaration>& array) {
+  Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::max_lanes)};
+  const unsigned bytes = array ? array->bytes : std::max(width, 1U);
+  std::uint64_t elements = array ? 1 : 0;  // 0: not known
+  for (std::size_t i = 0; array && i < array->extents.size(); ++i) elements *= array->extents[i];
   try {
-    IndexExpression expression(index);
+    const IndexExpression expression(element_number(index, array), names);
+    result.other_lane = expression.other_lane();
     for (unsigned lane = 0; lane < banks::max_lanes; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
       const std::int64_t element = expression(lane);
       if (element < 0) throw ExpressionError(fmt::format("element {} of lane {} is negative", element, lane));
-      if (element > std::int64_t{0xFFFFFFFF} / std::max(width, 1U)) {
+      if (element > std::int64_t{0xFFFFFFFF} / bytes) {
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
       }
-      result.addresses[lane] = std::uint32_t(element) * width;
+      if (elements > 0 && std::uint64_t(element) >= elements) {
+        throw ExpressionError(fmt::format("element {} of lane {} is past the end of {}, which has {}", element, lane,
+                                          array->name, elements));
+      }
+      result.addresses[lane] = std::uint32_t(element) * bytes;
     }
   } catch (const ExpressionError& error) {
     throw support::UsageError(fmt::format("--index {}: {}", support::in_quotes(index, 60), error.what()));
@@ -61,9 +70,19 @@ std::string text_of(const Prediction& prediction, unsigned columns) {
     text +=
         fmt::format("lanes n and n^{} have the same address: neighbouring lane groups are merged\n", cost.merged_by);
   }
+  if (!prediction.other_lane.empty()) text += fmt::format("'{}' is the lane number\n", prediction.other_lane);
   if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
   text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));
-  return text + to_text(picture(*prediction.architecture, prediction.access(), cost), columns);
+  constexpr unsigned max_turns = 4, max_lane_groups = 2;
+  BankPicture shown = picture(*prediction.architecture, prediction.access(), cost);
+  const std::size_t lane_groups = shown.lane_groups.size();
+  shown.lane_groups.resize(std::min<std::size_t>(lane_groups, max_lane_groups));
+  text += to_text(shown, columns, max_turns);
+  return lane_groups <= max_lane_groups
+             ? text
+             : text +
+                   fmt::format("\nand {}; --svg or --json shows all\n",
+                               support::plural(lane_groups - max_lane_groups, "more lane group", "more lane groups"));
 }
 
 std::string json_of(const Prediction& prediction) {

@@ -66,7 +66,7 @@ TEST_CASE("bankcheck/command_line/help_fits") {
               "\n  --max-conflicts N         Fail if a kernel has more conflicts than "
               "this on any architecture,\n                            summed over") == 1);
   CHECK(count(bankcheck("predict --help").out, "stmatrix.x4, cp.async (default: load)\n") == 1);
-  CHECK(count(bankcheck("predict --help").out, "(default: a whole warp; 1 to 64)\n") == 1);
+  CHECK(count(bankcheck("predict --help").out, " less; 1 to 64)\n") == 1);
 }
 
 TEST_CASE("bankcheck/command_line/archs") {
@@ -248,6 +248,37 @@ TEST_CASE("bankcheck/command_line/predict_index") {
   CHECK(lanes("--mask f0") == "4-7");
   CHECK(lanes("--arch gfx1100") == "0-31");
   CHECK(bankcheck("predict --arch gfx1100 --lanes 64 --index tid").code == 0);
+}
+
+TEST_CASE("bankcheck/command_line/predict_code") {
+  const std::string tile = "predict --index 'tile[threadIdx.x][3]' --block 32x8 --array 'float tile[32][";
+  CHECK(count(ended(0, bankcheck(tile + "33]'")).out, "\npasses 1, ideal 1, conflicts 0\n") == 1);
+  CHECK(count(ended(0, bankcheck(tile + "32]'")).out, "\npasses 32, ideal 1, conflicts 31\n") == 1);
+  CHECK(count(ended(0, bankcheck(tile + "N + 1]' --let N=32")).out, "passes 1, ") == 1);
+  CHECK(nlohmann::json::parse(bankcheck("predict --index ty --json --block 8x2").out)["mask"] == "0xffff");
+  CHECK(nlohmann::json::parse(bankcheck("predict --json --index 'd[tid]' --array 'double d[64]'").out)["width"] == 8);
+
+  const Outcome exceeded = bankcheck(tile + "32]' --max-conflicts 30");
+  CHECK(exceeded.code == 1);
+  CHECK(exceeded.err == "bankcheck: sm_90: 31 conflicts exceed --max-conflicts 30\n");
+  CHECK(ended(0, bankcheck(tile + "32]' --max-conflicts 31")).err == "");
+
+  const Outcome both = ended(0, bankcheck("predict --index 2*tid --arch h100,gfx942"));
+  CHECK(both.out ==
+        bankcheck("predict --index 2*tid").out + '\n' + bankcheck("predict --arch gfx942 --index 2*tid").out);
+  const auto json = nlohmann::json::parse(bankcheck("predict --json --index 2*tid --arch sm_90,gfx942").out);
+  REQUIRE(json.size() == 2);
+  CHECK(json[1]["architecture"] == "gfx942");
+
+  check_refused_at_once("predict --index tid --arch sm_90,sm_80 --svg x", "--svg needs one architecture");
+  check_refused_at_once("predict --arch sm_90,sm_80 x.csv", "a CSV file needs one architecture");
+  check_refused_at_once("predict x.csv --block 32x8", "--block needs --index");
+  for (const char* block : {"0", "32x", "x8", "1x2x3x4", "2000", "-1", "8,8", "''"}) {
+    check_refused_at_once("predict --index tid --block " + std::string(block), "--block");
+  }
+  for (const char* value : {"n", "=3", "n=", "n=x", "n=99999999999999999999", "n=--1"}) {
+    check_refused_at_once("predict --index tid --let " + std::string(value), "is not NAME=NUMBER");
+  }
 }
 
 TEST_CASE("bankcheck/command_line/svg") {

@@ -262,14 +262,18 @@ TEST_CASE("predict/expression_errors/arithmetic") {
 
 TEST_CASE("predict/expression_errors/exact_messages") {
   const std::string known =
-      "the names are tid, lane, laneid, threadIdx.x, get_local_id(0), get_sub_group_local_id(), min(a, b), max(a, b), "
-      "abs(a)";
+      "the names are tid, lane, laneid, tx, ty, tz, threadIdx.x, blockDim.x, get_local_id(0), get_local_size(0), "
+      "get_sub_group_local_id(), min(a, b), max(a, b), abs(a)";
   CHECK(refusal("tidx*2") == "there is no name 'tidx'; did you mean 'tid'? " + known);
-  CHECK(refusal("threadIdx.y") == "there is no name 'threadIdx.y'; did you mean 'threadIdx.x'? " + known);
+  CHECK(refusal("threadIdx.y") == "threadIdx.y needs the shape of the block, for example --block 32x8");
+  CHECK(refusal("2tid") == "'2tid' is not an integer; did you mean '2*tid'?");
+  CHECK(refusal("33*threadIdx.x + 2get_local_id(0)") ==
+        "'2get_local_id' is not an integer; did you mean '2*get_local_id'?");
+  CHECK(refusal("2x") == "'2x' is not an integer");
   CHECK(refusal("threadidx.x + 1") == "there is no name 'threadidx.x'; did you mean 'threadIdx.x'? " + known);
   CHECK(refusal("get_loca_id(0)") == "there is no name 'get_loca_id'; did you mean 'get_local_id'? " + known);
   CHECK(refusal("lane_id") == "there is no name 'lane_id'; did you mean 'laneid'? " + known);
-  CHECK(refusal("blockIdx.x*4") == "there is no name 'blockIdx.x'; " + known);
+  CHECK(refusal("blockIdx.x*4") == "there is no name 'blockIdx.x'; did you mean 'blockDim.x'? " + known);
   CHECK(refusal("x") == "there is no name 'x'; " + known);
   CHECK(refusal("(tid") == "a ')' is missing at the end");
   CHECK(refusal("(tid,2)") == "a ')' is missing before ',2)'");
@@ -286,8 +290,8 @@ TEST_CASE("predict/expression_errors/exact_messages") {
 }
 
 TEST_CASE("predict/expression_errors/arguments") {
-  check_all_refused({"get_local_id", "get_local_id()", "get_local_id(1)", "get_local_id(tid)", "get_local_id(0,0)"},
-                    "get_local_id is understood as get_local_id(0) only");
+  check_all_refused({"get_local_id", "get_local_id()", "get_local_id(3)", "get_local_id(tid)", "get_local_id(0,0)"},
+                    "get_local_id is understood as get_local_id(0), (1), (2) only");
   check_all_refused({"get_sub_group_local_id", "get_sub_group_local_id(0)"},
                     "get_sub_group_local_id is understood as get_sub_group_local_id() only");
   check_all_refused({"min", "min()", "min(tid)", "min(1,2,3)"}, "min is understood as min(a, b) only");

@@ -66,6 +66,100 @@ TEST_CASE("predict/index/cost") {
   CHECK(predicted("tid/0", "sm_90", 4, 0).cost.passes == 0);  // no lane is active
 }
 
+namespace {
+
+Prediction with_names(const std::string& index, const IndexNames& names, const std::string& array = "",
+                      unsigned width = 4, std::uint64_t mask = 0xffffffff) {
+  std::optional<ArrayDeclaration> declared;
+  if (!array.empty()) declared = array_declared(array, names);
+  return predict_index(named("sm_90"), Operation::load, width, mask, index, names, declared);
+}
+
+std::string refusal_of(const std::string& index, const IndexNames& names, const std::string& array = "") {
+  try {
+    (void)with_names(index, names, array);
+    return "";
+  } catch (const support::UsageError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("predict/index/blocks") {
+  const IndexNames block{.block = {8, 2, 2}};
+  for (const char* index : {"tx + 100*ty + 10000*tz", "threadIdx.x + 100*threadIdx.y + 10000*threadIdx.z",
+                            "get_local_id(0) + 100*get_local_id(1) + 10000*get_local_id(2)",
+                            "tid % blockDim.x + 100*(tid / get_local_size(0) % blockDim.y) + 10000*(lane / 16)"}) {
+    INFO(index);
+    const Prediction prediction = with_names(index, block);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      CHECK(prediction.addresses[lane] == 4 * (lane % 8 + 100 * (lane / 8 % 2) + 10000 * (lane / 16)));
+    }
+  }
+  CHECK(with_names("ty*17 + tx", {.block = {16, 16, 1}}).cost.passes == 2);   // lane 16 is in the bank of lane 1
+  CHECK(with_names("(tx - 1)/2u & 1", block).addresses[0] == 4);              // tx is an int
+  CHECK(with_names("(get_local_id(1) - 1) >> 63", block).addresses[0] == 4);  // 64 bits
+}
+
+TEST_CASE("predict/index/other_names") {
+  const IndexNames any{.values = {{"k", 3}, {"big", 1LL << 32}}, .any_lane_name = true};
+  CHECK(with_names("i*32", any).cost.passes == 32);
+  CHECK(with_names("i*32", any).other_lane == "i");
+  CHECK(text_of(with_names("i*32", any), 80).find("\n'i' is the lane number\n") != std::string::npos);
+  CHECK(with_names("tid*32", any).other_lane == "");
+  CHECK(with_names("tid + k", any).addresses[1] == 16);
+  CHECK(with_names("i + (big >> 31)", any).addresses[0] == 8);
+  const auto check_unknown = [&](const char* index, const char* words) {
+    check_one_sentence(refusal_of(index, any), words);
+  };
+  check_unknown("i*32 + j", "there is no name 'j'; the names are tid, ");
+  check_unknown("i*32 + tid", "there is no name 'i'; ");
+  check_unknown("tid*32 + n", "; --let n=1 gives it a value");
+  check_unknown("tif*32", "did you mean 'tid'?");
+  check_unknown("a.b", "there is no name 'a.b'");
+  check_unknown("f(3)", "there is no name 'f'");
+  check_one_sentence(refusal_of("i", {}), "there is no name 'i'");
+}
+
+TEST_CASE("predict/index/arrays") {
+  const IndexNames names{.block = {32, 8, 1}, .values = {{"TILE", 32}}, .any_lane_name = true};
+  const auto passes = [&](const char* index, const char* array) { return with_names(index, names, array).cost.passes; };
+  CHECK(passes("tile[threadIdx.x][3]", "float tile[32][32]") == 32);
+  CHECK(passes("tile[threadIdx.x][3]", "__shared__ float tile[TILE][TILE + 1];") == 1);
+  CHECK(passes(" tile [ tx ] [ (3) ] ", "volatile __local unsigned int tile[TILE][TILE+1] ;") == 1);
+  CHECK(passes("tile[i][0]", "int tile[32][16]") == 16);
+  CHECK(passes("s[tx*2]", "extern __shared__ float s[];") == 2);
+  CHECK(passes("ty*32 + tx", "float s[]") == 1);
+  CHECK(passes("s[tx*2]", "") == 2);
+  CHECK(with_names("cube[tz][ty][tx]", {.block = {2, 4, 4}}, "double cube[4][4][3]", 8).addresses[31] ==
+        8 * (3 * 12 + 3 * 3 + 1));
+  CHECK(with_names("tile[tx][-1 + 2]", names, "short tile[32][4]", 2).addresses[2] == 2 * 9);
+  CHECK(array_declared("alignas(16) float4 v[2]", {}).bytes == 16);
+  CHECK(array_declared("__align__(8) const unsigned char v[2]", {}).bytes == 1);
+
+  const auto refused = [&](const char* index, const char* array, const char* words) {
+    check_one_sentence(refusal_of(index, names, array), words);
+  };
+  refused("tile[tx][3]", "float tile[32]", "it has 2 subscripts, and tile needs 1");
+  refused("tile[tx]", "float tile[32][33]", "it has 1 subscript, and tile needs 2");
+  refused("tile[tx][3]", "", "so it needs the declaration, for example --array 'float tile[32][33]'");
+  refused("tilt[tx][3]", "float tile[32][33]", "the array is tile, not tilt");
+  refused("tile[tx][3]", "float tile[16][17]", "element 275 of lane 16 is past the end of tile, which has 272");
+  refused("tile[a[tx]][3]", "float tile[16][17]", "'a[tx]' depends on data");
+  refused("tile[tx][3", "float tile[16][17]", "it is no access of the form tile[y][x]");
+  refused("tile[tx][]", "float tile[16][17]", "an operand is missing");
+  refused("tid", "float tile", "a declaration is missing");
+  refused("tid", "tile[3]", "a declaration is missing");
+  refused("tid", "float tile[3] x", "a declaration is missing");
+  refused("tid", "float3 tile[3]", "the size of a float3 is not known");
+  refused("tid", "float tile[N]", "[N]: there is no name 'N'");
+  refused("tid", "float tile[0]", "it is no extent");
+  refused("tid", "float tile[3][]", "[]: it is empty");
+  refused("tid", "float tile[65536][65536]", "larger than 4 GiB");
+  refused("tid", "float \033[2J[3]", "--array 'float ?[2J[3]'");
+}
+
 TEST_CASE("predict/index/refused") {
   check_one_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
   check_one_sentence(option_refusal("3-tid"), "element -1 of lane 4");
@@ -126,6 +220,20 @@ TEST_CASE("predict/index/text") {
   CHECK(holds(predicted("tid<8?0:tid", "sm_13", 4, 0xffff), "passes 1 to 2, ideal 1, conflicts 0 to 1"));
   CHECK(coloured(text_of(predicted("tid*2"), 80)).find('\033') != std::string::npos);
   CHECK(text_of(predicted("tid*2"), 80).find('\033') == std::string::npos);
+}
+
+// The beginning shows the pattern: as many passes and lane groups as a report has.
+TEST_CASE("predict/index/long_text") {
+  const std::string column = text_of(predicted("32*tid"), 80);
+  INFO(column);
+  CHECK(count(column, "\n  pass ") == 4);
+  CHECK(count(column, "\n  and 28 more passes\n  banks 16-31: idle\n") == 1);
+  const std::string wide = text_of(predicted("8*tid", "sm_90", 16), 40);
+  INFO(wide);
+  CHECK(count(wide, "\nlanes ") == 2);
+  CHECK(count(wide, "\n  banks 8-31: idle\n") == 2);
+  CHECK(wide.ends_with("\nand 2 more lane groups; --svg or --json shows all\n"));
+  CHECK(count(text_of(predicted("tid*5%160/5*32", "sm_90", 4, 0x1f), 80), "and 1 more pass\n") == 1);
 }
 
 TEST_CASE("predict/index/json") {
