@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -80,6 +81,17 @@ void append_unfinished(const LaunchLog& log, const TemporaryFolder& folder) {
     std::ifstream saved(folder / fmt::format("unfinished.{}", process), std::ios::binary);
     if (saved) record << saved.rdbuf();
   }
+}
+
+/// Prints the compiler's messages about the program's OpenCL C, and adds the first error to the failure.
+void add_build_messages(std::string& failure, const std::vector<std::string>& messages) {
+  if (messages.empty()) return;
+  std::string text;
+  for (const std::string& line : messages) text += line + '\n';
+  std::fputs(support::visible(text).c_str(), stderr);
+  const auto error = std::find_if(messages.begin(), messages.end(),
+                                  [](const std::string& line) { return line.find("error: ") != std::string::npos; });
+  failure += "; its OpenCL C does not compile: " + (error == messages.end() ? messages.front() : *error);
 }
 
 fs::path oclgrind_libraries() {
@@ -205,6 +217,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
     outcome.failure = damaged(bad.line);
   }
   add_end(outcome, ended, folder, plugin.filename().string());
+  if (outcome.failure) add_build_messages(*outcome.failure, log.build_messages);
   return outcome;
 }
 

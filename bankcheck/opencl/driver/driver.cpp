@@ -32,6 +32,7 @@ Functions functions;
 void replace_functions(cl_platform_id platform) {
   auto& table = **reinterpret_cast<cl_icd_dispatch**>(platform);
   functions.clGetProgramInfo = table.clGetProgramInfo;
+  functions.clGetProgramBuildInfo = table.clGetProgramBuildInfo;
 #define BANKWISE_REPLACE(name) \
   functions.name = table.name; \
   table.name = ::name;

@@ -28,6 +28,7 @@ struct Functions {
 #define BANKWISE_MEMBER(name) decltype(&::name) name = nullptr;
   BANKWISE_REPLACED_FUNCTIONS(BANKWISE_MEMBER)
   BANKWISE_MEMBER(clGetProgramInfo)
+  BANKWISE_MEMBER(clGetProgramBuildInfo)
 #undef BANKWISE_MEMBER
 };
 

@@ -26,6 +26,7 @@ const bankwise::opencl::Functions& bankwise::opencl::oclgrinds() {
 #define BANKWISE_FIND(name) next.name = reinterpret_cast<decltype(next.name)>(dlsym(RTLD_NEXT, #name));
     BANKWISE_REPLACED_FUNCTIONS(BANKWISE_FIND)
     BANKWISE_FIND(clGetProgramInfo)
+    BANKWISE_FIND(clGetProgramBuildInfo)
 #undef BANKWISE_FIND
     return next;
   }();

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
@@ -123,6 +124,30 @@ bool has_kernel(cl_program program, const std::string& name) {
   return (';' + names + ';').find(';' + name + ';') != std::string::npos;
 }
 
+/// Notes the compiler's messages about a build that failed: many programs do not show them.
+cl_int with_messages(cl_program program, cl_uint devices, const cl_device_id* list, cl_int result) {
+  cl_device_id device = devices > 0 && list != nullptr ? list[0] : nullptr;
+  std::vector<cl_device_id> all(16);
+  std::size_t bytes = 0;
+  if (result != CL_SUCCESS && device == nullptr &&
+      oclgrinds().clGetProgramInfo(program, CL_PROGRAM_DEVICES, all.size() * sizeof device, all.data(), &bytes) ==
+          CL_SUCCESS)
+    device = all[0];
+  if (result == CL_SUCCESS || device == nullptr) return result;
+  const auto get = oclgrinds().clGetProgramBuildInfo;
+  if (get(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) != CL_SUCCESS) return result;
+  std::string log(bytes, '\0');
+  if (get(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS) return result;
+  log.resize(std::min(log.size(), log.find('\0')));
+  unsigned lines = 0;
+  for (std::size_t at = 0; at < log.size() && lines < 20; ++lines) {
+    const auto end = std::min(log.find('\n', at), log.size());
+    bankwise::opencl::note(bankwise::opencl::event::build, log.substr(at, end - at).c_str());
+    at = end + 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 BANKWISE_REPLACEMENT cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room,
@@ -191,7 +216,7 @@ void bankwise::opencl::note(const char* event, const char* text) {
 BANKWISE_REPLACEMENT cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint devices, const cl_device_id* list,
                                                        const char* options, BuildCallback done, void* data) {
   const CompilerGuard guard;
-  return oclgrinds().clBuildProgram(program, devices, list, options, done, data);
+  return with_messages(program, devices, list, oclgrinds().clBuildProgram(program, devices, list, options, done, data));
 }
 
 BANKWISE_REPLACEMENT cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint devices, const cl_device_id* list,
@@ -199,7 +224,9 @@ BANKWISE_REPLACEMENT cl_int CL_API_CALL clCompileProgram(cl_program program, cl_
                                                          const cl_program* header_list, const char** names,
                                                          BuildCallback done, void* data) {
   const CompilerGuard guard;
-  return oclgrinds().clCompileProgram(program, devices, list, options, headers, header_list, names, done, data);
+  return with_messages(
+      program, devices, list,
+      oclgrinds().clCompileProgram(program, devices, list, options, headers, header_list, names, done, data));
 }
 
 BANKWISE_REPLACEMENT cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint devices, const cl_device_id* list,

@@ -17,6 +17,7 @@ inline constexpr const char* end = "end";        ///< it has ended, and the trac
 inline constexpr const char* cut = "short";      ///< Oclgrind ended it without "3 of the 4 work-groups of scan"
 inline constexpr const char* exit = "exit";      ///< the process calls exit(<text>), or returns from main()
 inline constexpr const char* unable = "unable";  ///< why Oclgrind cannot create or run a kernel
+inline constexpr const char* build = "build";    ///< a line of the compiler's messages about a build that failed
 }  // namespace event
 
 using support::append_to;
