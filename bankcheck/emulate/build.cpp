@@ -35,6 +35,18 @@ bool includes_thrust(std::string_view expanded) {
   return false;
 }
 
+/// The text between the first pair of quotes, as g++ writes them in any locale.
+std::string_view quoted(std::string_view text) {
+  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"\u2018", "\u2019"}, {"'", "'"}}) {
+    const auto begin = text.find(open);
+    if (begin == std::string_view::npos) continue;
+    const auto end = text.find(close, begin + open.size());
+    if (end == std::string_view::npos) continue;
+    return text.substr(begin + open.size(), end - begin - open.size());
+  }
+  return "";
+}
+
 /// One build: what it compiles comes from the cache, or goes there.
 class CachedBuild {
  public:
@@ -226,12 +238,32 @@ class CachedBuild {
     return {is_full ? "no space is left on the device of the cache or of temporary files" : sentence, ran.output};
   }
 
+  /// g++ suggests another function of CUDA for one that is not emulated: in the message, and below its caret.
+  static std::string without_suggestions(const std::string& messages) {
+    std::string kept;
+    std::string_view suggested;
+    for (std::size_t at = 0; at < messages.size();) {
+      const auto end = std::min(messages.find('\n', at), messages.size());
+      std::string_view line = std::string_view(messages).substr(at, end - at);
+      at = end + 1;
+      if (const auto mark = line.find("; did you mean "); mark != std::string_view::npos) {
+        suggested = quoted(line.substr(mark));
+        line = line.substr(0, mark);
+      }
+      const bool is_correction = !suggested.empty() && line.ends_with(suggested) &&
+                                 line.substr(0, line.size() - suggested.size()).find_first_not_of(" |") == line.npos;
+      if (!is_correction) kept.append(line).push_back('\n');
+    }
+    return kept;
+  }
+
   static void check(const Ran& ran, const std::string& subject) {
     if (ran.status == 0) return;
     const Words missing = missing_in(ran.output);
-    if (missing.size() == 1) throw BuildFailed(missing.front(), ran.output);
+    if (missing.size() == 1) throw BuildFailed(missing.front(), without_suggestions(ran.output));
     if (!missing.empty()) {
-      throw BuildFailed(fmt::format("{} (and {} more below)", missing.front(), missing.size() - 1), ran.output);
+      throw BuildFailed(fmt::format("{} (and {} more above)", missing.front(), missing.size() - 1),
+                        without_suggestions(ran.output));
     }
     const std::string first = first_error_in(ran.output);
     throw failure(ran, first.empty() ? fmt::format("{} does not compile", subject)
@@ -251,31 +283,21 @@ struct Message {
   std::string_view text;
 };
 
-/// "main.cu:12:5: error: text", also "fatal error".
-std::optional<Message> parse_error(std::string_view line) {
-  for (const std::string_view mark : {": error: ", ": fatal error: "}) {
-    const auto at = line.find(mark);
-    if (at == std::string_view::npos) continue;
-    std::string_view place = line.substr(0, at);
-    const auto column = place.rfind(':');
-    const bool has_column = column != std::string_view::npos && column + 1 < place.size() &&
-                            place.find_first_not_of("0123456789", column + 1) == std::string_view::npos;
-    if (has_column && place.find(':') != column) place = place.substr(0, column);
-    return Message{place, line.substr(at + mark.size())};
-  }
-  return std::nullopt;
+/// "main.cu:12:5<mark>text".
+std::optional<Message> parse_message(std::string_view line, std::string_view mark) {
+  const auto at = line.find(mark);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view place = line.substr(0, at);
+  const auto column = place.rfind(':');
+  const bool has_column = column != std::string_view::npos && column + 1 < place.size() &&
+                          place.find_first_not_of("0123456789", column + 1) == std::string_view::npos;
+  if (has_column && place.find(':') != column) place = place.substr(0, column);
+  return Message{place, line.substr(at + mark.size())};
 }
 
-/// The text between the first pair of quotes, as g++ writes them in any locale.
-std::string_view quoted(std::string_view text) {
-  for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"\u2018", "\u2019"}, {"'", "'"}}) {
-    const auto begin = text.find(open);
-    if (begin == std::string_view::npos) continue;
-    const auto end = text.find(close, begin + open.size());
-    if (end == std::string_view::npos) continue;
-    return text.substr(begin + open.size(), end - begin - open.size());
-  }
-  return "";
+std::optional<Message> parse_error(std::string_view line) {
+  const auto error = parse_message(line, ": error: ");
+  return error ? error : parse_message(line, ": fatal error: ");
 }
 
 /// Names that CUDA and its libraries use.
@@ -300,7 +322,10 @@ std::string sentence_for(const Message& message) {
   if (message.text.ends_with(absent)) {
     return fmt::format("there is no file {}", message.text.substr(0, message.text.size() - absent.size()));
   }
-  if (message.text.find("is not emulated") != std::string_view::npos) return std::string(message.text);
+  if (message.text.find("is not emulated") != std::string_view::npos) {
+    constexpr std::string_view assertion = "static assertion failed: ";
+    return std::string(message.text.substr(message.text.starts_with(assertion) ? assertion.size() : 0));
+  }
   constexpr std::array unknown{"was not declared",   "has not been declared", "does not name a type",
                                "is not a member of", "has no member named",   "is not a type",
                                "undeclared"};
@@ -314,9 +339,16 @@ std::string sentence_for(const Message& message) {
 
 template <class Visit>
 void for_each_error(std::string_view messages, Visit visit) {
+  std::optional<Message> user;  // the innermost use of a template, which a shim refuses
   for (std::size_t at = 0; at < messages.size();) {
     const auto end = std::min(messages.find('\n', at), messages.size());
-    if (const auto error = parse_error(messages.substr(at, end - at)); error && !visit(*error)) return;
+    const std::string_view line = messages.substr(at, end - at);
+    if (!user) user = parse_message(line, ":   required from ");
+    if (auto error = parse_error(line)) {
+      if (user && error->text.find("is not emulated") != std::string_view::npos) error->place = user->place;
+      user.reset();
+      if (!visit(*error)) return;
+    }
     at = end + 1;
   }
 }

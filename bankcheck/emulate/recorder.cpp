@@ -154,7 +154,15 @@ void Recorder::declare(CLI::App& command) {
       ->type_name("DIR");
 }
 
-void Recorder::check_options() const {
+void Recorder::check_options(std::span<const banks::Architecture* const> architectures) const {
+  const banks::Architecture& first = *architectures.front();
+  for (const banks::Architecture* other : architectures) {
+    if (other->warp == first.warp || other->lanes == first.warp) continue;
+    throw support::UsageError(
+        fmt::format("one run has warps of one width: {0} has {1} lanes, {2} {3}; run it with --arch {0}, and again "
+                    "with --arch {2}",
+                    first.name, first.warp, other->name, other->warp));
+  }
   check_sources(program_);
   const bool is_built = program_.sources.empty();
   if (is_built && options.program.empty()) {
@@ -166,7 +174,7 @@ void Recorder::check_options() const {
 }
 
 std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
-  check_options();
+  check_options(reporting.architectures());
   const bool is_built = program_.sources.empty();
   const banks::Architecture& architecture = *reporting.architectures().front();
   const unsigned capability = capability_of(architecture);

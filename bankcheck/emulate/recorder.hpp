@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class Recorder : public driver::ProgramRecorder {
 
  private:
   bool verifies() const { return verify_ || !fixed_.empty(); }
-  void check_options() const;  ///< error: UsageError
+  void check_options(std::span<const banks::Architecture* const> architectures) const;  ///< error: UsageError
 
   Program program_;
   support::EmulateRequest request_;

@@ -25,13 +25,17 @@ TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
 TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
   const Outcome missing = ended(3, emulate(source("missing")));
-  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated"));
+  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated (and 1 more above)"));
+  CHECK_THAT(missing.err, ContainsSubstring("missing.cu:4:3: error: ") && !ContainsSubstring("did you mean"));
 
   const ScratchDirectory scratch;
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"int main() { return x; }\n", "program.cu:1: "},
            {"#include <curand_kernel.h>\n__global__ void k(curandState* state) {}\nint main() {}\n",
             "program.cu:2: curandState is not emulated"},
+           {"#include <cub/cub.cuh>\n__global__ void k() { typename cub::BlockReduce<int, 32>::TempStorage s; }\n"
+            "int main() {}\n",
+            "program.cu:2: cub::BlockReduce is not emulated"},
            {"__global__ void k();\n\nint main() { k<<<1, 2>>>; }\n",
             "program.cu:3: the launch has no >>> that arguments in parentheses follow"},
            {"int missing();\nint main() { return missing(); }\n", "no source and no library defines `missing()'"},
@@ -46,6 +50,13 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
   CHECK(emulate("/no/such.cu").code == 2);
   CHECK(emulate("").code == 2);
   CHECK(emulate("--std c++11 " + source("endings")).code == 2);
+  // Before anything is built: one run has warps of one width.
+  const Outcome mixed = ended(2, emulate("--arch sm_90,gfx942 " + source("missing")));
+  CHECK(mixed.err ==
+        "bankcheck: one run has warps of one width: sm_90 has 32 lanes, gfx942 64; run it with --arch sm_90, "
+        "and again with --arch gfx942\n");
+  CHECK(emulate("--arch gfx942,gfx1100 " + source("missing")).code == 3);
+  CHECK(emulate("--arch sm_90,gfx1100,h200 " + source("missing")).code == 3);
 }
 
 TEST_CASE("emulate/programs/cached_build", "[emulate]") {

@@ -111,6 +111,12 @@ TEST_CASE("emulate/compiler_messages/missing_in_emulator", "[emulate]") {
                    "a.cu:9:10: fatal error: cute/tensor.hpp: No such file or directory\n") ==
         Texts{"a.cu:12: cudaGraphLaunch is not emulated", "b.cuh:7: cublasSgemm is not emulated",
               "a.cu:9: there is no file cute/tensor.hpp"});
+  // Of a template that a shim refuses, the user's own line: the innermost use.
+  CHECK(missing_in("/b/shims/cub/cub.cuh: In instantiation of 'class cub::BlockReduce<int, 128>':\n"
+                   "a.cu:6:41:   required from 'void k() [with T = int]'\na.cu:9:3:   required from here\n"
+                   "/b/shims/cub/cub.cuh:25:23: error: static assertion failed: cub::BlockReduce is not emulated\n"
+                   "b.cu:7:1: error: call to 'f' declared with attribute error: cublasSgemm is not emulated\n") ==
+        Texts{"a.cu:6: cub::BlockReduce is not emulated", "b.cu:7: cublasSgemm is not emulated"});
   for (const std::string name : {"fluffy", "current", "myData", "my1", "cu", ""}) {
     CHECK(missing_in("a.cu:3:1: error: '" + name + "' was not declared in this scope\n").empty());
   }
