@@ -74,7 +74,7 @@ std::string answer_for(const support::LoadedLibrary& driver, const char* call, i
 
 std::string ask_driver() {
   const support::LoadedLibrary driver{"libcuda.so.1"};
-  if (!driver) return absent + std::string("no NVIDIA GPU was found: there is no driver: ") + driver.why_missing();
+  if (!driver) return absent + fmt::format("no NVIDIA driver: nothing to run here ({})", driver.why_missing());
   int (*initialize)(unsigned) = nullptr;
   int (*count)(int*) = nullptr;
   if (!driver.find(initialize, {"cuInit"}) || !driver.find(count, {"cuDeviceGetCount"})) {
@@ -210,9 +210,11 @@ void Recorder::declare(CLI::App& command) {
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
   if (options.program.empty())
     throw support::UsageError("no program to check: give it after the options; see bankcheck cuda --help");
-  const fs::path injection = find_injection(), sanitizer = find_sanitizer(sanitizer_);
   check_program(options.program.front());
-  check_gpu_present();
+  const bool names_library = !sanitizer_.empty();
+  if (!names_library) check_gpu_present();  // without one, it does not matter what else is missing
+  const fs::path injection = find_injection(), sanitizer = find_sanitizer(sanitizer_);
+  if (names_library) check_gpu_present();
   const TemporaryFolder folder;
   setenv("CUDA_INJECTION64_PATH", injection.c_str(), 1);
   write_request(support::CudaRequest{

@@ -134,8 +134,8 @@ struct Prediction {
 };
 
 /// The cost of one access in which each lane of `mask` accesses the element `index` of the array: an IndexExpression,
-/// or the array's name with subscripts. Without an array, elements have `width` bytes. Errors: UsageError for an invalid
-/// expression, for an element past the array's end or 4 GiB, and for an operation, a width or a lane that the
+/// or the array's name with subscripts. Without an array, elements have `width` bytes. Errors: UsageError for an
+/// invalid expression, for an element past the array's end or 4 GiB, and for an operation, a width or a lane that the
 /// architecture lacks.
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index, const IndexNames& names = {},
@@ -192,7 +192,8 @@ int archs(ArchsOptions& options);
 /// The options of `bankcheck predict`.
 void declare_predict(CLI::App& command, PredictOptions& options);
 
-/// Runs it. Returns exit_ok, or exit_wrong if a limit is exceeded. Errors: UsageError; std::runtime_error for an output that cannot be written.
+/// Runs it. Returns exit_ok, or exit_wrong if a limit is exceeded. Errors: UsageError; std::runtime_error for an output
+/// that cannot be written.
 int predict(PredictOptions& options);
 
 }  // namespace bankwise::predict

@@ -92,6 +92,32 @@ TEST_CASE("bench/bad_input/values") {
   check_refused("prefix_sum", "--device ''", 2, "--device needs a value");
 }
 
+TEST_CASE("bench/program/help") {
+  for (const char* program : {"reduction", "prefix_sum", "transpose", "access_patterns"}) {
+    const std::string help = ended(0, run(program, "--help")).out;
+    INFO(program << '\n' << help);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+    for (const char* word : {"Options:", "TEXT", "UINT", "FLOAT"}) CHECK(help.find(word) == std::string::npos);
+  }
+}
+
+TEST_CASE("bench/bad_input/command_line") {
+  check_refused("transpose", "--varian naive", 2, "no option '--varian'; did you mean '--variant'? transpose --help");
+  check_refused("transpose", "--n 1024", 2, "there is no option '--n'; transpose --help shows all");
+  check_refused("reduction", "a b", 2, "'a' 'b' are not expected; see reduction --help");
+  check_refused("reduction", "--scope blok", 2, "did you mean 'block'? see reduction --help");
+}
+
+// CUDA's own sentence for a missing driver is about versions.
+TEST_CASE("bench/program/no_gpu") {
+  const Outcome outcome = ended(77, run("transpose", "--api cuda", "CUDA_VISIBLE_DEVICES= "));
+  INFO(outcome.err);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.starts_with("transpose: no "));
+  CHECK(outcome.err.find("insufficient") == std::string::npos);
+}
+
 TEST_CASE("bench/bad_input/kernel_directory") {
   const ScratchDirectory scratch;
   check_refused("reduction", "--kernel-dir /no/such/directory", 2, "no such directory");

@@ -195,7 +195,8 @@ std::span<const Architecture> architectures();
 /// Every name of a row: its own, the aliases, the GPUs, such as "rtx4090".
 std::vector<std::string> names_of(const Architecture& architecture);
 
-/// By one of its names, in any case, with or without blanks, "-" and "_": "RTX 4090", "rtx-4090". Null if there is none.
+/// By one of its names, in any case, with or without blanks, "-" and "_": "RTX 4090", "rtx-4090". Null if there is
+/// none.
 const Architecture* find_architecture(std::string_view name);
 
 // --- Implementation of well_formed() ---

@@ -275,14 +275,20 @@ DeviceInfo describe(int index) {
 }  // namespace
 
 std::string append_cuda_devices(std::vector<DeviceInfo>& list) {
+  constexpr const char* no_gpu =
+      "no NVIDIA GPU: CUDA has nothing to run on here; nvidia-smi lists GPUs, and CUDA_VISIBLE_DEVICES hides some";
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess) {
     (void)cudaGetLastError();
-    return fmt::format("no CUDA device: {}; install NVIDIA's driver, or check nvidia-smi", cudaGetErrorString(code));
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+      return "no NVIDIA driver: CUDA has nothing to run on here";
+    if (code == cudaErrorNoDevice) return no_gpu;
+    return fmt::format("the NVIDIA driver cannot be used: {}; check nvidia-smi", cudaGetErrorString(code));
   }
   for (int index = 0; index < count; ++index) list.push_back(describe(index));
-  return count == 0 ? "no CUDA device: the driver shows none; check nvidia-smi and CUDA_VISIBLE_DEVICES" : "";
+  return count == 0 ? no_gpu : "";
 }
 
 void* cuda_address(const Buffer& buffer) { return address(buffer); }

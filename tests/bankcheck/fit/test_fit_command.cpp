@@ -220,7 +220,7 @@ TEST_CASE("fit/command/bad_input", "[fit]") {
   check_fails("fit --arch gfx942 " + fitted.trace, 2, "64");
   check_fails("fit --max-shared -1 " + fitted.trace, 2, "--max-shared");
   check_fails("fit --kernel other " + fitted.trace, 2, "no kernel 'other' ran");
-  check_fails("fit", 2, "trace");
+  check_fails("fit", 2, "TRACE is required");
   const auto broken = fitted.scratch.path() / "broken.jsonl";
   std::ofstream(broken)
       << "{\"bankwise_trace\":1,\"maker\":\"m\",\"revision\":\"r\",\"command\":[]}\n{\"record\":\"nonsense\"}\n";
