@@ -21,7 +21,8 @@ directory, for example `build/default/bankcheck`.
 
 The checkers and the case studies have the same exit codes: 0 success; 1 a wrong result, or more conflicts than a limit
 allows; 2 bad usage or unreadable input; 3 a device, driver, build or output failed; 77 nothing to run on this machine.
-The text of each script lists the script's exit codes.
+The text of each script lists the script's exit codes. `bankcheck` alone prints its help, with exit code 2: a script in
+which the variable with the command is empty must fail.
 """
 
 
