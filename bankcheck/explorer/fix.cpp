@@ -1,0 +1,136 @@
+#include "bankcheck/explorer/fix.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bankcheck/fit/fit.hpp"
+
+namespace bankwise::explorer {
+namespace {
+
+using fit::IndexForm;
+using nlohmann::ordered_json;
+
+/// The access as the trace of a kernel whose only array it reads and, somewhere, writes: arrays that no lane writes are
+/// taken for the target of a copy engine, which knows few layouts.
+trace::KernelTrace trace_of(const predict::Prediction& prediction, std::uint64_t bytes) {
+  trace::KernelTrace trace;
+  trace.warp = prediction.architecture->warp;
+  if ((prediction.mask >> (trace.warp - 1)) > 1) trace.warp = prediction.architecture->lanes;
+  trace.splits = true;
+  trace.blocks = trace.levels = 1;
+  trace.sites = {{"?", 0, 0, "", std::nullopt}};
+  trace.arrays = {{"array", 0, std::uint32_t(bytes)}};
+  trace::Pattern access;
+  access.operation = prediction.operation;
+  access.width = prediction.width;
+  access.mask = prediction.mask;
+  access.addresses = prediction.addresses;
+  access.count = 1;
+  trace::Pattern store = access;
+  store.operation = banks::Operation::store;
+  store.mask = 0;
+  store.addresses.clear();
+  store.count = 0;
+  trace.patterns = {access, store};
+  return trace;
+}
+
+std::string bracketed(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& each : texts) text += "[" + each + "]";
+  return text;
+}
+
+/// A fix of a layout of CuTe: offsets are swizzled.
+ordered_json cute_fix(const TypedAccess& typed, const TypedCode& code, const std::string& cute) {
+  const bool is_index = code.declaration.empty();
+  const std::string& old = is_index ? code.index : code.declaration;
+  const std::string layout = old.substr(typed.layout_at);
+  const bool is_written = layout.starts_with("(");
+  const std::string text =
+      old.substr(0, typed.layout_at) +
+      (is_written ? fmt::format("{} o {}", cute, layout) : fmt::format("composition({}{{}}, {})", cute, layout));
+  return {{"code", {text}}, {"apply", {{is_index ? "index" : "declaration", text}}}};
+}
+
+/// Code, and what to put into the fields of the page.
+ordered_json code_of(const TypedAccess& typed, const fit::Change& change, const fit::ArrayShape& shape,
+                     IndexForm form) {
+  const std::string name = typed.name.empty() ? "array" : typed.name;
+  ordered_json lines = ordered_json::array(), apply = ordered_json::object();
+  if (!typed.lengths.empty()) {
+    const auto dimensions = dimension_texts(change, shape, form, typed.dimensions);
+    const std::string declaration = fmt::format("{} {}{}", typed.type, name, bracketed(dimensions));
+    if (dimensions != typed.dimensions) apply["declaration"] = declaration;
+    lines.push_back("__shared__ " + declaration + ";");
+  }
+  std::string index = index_text(change, shape, form, typed.subscripts);
+  if (typed.lengths.empty() && typed.name.empty()) index = index.substr(1, index.size() - 2);  // without brackets
+  const std::string use = typed.lengths.empty() ? index : name + index;
+  lines.push_back(use);
+  if (form != IndexForm::rows) apply["index"] = use;
+  const auto cute = cute_name(change, unsigned(shape.element));
+  if (!cute.empty()) lines.push_back(fmt::format("// CuTe: {} on elements", cute));
+  return {{"code", lines}, {"apply", apply}};
+}
+
+}  // namespace
+
+ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* typed, const TypedCode& code) {
+  std::uint64_t end = 0;
+  banks::for_each_lane(prediction.mask, [&](unsigned lane) {
+    end = std::max(end, std::uint64_t{prediction.addresses[lane]} + prediction.width);
+  });
+  fit::ArrayShape shape{typed == nullptr ? prediction.width : typed->element, {}};
+  if (typed != nullptr) shape.lengths = typed->lengths;
+  std::uint64_t bytes = shape.element;
+  for (const std::uint64_t length : shape.lengths) bytes *= length;
+  if (shape.lengths.empty() || typed->exceeds_array) {
+    const std::uint64_t row = 32 * shape.element;
+    if (typed != nullptr && typed->layout) end = std::max(end, typed->layout->extent() * shape.element);
+    bytes = (end + row - 1) / row * row;
+    if (shape.lengths.empty()) shape.lengths = {bytes / shape.element};
+  }
+  const fit::Architectures architectures{prediction.architecture};
+  const trace::KernelTrace trace = trace_of(prediction, bytes);
+  const fit::KernelFit kernel = fit::fit_kernel(trace, architectures, {{0, shape}}, {});
+  const fit::ArrayFit& array = kernel.arrays.front();
+  ordered_json answer{{"verdict", to_string(array.verdict)},
+                      {"passes", array.before().option.passes},
+                      {"ideal", array.ideal},
+                      {"least", array.bound},
+                      {"reason", array.facts.why_fixed},
+                      {"fixes", ordered_json::array()}};
+  if (array.chosen == 0) return answer;
+  std::vector<std::size_t> order{array.chosen};
+  for (std::size_t i = 1; i < array.options.size(); ++i) {
+    if (i != array.chosen) order.push_back(i);
+  }
+  for (const std::size_t i : order) {
+    const fit::Option& option = array.options[i].option;
+    const auto form = form_of(option.change, shape);
+    if (option.passes > array.after().option.passes || !form || *form == IndexForm::none) continue;
+    ordered_json fix{{"change", to_string(option.change.kind())},
+                     {"passes", option.passes},
+                     {"bytes", option.bytes > bytes ? option.bytes - bytes : 0}};
+    const std::string cute = cute_name(option.change, unsigned(shape.element));
+    if (typed != nullptr && typed->layout) {
+      if (cute.empty() || typed->layout->is_swizzled()) continue;
+      fix.update(cute_fix(*typed, code, cute));
+    } else if (*form == IndexForm::elements) {
+      fix["code"] = {fmt::format("// elements of {} bytes instead of {}: add a member to the type",
+                                 shape.element + option.change.pads[0].bytes, shape.element)};
+    } else if (typed != nullptr) {
+      fix.update(code_of(*typed, option.change, shape, *form));
+    } else {
+      fix["code"] = {"array" + index_text(option.change, shape, *form, {"i"})};
+    }
+    answer["fixes"].push_back(fix);
+  }
+  return answer;
+}
+
+}  // namespace bankwise::explorer

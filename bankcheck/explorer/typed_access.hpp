@@ -1,0 +1,52 @@
+// An access as a user of the page types it: an index in code, a declaration, a block, and values of variables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/support/exit_code.hpp>
+#include "bankcheck/predict/cute_layout.hpp"
+
+namespace bankwise::explorer {
+
+/// A sentence about one field of the page: "index", "declaration".
+struct FieldError : support::UsageError {
+  FieldError(std::string name, const std::string& sentence) : UsageError(sentence), field(std::move(name)) {}
+  std::string field;
+};
+
+struct TypedCode {
+  std::string index;        ///< "tile[threadIdx.x][i]", "33*tid", "(tid % 8, i)", or a CuTe layout of the lanes
+  std::string declaration;  ///< "", "float tile[32][33]", "half s = Swizzle<3,3,3> o (8,64):(64,1)"
+  std::array<unsigned, 3> block{64, 1, 1};
+  std::map<std::string, std::int64_t> variables;  ///< the same in all lanes
+};
+
+/// The parts of the code, and the byte that each lane accesses first.
+struct TypedAccess {
+  std::string name;                            ///< the array's; "" if the code names none
+  std::string type;                            ///< of an element, as typed; "" if it is not declared
+  std::uint64_t element = 0;                   ///< bytes
+  std::vector<std::uint64_t> lengths;          ///< of a declared array
+  std::vector<std::string> dimensions;         ///< the same as typed
+  std::optional<predict::CuteLayout> layout;   ///< instead of lengths
+  std::size_t layout_at = 0;                   ///< where its text begins in the declaration, or in the index
+  std::vector<std::string> subscripts;         ///< as typed, one for each dimension
+  std::map<std::string, std::int64_t> values;  ///< of all variables of the code
+  std::string lane_name;                       ///< a variable that was taken for the lane number
+  std::uint64_t mask = 0;                      ///< active lanes that the block has
+  std::vector<std::uint32_t> addresses;        ///< for each lane
+  bool exceeds_array = false;                  ///< a lane accesses bytes past the declared array
+
+  unsigned width = 0;  ///< bytes per lane
+  bool is_declared() const { return !lengths.empty() || layout; }
+};
+
+/// The access of the first warp of a block. `width` 0: that of an element, 4 if it is not known. Error: FieldError.
+TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t mask);
+
+}  // namespace bankwise::explorer
