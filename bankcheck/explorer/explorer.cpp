@@ -150,7 +150,7 @@ ordered_json answer_to(const ordered_json& asked) {
                          {"type", typed->type},
                          {"values", typed->values},
                          {"lane_name", typed->lane_name},
-                         {"exceeds_array", typed->exceeds_array}});
+                         {"is_outside", typed->is_outside}});
   }
   if (asked.contains("svg")) json["page"]["svg"] = svg_of(prediction);
   return json;

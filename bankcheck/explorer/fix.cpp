@@ -77,9 +77,18 @@ ordered_json code_of(const TypedAccess& typed, const fit::Change& change, const 
   return {{"code", lines}, {"apply", apply}};
 }
 
+/// Why no layout is looked for; "" if one is.
+std::string why_not(const TypedAccess* typed) {
+  if (typed == nullptr || typed->lengths.empty()) return "";
+  if (typed->subscripts.size() != typed->lengths.size())
+    return fmt::format("A fix needs all indices of {} in brackets.", typed->name);
+  return typed->is_outside ? fmt::format("An index is outside of its dimension of {}.", typed->name) : "";
+}
+
 }  // namespace
 
 ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* typed, const TypedCode& code) {
+  if (const std::string why = why_not(typed); !why.empty()) return {{"error", why}};
   std::uint64_t end = 0;
   banks::for_each_lane(prediction.mask, [&](unsigned lane) {
     end = std::max(end, std::uint64_t{prediction.addresses[lane]} + prediction.width);
@@ -88,11 +97,11 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
   if (typed != nullptr) shape.lengths = typed->lengths;
   std::uint64_t bytes = shape.element;
   for (const std::uint64_t length : shape.lengths) bytes *= length;
-  if (shape.lengths.empty() || typed->exceeds_array) {
+  if (shape.lengths.empty()) {
     const std::uint64_t row = 32 * shape.element;
     if (typed != nullptr && typed->layout) end = std::max(end, typed->layout->extent() * shape.element);
     bytes = (end + row - 1) / row * row;
-    if (shape.lengths.empty()) shape.lengths = {bytes / shape.element};
+    shape.lengths = {bytes / shape.element};
   }
   const fit::Architectures architectures{prediction.architecture};
   const trace::KernelTrace trace = trace_of(prediction, bytes);

@@ -150,7 +150,6 @@ void read_layout(const TypedCode& code, TypedAccess& access) {
   if (access.type == "auto" || access.type == "using") access.type.clear();
   if (access.type.empty() || access.element > 0) return;
   access.element = bytes_of(access.type);
-  if (access.element == 0) throw ExpressionError("the bytes of " + support::in_quotes(access.type) + " are not known");
 }
 
 void read_array(const TypedCode& code, Names& names, TypedAccess& access) {
@@ -229,8 +228,8 @@ std::vector<std::string> subscripts_of(std::string_view index, const TypedAccess
 }
 
 /// The element that a lane accesses, in the order of memory.
-std::uint64_t element_of(const TypedAccess& access, const std::vector<predict::IndexExpression>& subscripts,
-                         unsigned lane) {
+std::uint64_t element_of(TypedAccess& access, const std::vector<predict::IndexExpression>& subscripts, unsigned lane) {
+  const bool has_all = subscripts.size() == access.lengths.size();
   std::vector<std::uint64_t> values;
   std::int64_t element = 0;
   constexpr std::int64_t limit = std::int64_t{1} << 40;
@@ -240,6 +239,7 @@ std::uint64_t element_of(const TypedAccess& access, const std::vector<predict::I
       throw ExpressionError(fmt::format("coordinate {} is negative (tid {})", value, lane));
     if (value > limit || value < -limit) throw ExpressionError("an index is too large");
     values.push_back(std::uint64_t(value));
+    access.is_outside |= has_all && std::uint64_t(value) >= access.lengths[i];  // or negative
     element = element * (i > 0 ? std::int64_t(access.lengths.empty() ? 1 : access.lengths[i]) : 1) + value;
     if (element > limit || element < -limit) throw ExpressionError("an index is too large");
   }
@@ -279,6 +279,9 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
   std::set<std::string> declared;
   for (const auto& each : names.values()) declared.insert(each.first);
   access.width = width > 0 ? width : access.element > 0 ? unsigned(std::min<std::uint64_t>(access.element, 16)) : 4;
+  if (access.element == 0 && !access.type.empty() && width == 0)
+    throw FieldError("declaration",
+                     "the bytes of " + support::in_quotes(access.type) + " are not known: choose them below");
   if (access.element == 0) access.element = access.width;
   const std::uint64_t threads = std::uint64_t{code.block[0]} * code.block[1] * code.block[2];
   if (threads < banks::max_lanes) access.mask &= (std::uint64_t{1} << threads) - 1;
@@ -303,7 +306,7 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
       if (address > 0xFFFFFFFF)
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
       access.addresses[lane] = std::uint32_t(address);
-      access.exceeds_array |= bytes > 0 && address + access.width > bytes;
+      access.is_outside |= bytes > 0 && address + access.width > bytes;
     });
   });
   return access;

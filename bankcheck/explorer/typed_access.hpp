@@ -40,7 +40,7 @@ struct TypedAccess {
   std::string lane_name;                       ///< a variable that was taken for the lane number
   std::uint64_t mask = 0;                      ///< active lanes that the block has
   std::vector<std::uint32_t> addresses;        ///< for each lane
-  bool exceeds_array = false;                  ///< a lane accesses bytes past the declared array
+  bool is_outside = false;  ///< an index is outside of its dimension, or an access ends past the declared array
 
   unsigned width = 0;  ///< bytes per lane
   bool is_declared() const { return !lengths.empty() || layout; }

@@ -43,6 +43,8 @@ std::string compact(std::string_view text) {
     }
   }
   while (kept.ends_with(';')) kept.pop_back();
+  const auto printable = [](unsigned char c) { return c > ' ' && c <= '~'; };
+  if (!std::ranges::all_of(kept, printable)) throw ExpressionError("it contains characters other than printable ASCII");
   return kept;
 }
 
@@ -268,7 +270,8 @@ std::uint64_t CuteLayout::operator()(std::span<const std::uint64_t> coordinate) 
 }
 
 bool looks_like_cute_layout(std::string_view text) {
-  const std::string kept = compact(text);
+  std::string kept(text);
+  std::erase_if(kept, [](char c) { return c == ' ' || c == '\t' || c == '\n'; });
   const bool is_named =
       std::ranges::any_of(std::initializer_list<std::string_view>{"Swizzle<", "Sw<", ">o", "smem_ptr[", "Layout<",
                                                                   "make_layout(", "composition("},

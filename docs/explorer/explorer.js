@@ -50,8 +50,9 @@ const range = (least, most) => (least === most ? String(least) : `${least} to ${
 const counted = (number, one) => `${number} ${one}${number === '1' || number === 1 ? '' : 'es'}`;
 
 /** The answer in one line. */
-function headline({passes, passes_max: most, ideal, conflicts_max: conflicts}) {
-  if (!conflicts) return `No conflict: ${counted(range(passes, most), 'pass')}`;
+function headline({passes, passes_max: most, ideal, conflicts_max: conflicts, width}) {
+  const why = ideal > 1 ? `, the fewest for ${width} bytes per lane` : '';
+  if (!conflicts) return `No conflict: ${counted(range(passes, most), 'pass')}${why}`;
   return `${range(Math.ceil(passes / ideal), Math.ceil(most / ideal))}-way conflict: ` +
     `${counted(range(passes, most), 'pass')} instead of ${ideal}`;
 }
@@ -99,7 +100,7 @@ const saving = (text, what, name) => element('p', {class: 'buttons small'},
 function pictures([name, result]) {
   const tile = tilePicture(result, `${headline(result)} (${name})`);
   const region = {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': `banks and passes on ${name}`};
-  const array = element('figure', {class: 'array'},
+  const array = element('figure', {class: result.page.table.columns > 40 ? 'array wide' : 'array'},
     element('figcaption', {}, `${result.page.name || 'memory'} as the banks of ${name} see it: a colour for each bank`), tile,
     saving(() => fileOf(tile), 'The picture', `${result.page.name || 'memory'}.svg`));
   const banks = element('figure', {}, element('figcaption', {}, `which bank of ${name} serves which lane, pass by pass`),
@@ -206,7 +207,7 @@ function update() {
   at('headline').className = failure ? '' : first[1].conflicts_max ? 'bad' : 'good';
   document.title = failure ? 'Bank conflict explorer' : `${headline(first[1])} · Bank conflict explorer`;
   at('error').textContent = failure ? sentence(failure.error)
-    : first[1].page.exceeds_array ? `A lane accesses bytes past the end of ${first[1].page.name}.` : '';
+    : first[1].page.is_outside ? `An index is outside of its dimension of ${first[1].page.name}.` : '';
   for (const field of ['index', 'declaration', 'paste']) at(field).setAttribute('aria-invalid', failure?.field === field);
   at('fix').hidden = Boolean(failure) || !first[1].conflicts_max;
   at('fixes').replaceChildren();
@@ -214,7 +215,7 @@ function update() {
   at('pictures').replaceChildren(...good.flatMap(pictures));
   if (first) showVariables(first[1]);
   setSteps(good);
-  for (const name of ['stride', 'padding', 'swizzle']) at(name + '_value').textContent = at(name).value;
+  showSliders(values);
   const same = preset => fields.every(field => ['arch', 'versus'].includes(field) || values[field] === valueIn(preset, field));
   for (const chip of at('presets').children) chip.setAttribute('aria-pressed', same(presets[chip.value]));
   const preset = presets.find(same);
@@ -238,10 +239,19 @@ function ownAccess() {
 
 /** The column of a tile that the sliders describe. */
 function build() {
-  const row = Number(at('stride').value) + Number(at('padding').value), mask = 2 ** Number(at('swizzle').value) - 1;
-  at('declaration').value = `float tile[32][${row}]`;
-  at('index').value = `tile[tid][${mask ? `i ^ (tid & ${mask})` : 'i'}]`;
+  const padding = Number(at('padding').value), mask = 2 ** Number(at('swizzle').value) - 1;
+  at('declaration').value = `float tile[32][${at('stride').value}${padding ? ` + ${padding}` : ''}]`;
+  at('index').value = `tile[threadIdx.x][${mask ? `i ^ (threadIdx.x & ${mask})` : 'i'}]`;
   ownAccess();
+}
+
+/** Sets the sliders to what the code says, if it is such a column. */
+function showSliders({index, declaration}) {
+  const row = declaration.match(/\]\[(\d+)(?: \+ (\d+))?\]$/), mask = index.match(/\^ \(?threadIdx\.x(?: & (\d+)\))?\]$/);
+  if (row) at('stride').value = row[1];
+  if (row) at('padding').value = row[2] ?? 0;
+  at('swizzle').value = mask ? Math.log2(Number(mask[1] ?? 31) + 1) : 0;
+  for (const name of ['stride', 'padding', 'swizzle']) at(name + '_value').textContent = at(name).value;
 }
 
 function choose(preset) {

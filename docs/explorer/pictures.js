@@ -71,8 +71,8 @@ export function tilePicture(result, title) {
     const x = left + number % columns * cell, y = top + Math.floor(number / columns) * cell;
     const fill = lanes.some(([lane]) => clashing.has(lane)) ? colours.clash : colours.mark;
     const mark = svg('g', {class: 'mark', 'data-lanes': lanes.map(([lane]) => lane).join(' ')});
-    mark.append(svg('rect', {x: x + 1.5, y: y + 1.5, width: cell - 4, height: cell - 4, rx: 8, fill}));
-    const first = lanes.find(([, begins]) => begins);
+    const first = lanes.find(([, begins]) => begins), radius = first ? 8 : 3.5;
+    mark.append(svg('circle', {cx: x + (cell - 1) / 2, cy: y + (cell - 1) / 2, r: radius, fill}));
     if (first) {
       const label = first[0] + (lanes.length > 1 ? '+' : '');
       mark.append(text(x + (cell - 1) / 2, y + 13.5, label, label.length > 2 ? 9 : 11, {fill: colours.label}));

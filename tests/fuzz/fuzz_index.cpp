@@ -1,8 +1,9 @@
-// One byte each for architecture, operation, width and mask; the rest is the expression.
+// One byte each for architecture, operation, width and mask; the rest is the expression, or a CuTe layout.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include <bankwise/support/exit_code.hpp>
+#include "bankcheck/predict/cute_layout.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "fuzz.hpp"
 
@@ -31,6 +32,18 @@ void check(const Prediction& prediction) {
   fuzz::require(std::count(svg.begin(), svg.end(), '<') == std::count(svg.begin(), svg.end(), '>'), "tags are closed");
 }
 
+void check_layout(const std::string& text) {
+  try {
+    const CuteLayout layout(text);
+    fuzz::require(layout.size() > 0 && layout.sizes().size() > 0, "a layout has elements");
+    for (std::uint64_t number = 0; number < std::min<std::uint64_t>(layout.size(), 64); ++number) {
+      fuzz::require(layout({&number, 1}) < std::uint64_t{1} << 33, "an offset is bounded");
+    }
+  } catch (const ExpressionError& error) {
+    fuzz::require(fuzz::is_sentence(error.what()), "one sentence", error.what());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -40,8 +53,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr unsigned widths[]{4, 8, 16, 1, 2, 12, 0, 3};
   const unsigned width = widths[bytes.next() % std::size(widths)];
   const std::uint64_t mask = mask_of(architecture, bytes.next());
+  const std::string text = bytes.rest();
+  check_layout(text);
   try {
-    check(predict_index(architecture, operation, width, mask, bytes.rest()));
+    check(predict_index(architecture, operation, width, mask, text));
   } catch (const support::UsageError& error) {
     fuzz::require(fuzz::is_sentence(error.what()), "one sentence", error.what());
   }
