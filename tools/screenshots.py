@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/pictures/html_report.png, the HTML report of the program in docs/checking_opencl.md, and explorer.png.
+"""Writes docs/pictures/html_report.png, the HTML report of the program in docs/checking_opencl.md, and explorer.png, and
+docs/explorer/preview.png.
 
     tools/screenshots.py build/default
 
@@ -8,12 +9,9 @@ or the explorer is missing, or failed, 77 no browser.
 """
 
 import base64
-import functools
-import http.server
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -52,19 +50,21 @@ def show_report(browser: Browser, page: Path) -> None:
     save(browser, "html_report.png", 0, bottom + 16)
 
 
-def show_explorer(browser: Browser, folder: Path) -> None:
-    """An access with a stride of eight words, on two architectures."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser.open(f"http://127.0.0.1:{server.server_port}/#index=8*tid&versus=gfx942")
-        for _ in range(100):
-            if browser.run("return document.body.dataset.ready"):
-                break
-            time.sleep(0.1)
-        bottom = browser.run("return document.querySelector('.hint').getBoundingClientRect().top + scrollY")
-        save(browser, "explorer.png", 0, bottom)
-        server.shutdown()
+def show_explorer(browser: Browser, page: Path) -> None:
+    """The column of a tile, with its fix; and what other sites show of a link to the page."""
+    browser.open(page)
+    for _ in range(100):
+        if browser.run("return document.body.dataset.ready"):
+            break
+        time.sleep(0.1)
+    browser.run("document.getElementById('fix').click()")
+    save(browser, "explorer.png", 0, browser.run("return document.getElementById('costs').getBoundingClientRect().top + scrollY"))
+    wide, high = 1200, 630  # what og:image is shown at
+    browser.resize(wide, high)
+    browser.run("location.hash = '#i=tile[threadIdx.x][i]&d=float+tile[32][32]'; document.getElementById('presets').hidden = true")
+    clip = {"x": 0, "y": 0, "width": wide, "height": high, "scale": 1}
+    shot = browser.devtools("Page.captureScreenshot", format="png", clip=clip)
+    (ROOT / "docs/explorer/preview.png").write_bytes(base64.b64decode(shot["data"]))
 
 
 def main() -> int:
@@ -72,18 +72,19 @@ def main() -> int:
         sys.exit(__doc__)
     skip_without_browser()
     build = Path(sys.argv[1]).resolve()
-    if not (build / "explorer/banks.wasm").exists():
+    if not (build / "explorer/index.html").exists():
         print("screenshots.py: the target explorer is not built", file=sys.stderr)
         return 3
     with tempfile.TemporaryDirectory() as name, Browser() as browser:
         browser.media()
         browser.resize(WIDTH, 1000)
+        browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
         try:
             show_report(browser, report(build / "bankcheck", Path(name)))
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"screenshots.py: {error}", file=sys.stderr)
             return 3
-        show_explorer(browser, build / "explorer")
+        show_explorer(browser, build / "explorer/index.html")
     return 0
 
 

@@ -101,9 +101,9 @@ function pictures([name, result]) {
   const tile = tilePicture(result, `${headline(result)} (${name})`);
   const region = {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': `banks and passes on ${name}`};
   const array = element('figure', {class: result.page.table.columns > 40 ? 'array wide' : 'array'},
-    element('figcaption', {}, `${result.page.name || 'memory'} as the banks of ${name} see it: a colour for each bank`), tile,
+    element('figcaption', {}, `${result.page.name || 'memory'}, a colour for each bank of ${name}`), tile,
     saving(() => fileOf(tile), 'The picture', `${result.page.name || 'memory'}.svg`));
-  const banks = element('figure', {}, element('figcaption', {}, `which bank of ${name} serves which lane, pass by pass`),
+  const banks = element('figure', {}, element('figcaption', {}, `which bank serves which lane, pass by pass`),
     element('div', region, ...result.page.pictures.map(bankTable)),
     saving(() => predict(name, state(), {svg: true}).page.svg, 'The picture', 'banks.svg'));
   return result.page.pictures.length ? [array, banks] : [array];

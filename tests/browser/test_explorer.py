@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""The explorer page in a browser: test_explorer.py FOLDER-OF-THE-PAGE [FOLDER FOR SCREENSHOTS]. Exit code 77: no browser."""
+"""The explorer page in a browser: test_explorer.py PAGE [FOLDER FOR SCREENSHOTS]. Exit code 77: no browser."""
 
-import functools
-import http.server
 import json
+import re
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -13,22 +11,11 @@ sys.dont_write_bytecode = True  # of the modules next to this file
 from browser import TAB
 from page_checks import PageTest, focused, main
 
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+PAGE = Path(sys.argv[1]).resolve()
 
 
 class Explorer(PageTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        handler = functools.partial(Quiet, directory=Path(sys.argv[1]).resolve())
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        cls.addClassCleanup(server.server_close)
-        cls.addClassCleanup(server.shutdown)
-        cls.url = f"http://127.0.0.1:{server.server_port}/"
+    """Opened from disk: that is the harder way, without a server that loads more files."""
 
     def setUp(self):
         super().setUp()
@@ -36,7 +23,7 @@ class Explorer(PageTest):
 
     def open(self, link: str):
         self.browser.open("about:blank")  # a link that differs only after # would not load the page again
-        self.browser.open(self.url + "index.html" + link)
+        self.browser.open(PAGE.as_uri() + link)
         for _ in range(200):
             if self.browser.run("return document.body.dataset.ready"):
                 return
@@ -47,83 +34,226 @@ class Explorer(PageTest):
         script = "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('input'))"
         self.browser.run(script, field, value)
 
+    def value(self, field: str) -> str:
+        return self.browser.run("return document.getElementById(arguments[0]).value", field)
+
+    def text(self, field: str) -> str:
+        return self.browser.run("return document.getElementById(arguments[0]).innerText", field)
+
+    def click(self, selector: str):
+        self.browser.run("document.querySelector(arguments[0]).click()", selector)
+
+    def count(self, selector: str) -> int:
+        return self.browser.run("return document.querySelectorAll(arguments[0]).length", selector)
+
     def costs(self) -> list:
         script = "return [...document.querySelectorAll('.costs tbody tr')].map(row => [...row.cells].slice(0, 4).map(c => c.innerText))"
         return self.browser.run(script)
 
-    def error(self) -> str:
-        return self.browser.run("return document.getElementById('error').innerText")
-
     def test_structure(self):
-        self.put("arch", "sm_90")
         self.put("versus", "gfx942")
-        self.check_structure({self.url})
+        self.click("#fix")
+        self.check_structure(set())
+
+    def test_the_answer_is_the_first_thing_seen(self):
+        self.assertEqual(self.text("headline"), "32-way conflict: 32 passes instead of 1")
+        self.assertEqual(self.browser.run("return document.title"), "32-way conflict: 32 passes instead of 1 · Bank conflict explorer")
+        self.put("declaration", "float tile[32][33]")
+        self.assertEqual(self.text("headline"), "No conflict: 1 pass")
+        self.put("width", "16")
+        self.assertEqual(self.text("headline"), "This access cannot be computed")  # rows of 132 bytes
+        self.open("#i=tid&w=16")
+        self.assertEqual(self.text("headline"), "No conflict: 4 passes, the fewest for 16 bytes per lane")
+        for width, most in (400, 300), (900, 250), (1600, 250):
+            self.browser.resize(width, 900)
+            bottom = "return document.getElementById('headline').getBoundingClientRect().bottom"
+            self.assertLess(self.browser.run(bottom), most)
+            cut = "return [...document.querySelectorAll('#arch, #versus')].filter(e => e.clientWidth < 230).length"
+            self.assertEqual(self.browser.run(cut), 0)
 
     def test_presets(self):
         expected = {  # on sm_90: passes, ideal, conflicts
+            "a column of tile[32][32]": ["32", "1", "31"],
+            "tile[32][33]: padding": ["1", "1", "0"],
+            "an XOR swizzle": ["1", "1", "0"],
+            "a block of 16 x 16": ["8", "1", "7"],
+            "CuTe: (8,64):(64,1)": ["32", "4", "28"],
+            "CuTe: Swizzle<3,3,3>": ["4", "4", "0"],
             "a row: neighbouring words": ["1", "1", "0"],
-            "one word for all lanes (broadcast)": ["1", "1", "0"],
+            "one word for all lanes": ["1", "1", "0"],
             "stride 2": ["2", "1", "1"],
             "an odd stride": ["1", "1", "0"],
-            "a column of tile[32][32]": ["32", "1", "31"],
-            "a column of tile[32][33] (padding)": ["1", "1", "0"],
-            "a column with an XOR swizzle": ["1", "1", "0"],
-            "reduction tree: one word of each 16-byte record": ["4", "1", "3"],
-            "prefix sum: up-sweep, third level": ["8", "1", "7"],
-            "8-byte loads (LDS.64)": ["2", "2", "0"],
-            "16-byte loads (LDS.128)": ["4", "4", "0"],
-            "ldmatrix, rows of 128 bytes": ["32", "4", "28"],
-            "ldmatrix, rows of 144 bytes": ["4", "4", "0"],
+            "reduction: one word per record": ["4", "1", "3"],
+            "reduction: whole records": ["4", "4", "0"],
+            "prefix sum, third level": ["8", "1", "7"],
+            "the same level, padded": ["1", "1", "0"],
+            "8-byte loads": ["2", "2", "0"],
         }
-        options = self.browser.run("return [...document.getElementById('preset').options].map(e => e.text)")
-        self.assertEqual(set(expected) - set(options), set())
-        for number, name in enumerate(options[1:]):
-            self.put("preset", str(number))
-            self.assertEqual(self.error(), "", name)
-            self.assertNotEqual(self.browser.run("return document.getElementById('lesson').innerText"), "")
+        names = self.browser.run("return [...document.querySelectorAll('#presets button')].map(e => e.innerText.trim())")
+        self.assertEqual(set(expected) - set(names), set())
+        for number, name in enumerate(names):
+            self.click(f"#presets button:nth-child({number + 1})")
+            self.assertEqual(self.text("error"), "", name)
+            self.assertRegex(self.text("lesson"), r"[.:].* On sm_90 \(Hopper: H100, H200\)")
+            self.assertEqual(self.browser.run("return document.querySelector('[aria-pressed=true]').innerText.trim()"), name)
             if name in expected:
                 self.assertEqual(self.costs()[0], ["sm_90", *expected[name]], name)
 
     def test_typing(self):
+        self.put("declaration", "")
         self.browser.run("document.getElementById('index').focus(); document.getElementById('index').select()")
         self.browser.press(*"16*tid")
         self.assertEqual(self.costs(), [["sm_90", "16", "1", "15"]])
-        self.assertEqual(self.browser.run("return document.querySelectorAll('.banks tbody tr').length"), 16)
+        self.assertEqual(self.count(".banks tbody tr"), 16)
         marked = self.browser.run("return [...document.querySelectorAll('.banks .clash')].map(e => e.cellIndex)")
         self.assertEqual(sorted(set(marked)), [1, 17])  # banks 0 and 16
 
-    def test_errors_in_the_expression(self):
-        for text, words in ("2*", "--index '2*'"), ("tid/0", "divides by zero"), ("-1-tid", "negative"):
+    def test_code_declarations_blocks_and_variables(self):
+        self.put("declaration", "__shared__ double tile[ROWS][COLUMNS + 1];")
+        self.put("index", "sum += tile[threadIdx.x][k];")
+        self.put("block", "16 x 16")
+        names = self.browser.run("return [...document.querySelectorAll('#variables input')].map(e => [e.name, e.value])")
+        self.assertEqual(names, [["COLUMNS", "32"], ["ROWS", "32"], ["k", "0"]])
+        self.assertEqual(self.costs(), [["sm_90", "2", "2", "0"]])
+        script = "const e = document.querySelector('#variables input'); e.focus(); e.value = 31; e.dispatchEvent(new Event('input'))"
+        self.browser.run(script)
+        self.assertEqual(self.costs(), [["sm_90", "32", "2", "30"]])
+        self.assertTrue(focused(self.browser).startswith("INPUT"))
+        self.assertIn("v=COLUMNS:31", self.browser.run("return location.hash"))
+        self.open("#i=33*i")
+        self.assertIn("i is taken for the number of the lane", self.text("variables"))
+        self.open("#i=tile[tid%2B1][0]&d=float+tile[32][32]")
+        self.assertIn("outside of its dimension", self.text("error"))
+
+    def test_the_array_in_the_colours_of_its_banks(self):
+        cells = (
+            "return [...document.querySelectorAll('.tile > rect[x]')].map(e => [e.getAttribute('fill'), e.textContent])"
+            ".map(([fill, text]) => [fill, text.match(/bank (\\d+)/)[1]])"
+        )
+        found = self.browser.run(cells)
+        self.assertEqual([int(bank) for _, bank in found], 32 * [*range(32)])
+        self.assertEqual(len({fill for fill, _ in found}), 32)
+        self.put("declaration", "float tile[32][33]")
+        self.assertEqual([int(bank) for _, bank in self.browser.run(cells)], [i % 32 for i in range(32 * 33)])
+        self.put("declaration", "half s = Swizzle<3,3,3> o (8,64):(64,1)")
+        self.put("index", "(tid % 8, tid / 8 * 8)")
+        expected = [((c // 8 ^ r) * 8 + c % 8 + 64 * r) * 2 // 4 % 32 for r in range(8) for c in range(64)]
+        self.assertEqual([int(bank) for _, bank in self.browser.run(cells)], expected)
+
+    def test_pass_by_pass(self):
+        seen = "return [...document.querySelectorAll('.mark')].filter(e => e.getAttribute('opacity') == 1).map(e => e.dataset.lanes)"
+        self.assertEqual(self.browser.run(seen), [str(lane) for lane in range(32)])
+        for lane in range(3):
+            self.click("#step")
+            self.assertEqual(self.browser.run(seen), [str(lane)])
+            self.assertEqual(self.text("pass_value"), f"{lane + 1} of 32")
+            self.assertEqual(self.browser.run("return document.querySelector('.banks .now').rowIndex"), lane + 1)
+        self.click("#back")
+        self.assertEqual(self.browser.run(seen), ["1"])
+        self.click("#play")
+        time.sleep(1)
+        self.assertNotIn(self.text("pass_value"), ["1 of 32", "1 to 32"])
+        self.click("#play")
+        stopped = self.text("pass_value")
+        time.sleep(0.5)
+        self.assertEqual(self.text("pass_value"), stopped)
+        self.put("index", "tile[0][threadIdx.x]")
+        self.assertTrue(self.browser.run("return document.getElementById('player').hidden"))
+        features = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+        self.browser.devtools("Emulation.setEmulatedMedia", media="", features=features)
+        self.open("")
+        self.assertTrue(self.browser.run("return document.getElementById('play').hidden"))
+        self.assertFalse(self.browser.run("return document.getElementById('step').hidden"))
+
+    def test_fix_it(self):
+        self.click("#fix")
+        fixes = self.browser.run("return [...document.querySelectorAll('#fixes article')].map(e => e.innerText)")
+        self.assertEqual(len(fixes), 2)
+        self.assertIn("tile[threadIdx.x][i ^ threadIdx.x]", fixes[0])
+        self.assertIn("__shared__ float tile[32][32 + 1];", fixes[1])
+        self.assertIn("1 pass instead of 32, 128 bytes more", fixes[1])
+        self.click("#fixes article:nth-child(2) .main")
+        self.assertEqual(self.value("declaration"), "float tile[32][32 + 1]")
+        self.assertEqual((self.value("padding"), self.text("headline")), ("1", "No conflict: 1 pass"))
+        self.assertTrue(self.browser.run("return document.getElementById('fix').hidden"))
+        self.open("#i=tid+%25+4&o=atomic")
+        self.click("#fix")
+        self.assertIn("No layout helps", self.text("fixes"))
+
+    def test_errors_in_the_words_of_the_page(self):
+        self.put("declaration", "")
+        cases = ("2*", "An operand is missing at the end."), ("tid/0", "divides by zero"), ("-1-tid", "negative"), ("", "It is empty.")
+        for text, words in cases:
             self.put("index", text)
-            self.assertIn(words, self.error())
+            self.assertIn(words, self.text("error"))
+            self.assertNotIn("--", self.text("error"))
             self.assertEqual(self.costs(), [])
             self.assertEqual(self.browser.run("return document.getElementById('index').ariaInvalid"), "true")
+        self.put("index", "tile[threadIdx.x][3]")
+        self.assertEqual(self.text("error"), "Declare the array tile, for example as float tile[32][32].")
+        self.assertEqual(self.browser.run("return document.getElementById('declaration').ariaInvalid"), "true")
         self.put("index", "<img src=x onerror=hacked=1>")
-        self.assertIn("<img", self.error())
-        self.assertEqual(self.browser.run("return document.querySelectorAll('img').length"), 0)
+        self.assertNotEqual(self.text("error"), "")
+        self.put("declaration", "<img src=x onerror=hacked=1> x[3]")
+        self.put("index", "x[<b>]")
+        self.assertEqual(self.count("img, main b"), 0)
+        self.put("declaration", "")
         self.put("index", "tid")
-        self.assertEqual(self.error(), "")
+        self.assertEqual(self.text("error"), "")
 
-    def test_sliders_write_the_expression(self):
+    def test_sliders_write_the_code(self):
         self.put("padding", "1")
-        self.assertEqual(self.browser.run("return document.getElementById('index').value"), "33*tid")
+        self.assertEqual(self.value("declaration"), "float tile[32][32 + 1]")
         self.assertEqual(self.costs()[0][1], "1")
         self.put("padding", "0")
         self.assertEqual(self.costs()[0][1], "32")
-        self.put("swizzle", "5")
-        self.assertEqual(self.costs()[0][1], "1")
+        self.put("swizzle", "3")
+        self.assertEqual(self.value("index"), "tile[threadIdx.x][i ^ (threadIdx.x & 7)]")
+        self.assertEqual(self.costs()[0][1], "4")
+        self.put("stride", "48")
+        self.assertEqual((self.value("declaration"), self.value("swizzle")), ("float tile[32][48]", "3"))
 
     def test_a_link_carries_the_state(self):
-        self.put("index", "tid * 2 + 1 & 63")
-        self.put("width", "8")
+        self.assertIn(self.browser.run("return location.hash"), ["", "#"])
+        self.put("declaration", "half s = Swizzle<3,3,3> o (8,64):(64,1)")
+        self.put("index", "(tid % 8 & 7, tid / 8 * 8)")
+        self.put("width", "16")
         self.put("versus", "gfx942")
         link, costs = self.browser.run("return location.hash"), self.costs()
         self.assertEqual(len(costs), 2)
+        self.assertLess(len(link), 130)
         self.open(link)
         self.assertEqual(self.costs(), costs)
-        self.assertEqual(self.browser.run("return document.getElementById('index').value"), "tid * 2 + 1 & 63")
-        self.open("#arch=nothing&width=7&index=%3Cb%3E&lanes=1e999")
-        self.assertEqual(self.browser.run("return document.getElementById('arch').value"), "sm_90")
+        self.assertEqual(self.value("index"), "(tid % 8 & 7, tid / 8 * 8)")
+        self.open("#a=nothing&w=7&i=%3Cb%3E&l=1e999")
+        self.assertEqual((self.value("arch"), self.value("width")), ("sm_90", ""))
+
+    def test_links_of_earlier_pages_work(self):
+        for link, expected in (
+            ("#versus=gfx942", [["sm_90", "32", "1", "31"], ["gfx942", "64", "2", "62"]]),
+            ("#index=33*tid", [["sm_90", "1", "1", "0"]]),
+            ("#index=tid&width=16&lanes=8", [["sm_90", "1", "1", "0"]]),
+            ("#index=tid&width=8&arch=sm_70&operation=store", [["sm_70", "2", "2", "0"]]),
+        ):
+            self.open(link)
+            self.assertEqual(self.costs(), expected, link)
+            self.assertEqual(self.value("declaration"), "")
+
+    def test_pictures_can_be_saved(self):
+        self.browser.run(
+            "window.texts = []; navigator.clipboard.writeText = async text => { texts.push(text); };"
+            "for (const e of document.querySelectorAll('.small button:first-child')) e.click();"
+        )
+        tile, banks = self.browser.run("return texts")
+        for text in tile, banks:
+            parser = "return new DOMParser().parseFromString(arguments[0], 'image/svg+xml').documentElement.nodeName"
+            self.assertEqual(self.browser.run(parser, text), "svg")
+            self.assertNotIn("class=\"banks\"", text)
+        self.assertIn("32-way conflict: 32 passes instead of 1 (sm_90)", tile)
+        self.assertRegex(tile, r'<svg [^>]*width="[0-9]+" height="[0-9]+"')
+        self.assertEqual(tile.count("<circle"), 32)
+        self.click("#share")
+        self.assertEqual(self.browser.run("return texts.at(-1)"), self.browser.run("return location.href"))
 
     def test_paste(self):
         addresses = [128 * lane for lane in range(32)]
@@ -131,29 +261,50 @@ class Explorer(PageTest):
         pattern = {"record": "pattern", "operation": "store", "width": 4, "mask": "ffff", "address": 0, "step": 8}
         for text, expected in (row, ["32", "1", "31"]), (json.dumps(pattern), ["1", "1", "0"]):
             self.put("paste", text)
-            self.assertEqual((self.error(), self.costs()), ("", [["sm_90", *expected]]))
+            self.assertEqual((self.text("error"), self.costs()), ("", [["sm_90", *expected]]))
             self.open(self.browser.run("return location.hash"))
             self.assertEqual(self.costs(), [["sm_90", *expected]])
-        for text, words in ("a,b", "a row has the fields"), ("{", "neither a row"), ("a,load,4,ff,1,x", "'x' is not a number"):
+        for text, words in ("a,b", "A row has the fields"), ("{", "neither a row"), ("a,load,4,ff,1,x", "'x' is not a number"):
             self.put("paste", text)
-            self.assertIn(words, self.error())
+            self.assertIn(words, self.text("error"))
+        self.put("index", "tid")
+        self.assertEqual((self.value("paste"), self.text("error")), ("", ""))
+
+    def test_without_script_the_page_says_what_it_needs(self):
+        self.browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            self.browser.open("about:blank")
+            self.browser.open(PAGE.as_uri())
+            document = self.browser.devtools("DOM.getDocument", depth=-1)
+            node = self.browser.devtools("DOM.querySelector", nodeId=document["root"]["nodeId"], selector="#answer")
+            html = self.browser.devtools("DOM.getOuterHTML", nodeId=node["nodeId"])["outerHTML"]
+        finally:
+            self.browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
+        self.assertIn("The page has not started", html)
+        self.assertIn("JavaScript and WebAssembly", re.sub(r"\s+", " ", html))
 
     def test_keyboard_alone(self):
         seen = []
-        for _ in range(30):
+        for _ in range(60):
             self.browser.press(TAB)
             seen.append(self.browser.run("return document.activeElement.id"))
-        for field in ["preset", "index", "stride", "padding", "swizzle", "width", "operation", "lanes", "arch", "versus", "share"]:
+        for field in [
+            *("fix", "share", "index", "declaration", "stride", "padding", "swizzle", "play", "step", "pass"),
+            *("arch", "versus", "operation", "width", "block", "lanes"),
+        ]:
             self.assertIn(field, seen)
-        self.browser.run("document.getElementById('stride').focus()")
+        self.browser.run("document.getElementById('padding').focus()")
         self.browser.press("\ue014")  # the right arrow
-        self.assertEqual(self.browser.run("return document.getElementById('index').value"), "33*tid")
+        self.assertEqual(self.value("declaration"), "float tile[32][32 + 1]")
         self.assertTrue(focused(self.browser).startswith("INPUT"))
 
     def test_contrast_and_dark_mode(self):
+        self.click("#fix")
+        self.click("#step")
         self.check_schemes("explorer")
 
     def test_narrow_screen(self):
+        self.click("#fix")
         self.check_narrow()
 
 
