@@ -1,11 +1,11 @@
 // The functions that docs/explorer calls, compiled to WebAssembly: the page asks in JSON and gets JSON. It imports
 // nothing that reads or writes, and has no other state than the two texts.
 //
-//   question  {"architecture", "operation", "width", "mask"?} with "index" and, if there are any, "declaration", "block"
-//             and "variables", or with "addresses", a byte offset for each lane, and "sources" for copies; with "fit",
-//             what bankcheck fit proposes; or {} for the list of architectures and operations
-//   answer    what `bankcheck predict --json` prints, with "page", an object of what only the page shows; or {"error": one
-//             sentence, "field"}
+//   question  {"architecture", "operation", "width", "mask"?} with "index" and, if there are any, "declaration",
+//             "block" and "variables", or with "addresses", a byte offset for each lane, and "sources" for copies; with
+//             "fit", what bankcheck fit proposes; or {} for the list of architectures and operations
+//   answer    what `bankcheck predict --json` prints, with "page", an object of what only the page shows; or
+//             {"error": one sentence, "field"}
 #include <fmt/format.h>
 
 #include <algorithm>

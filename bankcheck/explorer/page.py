@@ -30,10 +30,7 @@ def source_of(text: str) -> str:
 def page(folder: Path, wasm: bytes, url: str, repository: str) -> str:
     script, style = joined(folder), (folder / "explorer.css").read_text()
     text = (folder / "index.html").read_text().replace("{url}", url)
-    if repository:
-        text = text.replace("{repository}", repository)
-    else:
-        text = re.sub(r"<a id=home .*?</a>", "", text)
+    text = text.replace("{repository}", repository) if repository else re.sub(r"<a id=home .*?</a>", "", text)
     text = text.replace("style-src 'self'", "style-src " + source_of(style))
     text = text.replace("script-src 'self'", "script-src " + source_of(script))
     text = text.replace("<link rel=stylesheet href=explorer.css>", f"<style>{style}</style>")

@@ -30,8 +30,8 @@ class CuteLayout {
   unsigned element_bytes() const { return element_bytes_; }
   bool is_swizzled() const { return swizzle_.bits > 0; }
 
-  /// The offset of a coordinate: one number for each mode, or one for the whole layout, whose first mode counts fastest.
-  /// Error: ExpressionError for a coordinate outside of the layout.
+  /// The offset of a coordinate: one number for each mode, or one for the whole layout, whose first mode counts
+  /// fastest. Error: ExpressionError for a coordinate outside of the layout.
   std::uint64_t operator()(std::span<const std::uint64_t> coordinate) const;
 
  private:
