@@ -12,7 +12,8 @@ const isStill = matchMedia('(prefers-reduced-motion: reduce)');
 let ask;  // answers questions about accesses
 let variables = '';  // as in links: the values of names that mean nothing to the model
 let gpus = {};  // by architecture
-let steps = [], timer = 0;
+let last = 0, timer = 0;  // the last pass of the longest access, and the timer that plays them
+const stepsIn = new WeakMap();  // the passes of each picture: architectures differ
 
 const state = () => ({...Object.fromEntries(fields.map(field => [field, at(field).value])), variables});
 
@@ -106,7 +107,9 @@ function pictures([name, result]) {
   const banks = element('figure', {}, element('figcaption', {}, `which bank serves which lane, pass by pass`),
     element('div', region, ...result.page.pictures.map(bankTable)),
     saving(() => predict(name, state(), {svg: true}).page.svg, 'The picture', 'banks.svg'));
-  return result.page.pictures.length ? [array, banks] : [array];
+  const shown = result.page.pictures.length ? [array, banks] : [array];
+  for (const figure of shown) stepsIn.set(figure, stepsOf(result.page));
+  return shown;
 }
 
 // --- Pass by pass ---
@@ -114,8 +117,9 @@ function pictures([name, result]) {
 function setPass(number) {
   at('pass').value = number;
   const shown = Number(at('pass').value);
-  at('pass_value').textContent = shown ? `${shown} of ${steps.length}` : `1 to ${steps.length}`;
-  showPass(at('pictures'), steps[shown - 1]);
+  at('pass_value').textContent = shown ? `${shown} of ${last}` : `1 to ${last}`;
+  for (const figure of at('pictures').children)
+    showPass(figure, shown ? stepsIn.get(figure)[shown - 1] ?? {lanes: new Set()} : null);
 }
 
 function stop() {
@@ -126,27 +130,26 @@ function stop() {
 
 function play() {
   if (timer) return stop();
-  const milliseconds = Math.max(120, Math.min(700, 6000 / steps.length));
+  const milliseconds = Math.max(120, Math.min(700, 6000 / last));
   setPass(1);
   at('play').textContent = 'Stop';
   timer = setInterval(() => {
     const next = Number(at('pass').value) + 1;
-    setPass(next > steps.length ? 0 : next);
-    if (next > steps.length) stop();
+    setPass(next > last ? 0 : next);
+    if (next > last) stop();
   }, milliseconds);
 }
 
 function move(by) {
   stop();
-  setPass((Number(at('pass').value) + by + steps.length + 1) % (steps.length + 1));
+  setPass((Number(at('pass').value) + by + last + 1) % (last + 1));
 }
 
-function setSteps(results) {
+function resetPasses() {
   stop();
-  const longest = results.map(([, result]) => stepsOf(result.page)).sort((a, b) => b.length - a.length)[0] ?? [];
-  steps = longest;
-  at('pass').max = steps.length;
-  at('player').hidden = steps.length < 2;
+  last = Math.max(0, ...[...at('pictures').children].map(figure => stepsIn.get(figure).length));
+  at('pass').max = last;
+  at('player').hidden = last < 2;
   at('play').hidden = isStill.matches;
   setPass(0);
 }
@@ -214,7 +217,7 @@ function update() {
   at('costs').replaceChildren(...(failure ? [] : [costs(results)]));
   at('pictures').replaceChildren(...good.flatMap(pictures));
   if (first) showVariables(first[1]);
-  setSteps(good);
+  resetPasses();
   showSliders(values);
   const same = preset => fields.every(field => ['arch', 'versus'].includes(field) || values[field] === valueIn(preset, field));
   for (const chip of at('presets').children) chip.setAttribute('aria-pressed', same(presets[chip.value]));

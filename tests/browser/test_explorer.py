@@ -157,7 +157,13 @@ class Explorer(PageTest):
         stopped = self.text("pass_value")
         time.sleep(0.5)
         self.assertEqual(self.text("pass_value"), stopped)
-        self.put("index", "tile[0][threadIdx.x]")
+        self.open("#i=tid*32&c=gfx942")  # each architecture has its own passes
+        self.put("pass", "33")
+        self.assertEqual(self.text("pass_value"), "33 of 64")
+        self.assertEqual(self.browser.run(seen), ["32"])
+        self.assertEqual(self.count(".now"), 1)
+        self.put("index", "tid")
+        self.put("versus", "")
         self.assertTrue(self.browser.run("return document.getElementById('player').hidden"))
         features = [{"name": "prefers-reduced-motion", "value": "reduce"}]
         self.browser.devtools("Emulation.setEmulatedMedia", media="", features=features)
