@@ -230,7 +230,11 @@ const valueIn = (preset, field) => preset[field] ?? (['index', 'declaration'].in
 
 function changed() {
   at('shared').textContent = '';
-  history.replaceState(null, '', linkOf(state()));
+  try {
+    history.replaceState(null, '', linkOf(state()));
+  } catch {
+    // Safari allows 100 of them in 30 seconds, and sliders can do more: the next change is in the link.
+  }
   update();
 }
 
