@@ -236,7 +236,7 @@ std::uint64_t CuteLayout::extent() const {
 std::uint64_t CuteLayout::swizzled(std::uint64_t offset) const {
   if (swizzle_.bits == 0) return offset;
   const std::uint64_t unit = std::max(element_bytes_, 1U), x = offset * unit;
-  const unsigned distance = unsigned(std::abs(swizzle_.shift));
+  const auto distance = unsigned(std::abs(swizzle_.shift));
   const std::uint64_t mask = ((std::uint64_t{1} << swizzle_.bits) - 1) << swizzle_.base;
   const bool is_right = swizzle_.shift >= 0;
   const std::uint64_t moved = is_right ? x >> distance & mask : (x & mask) << distance;
