@@ -59,17 +59,15 @@ ordered_json cute_fix(const TypedAccess& typed, const TypedCode& code, const std
 /// Code, and what to put into the fields of the page.
 ordered_json code_of(const TypedAccess& typed, const fit::Change& change, const fit::ArrayShape& shape,
                      IndexForm form) {
-  const std::string name = typed.name.empty() ? "array" : typed.name;
   ordered_json lines = ordered_json::array(), apply = ordered_json::object();
   if (!typed.lengths.empty()) {
     const auto dimensions = dimension_texts(change, shape, form, typed.dimensions);
-    const std::string declaration = fmt::format("{} {}{}", typed.type, name, bracketed(dimensions));
+    const std::string declaration = fmt::format("{} {}{}", typed.type, typed.name, bracketed(dimensions));
     if (dimensions != typed.dimensions) apply["declaration"] = declaration;
     lines.push_back("__shared__ " + declaration + ";");
   }
-  std::string index = index_text(change, shape, form, typed.subscripts);
-  if (typed.lengths.empty() && typed.name.empty()) index = index.substr(1, index.size() - 2);  // without brackets
-  const std::string use = typed.lengths.empty() ? index : name + index;
+  const std::string index = index_text(change, shape, form, typed.subscripts);
+  const std::string use = typed.name.empty() ? index.substr(1, index.size() - 2) : typed.name + index;
   lines.push_back(use);
   if (form != IndexForm::rows) apply["index"] = use;
   const auto cute = cute_name(change, unsigned(shape.element));

@@ -171,10 +171,12 @@ void read_array(const TypedCode& code, Names& names, TypedAccess& access) {
       code.declaration.find("__shared__") != std::string::npos || code.declaration.find("local ") != std::string::npos;
   const auto found =
       fit::find_declaration((has_qualifier ? "" : "__shared__ ") + code.declaration + ";", access.name, 0, 0, options);
-  if (!found || found->lengths.size() != found->dimensions.size())
+  const bool is_dynamic = found && found->dimensions == std::vector<std::string>{""};  // extern __shared__ float s[];
+  if (!found || (!is_dynamic && found->lengths.size() != found->dimensions.size()))
     throw ExpressionError(fmt::format("the lengths of {} are not known", access.name));
   access.type = found->type;
   access.element = found->element;
+  if (is_dynamic) return;
   access.lengths = found->lengths;
   access.dimensions = found->dimensions;
   constexpr std::uint64_t most = std::uint64_t{1} << 24;

@@ -87,6 +87,7 @@ for (let i = 0; i < 40; ++i) {
   same.push([{index: `s[get_local_id(1)][tx ^ ty][0]`, declaration: `local int s[8 * 4][64][${row}];`, block: [x, y, 1]},
     `((tid / ${x}) * 64 + (tid % ${x} ^ tid / ${x})) * ${row}`]);
   same.push([{index: `i * ${row}`, declaration: ''}, `tid * ${row}`]);
+  same.push([{index: `s[threadIdx.x * ${row}] = 0;`, declaration: 'extern __shared__ int s[];'}, `tid * ${row}`]);
 }
 for (const [typed, index] of same) {
   const architecture = pick(['sm_90', 'sm_75', 'gfx1100']);
@@ -119,6 +120,7 @@ for (let i = 0; i < 150; ++i) {
     {index: 'tile[threadIdx.x][i]', declaration: `float tile[32][${row}]`}, {index: `${row}*tid + ${4 * random(4)}`, declaration: ''},
     {index: `tile[ty][tx * 4 % ${row}]`, declaration: `float tile[32][${row}]`, block: [8, 8, 1]},
     {index: 'tile[ty][tx * 4]', declaration: `float tile[32][${row}]`, block: [8, 8, 1]},
+    {index: `s[${row} * tid]`, declaration: 'extern __shared__ float s[];'},
     {index: '(tid % 8, tid / 8 * 8)', declaration: `half (8,${row}):(${row},1)`}, {index: `(8,${row}):(${row},1)`, declaration: ''}]);
   const asked = {architecture: pick(['sm_90', 'sm_70']), operation: 'load', width, ...typed}, before = ask(asked);
   if (before.error) continue;
