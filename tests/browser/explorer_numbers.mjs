@@ -60,7 +60,7 @@ const forms = [
   () => `tid < ${random(32)} ? 32*tid : ${random(99)}`, () => `min(tid * ${random(50)}, ${random(2000)}) & ~3`,
   () => `(tid / ${random(4)}) << ${random(34)}`, () => `threadIdx.x - ${random(3)}`, () => '7 +', () => `abs(tid - ${random(40)}) * 2ll`,
 ];
-const refusal = error => String(error.stderr).replace(/^bankcheck: (--index '.*?': )?/, '').trim();
+const refusal = error => String(error.stderr).trim().replace(/^bankcheck[^:]*: (--index '.*?': )?/, '').replace(/; see bankcheck [^;]*$/, '');
 const native = (architecture, index, width) => {
   const options = ['predict', '--arch', architecture, '--index', index, '--width', String(width), '--json'];
   return JSON.parse(execFileSync(bankcheck, options, {stdio: ['ignore', 'pipe', 'pipe']}));
