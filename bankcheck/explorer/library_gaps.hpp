@@ -82,6 +82,14 @@ template <class Range, class Value>
 void replace(Range&& range, const Value& before, const Value& after) {
   std::replace(begin(range), end(range), before, after);
 }
+template <class Range, class Out>
+void copy(Range&& range, Out out) {
+  std::copy(begin(range), end(range), out);
+}
+template <class Range, class Out>
+void move(Range&& range, Out out) {
+  std::move(begin(range), end(range), out);
+}
 template <class Range, class Out, class Function>
 void transform(Range&& range, Out out, Function function) {
   std::transform(begin(range), end(range), out, function);
