@@ -17,57 +17,25 @@ namespace {
 using predict::ExpressionError;
 using source::SourceTokens;
 
-/// What code calls the place of a thread in its block. `text` has the block's sizes as {0} and {1}.
-struct ThreadName {
-  std::string_view name, text;
-};
-constexpr ThreadName thread_names[]{
-    {"tid", "tid"},
-    {"lane", "lane"},
-    {"laneid", "laneid"},
-    {"get_sub_group_local_id()", "get_sub_group_local_id()"},
-    {"threadIdx.x", "(threadIdx.x % {0}u)"},
-    {"threadIdx.y", "(threadIdx.x / {0}u % {1}u)"},
-    {"threadIdx.z", "(threadIdx.x / {0}u / {1}u)"},
-    {"tx", "(tid % {0})"},
-    {"ty", "(tid / {0} % {1})"},
-    {"tz", "(tid / {0} / {1})"},
-    {"get_local_id(0)", "(get_local_id(0) % {0}ul)"},
-    {"get_local_id(1)", "(get_local_id(0) / {0}ul % {1}ul)"},
-    {"get_local_id(2)", "(get_local_id(0) / {0}ul / {1}ul)"},
-};
-/// Names that are numbers: sizes of the block, and places of the first block. They do not make an index a lane's.
-constexpr ThreadName block_names[]{
-    {"blockDim.x", "{0}u"},         {"blockDim.y", "{1}u"},
-    {"blockIdx.x", "0u"},           {"blockIdx.y", "0u"},
-    {"blockIdx.z", "0u"},           {"get_local_size(0)", "{0}ul"},
-    {"get_local_size(1)", "{1}ul"}, {"get_group_id(0)", "0ul"},
-    {"get_group_id(1)", "0ul"},     {"warpSize", "32"},
-};
-
-/// Makes texts that IndexExpression understands. Names that mean nothing to it are variables.
-class Names {
+/// The names in code that mean nothing to an index: variables with one value in all lanes.
+class Variables {
  public:
-  explicit Names(const TypedCode& code) : code_(code) {}
+  explicit Variables(const TypedCode& code) : code_(code) {}
 
-  std::string replaced(std::string_view text, std::int64_t value_by_default) {
+  void note(std::string_view text, std::int64_t value_by_default) {
     const SourceTokens code(text);
-    std::string result;
-    for (std::size_t i = 0, end = 0; i < code.tokens.size(); ++i) {
-      const std::size_t begin = code.tokens[i].begin;
-      result += text.substr(end, begin - end);
-      if (const bool is_function = code.is(i + 1, "(") && !code.text(i).starts_with("get_");
-          code.is_name(i) && !is_function) {
-        const std::size_t last = last_of_name(code, i);
-        end = code.tokens[last].end;
-        result += name(text.substr(begin, end - begin), value_by_default);
-        i = last;
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+      if (!code.is_name(i)) continue;
+      std::string name(code.text(i));
+      for (; code.is(i + 1, ".") && code.is_name(i + 2); i += 2) name += fmt::format(".{}", code.text(i + 2));
+      if (code.is(i + 1, "(") || is_known(name)) {
+        has_lane_ |= name != "min" && name != "max" && name != "abs" && name != "get_local_size" &&
+                     !name.starts_with("blockDim");
       } else {
-        end = code.tokens[i].end;
-        result += text.substr(begin, end - begin);
+        const auto given = code_.variables.find(name);
+        values_.try_emplace(name, given != code_.variables.end() ? given->second : value_by_default);
       }
     }
-    return result;
   }
 
   const std::map<std::string, std::int64_t>& values() const { return values_; }
@@ -82,39 +50,21 @@ class Names {
       found = name;
     }
     values_.erase(found);
-    lane_name_ = found;
     return found;
   }
 
  private:
-  /// threadIdx.x and get_local_id(1) are names, too.
-  static std::size_t last_of_name(const SourceTokens& code, std::size_t i) {
-    std::size_t last = i;
-    while (code.is(last + 1, ".") && code.is_name(last + 2)) last += 2;
-    if (!code.text(i).starts_with("get_") || !code.is(i + 1, "(")) return last;
-    return code.is(i + 2, ")") ? i + 2 : code.is(i + 3, ")") ? i + 3 : last;
-  }
-
-  std::string name(std::string_view word, std::int64_t value_by_default) {
-    std::string compact(word);
-    std::erase(compact, ' ');
-    for (const auto& [known, text] : thread_names) {
-      if (known != compact) continue;
-      has_lane_ = true;
-      return fmt::format(fmt::runtime(text), code_.block[0], code_.block[1]);
+  static bool is_known(const std::string& name) {
+    try {
+      (void)predict::IndexExpression(name, {.block = {1, 1, 1}});
+      return true;
+    } catch (const ExpressionError&) {
+      return false;
     }
-    for (const auto& [known, text] : block_names) {
-      if (known == compact) return fmt::format(fmt::runtime(text), code_.block[0], code_.block[1]);
-    }
-    if (compact == lane_name_) return "tid";
-    const auto given = code_.variables.find(compact);
-    const std::int64_t value = given != code_.variables.end() ? given->second : value_by_default;
-    return fmt::format("({})", values_.try_emplace(compact, value).first->second);
   }
 
   const TypedCode& code_;
   std::map<std::string, std::int64_t> values_;
-  std::string lane_name_;
   bool has_lane_ = false;
 };
 
@@ -125,8 +75,7 @@ std::uint64_t bytes_of(std::string type) {
   for (const auto& [name, same] : of_cute) {
     if (type == name) type = same;
   }
-  const auto declaration = fit::find_declaration("__shared__ " + type + " x[1];", "x", 0, 0, "");
-  return declaration ? declaration->element : 0;
+  return predict::bytes_of_type(type);
 }
 
 /// "half s = " before a layout.
@@ -152,7 +101,7 @@ void read_layout(const TypedCode& code, TypedAccess& access) {
   access.element = bytes_of(access.type);
 }
 
-void read_array(const TypedCode& code, Names& names, TypedAccess& access) {
+void read_array(const TypedCode& code, Variables& variables, TypedAccess& access) {
   const SourceTokens typed(code.declaration);
   std::size_t at = 0;
   while (at < typed.tokens.size() && !(typed.is_name(at) && typed.is(at + 1, "["))) ++at;
@@ -164,9 +113,9 @@ void read_array(const TypedCode& code, Names& names, TypedAccess& access) {
   for (std::size_t i = at + 1; typed.is(i, "["); i = typed.closing(i) + 1) {
     if (typed.closing(i) == typed.tokens.size()) throw ExpressionError("a ']' is missing");
     const std::size_t begin = typed.tokens[i].end;
-    (void)names.replaced(typed.source.substr(begin, typed.tokens[typed.closing(i)].begin - begin), usual_length);
+    variables.note(typed.source.substr(begin, typed.tokens[typed.closing(i)].begin - begin), usual_length);
   }
-  for (const auto& [name, value] : names.values()) options += fmt::format("-D {}={} ", name, value);
+  for (const auto& [name, value] : variables.values()) options += fmt::format("-D {}={} ", name, value);
   const bool has_qualifier =
       code.declaration.find("__shared__") != std::string::npos || code.declaration.find("local ") != std::string::npos;
   const auto found =
@@ -230,13 +179,14 @@ std::vector<std::string> subscripts_of(std::string_view index, const TypedAccess
 }
 
 /// The element that a lane accesses, in the order of memory.
-std::uint64_t element_of(TypedAccess& access, const std::vector<predict::IndexExpression>& subscripts, unsigned lane) {
+std::uint64_t element_of(TypedAccess& access, const predict::IndexNames& names, unsigned lane) {
+  const std::vector<std::string>& subscripts = access.subscripts;
   const bool has_all = subscripts.size() == access.lengths.size();
   std::vector<std::uint64_t> values;
   std::int64_t element = 0;
   constexpr std::int64_t limit = std::int64_t{1} << 40;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {
-    const std::int64_t value = subscripts[i](lane);
+    const std::int64_t value = predict::IndexExpression(subscripts[i], names)(lane);
     if (access.layout && value < 0)
       throw ExpressionError(fmt::format("coordinate {} is negative (tid {})", value, lane));
     if (value > limit || value < -limit) throw ExpressionError("an index is too large");
@@ -269,17 +219,17 @@ void in_field(const char* field, Read read) {
 TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t mask) {
   TypedAccess access;
   access.mask = mask;
-  Names names(code);
+  Variables variables(code);
   const bool is_declared = !source::trimmed(code.declaration).empty();
   in_field("declaration", [&] {
     if (is_declared && predict::looks_like_cute_layout(code.declaration)) {
       read_layout(code, access);
     } else if (is_declared) {
-      read_array(code, names, access);
+      read_array(code, variables, access);
     }
   });
   std::set<std::string> declared;
-  for (const auto& each : names.values()) declared.insert(each.first);
+  for (const auto& each : variables.values()) declared.insert(each.first);
   access.width = width > 0 ? width : access.element > 0 ? unsigned(std::min<std::uint64_t>(access.element, 16)) : 4;
   if (access.element == 0 && !access.type.empty() && width == 0)
     throw FieldError("declaration",
@@ -289,22 +239,22 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
   if (threads < banks::max_lanes) access.mask &= (std::uint64_t{1} << threads) - 1;
 
   in_field("index", [&] {
-    std::vector<predict::IndexExpression> subscripts;
     if (!is_declared && predict::looks_like_cute_layout(code.index)) {
       access.layout.emplace(code.index);
       access.subscripts = {"tid"};
     } else {
       access.subscripts = subscripts_of(code.index, access);
     }
-    for (const std::string& each : access.subscripts) (void)names.replaced(each, 0);
-    access.lane_name = names.take_lane(declared);
-    for (const std::string& each : access.subscripts) subscripts.emplace_back(names.replaced(each, 0));
-    access.values = names.values();
+    for (const std::string& each : access.subscripts) variables.note(each, 0);
+    access.lane_name = variables.take_lane(declared);
+    access.values = variables.values();
+    predict::IndexNames names{code.block, {access.values.begin(), access.values.end()}};
     access.addresses.resize(banks::max_lanes);
     std::uint64_t bytes = access.lengths.empty() ? 0 : access.element;
     for (const std::uint64_t length : access.lengths) bytes *= length;
     banks::for_each_lane(access.mask, [&](unsigned lane) {
-      const std::uint64_t element = element_of(access, subscripts, lane), address = element * access.element;
+      if (!access.lane_name.empty()) names.values[access.lane_name] = lane;
+      const std::uint64_t element = element_of(access, names, lane), address = element * access.element;
       if (address > 0xFFFFFFFF)
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
       access.addresses[lane] = std::uint32_t(address);

@@ -149,12 +149,14 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
       "Example: bankcheck predict --index 'tile[threadIdx.x][3]' --array 'float tile[32][33]' --block 32x8");
   command.option_defaults()->group("Input");
   command
-      .add_option("--index", options.index,
-                  "Index of the element that each lane accesses, in CUDA or OpenCL C, for example '17*tid', "
-                  "'(tid ^ (tid>>3)) * 4' or 'tile[ty][tx]'. The lane number is tid, lane or laneid (int), "
-                  "get_sub_group_local_id() (unsigned), or any one other name; the thread's position in its block tx, "
-                  "ty, tz (int), threadIdx.x to .z (unsigned), get_local_id(0) to (2) (64-bit); the block's size "
-                  "blockDim.x to .z and get_local_size(0) to (2). Functions: min, max, abs")
+      .add_option(
+          "--index", options.index,
+          "Index of the element that each lane accesses, in CUDA or OpenCL C, for example '17*tid', "
+          "'(tid ^ (tid>>3)) * 4' or 'tile[ty][tx]'. The lane number is tid, lane or laneid (int), "
+          "get_sub_group_local_id() (unsigned), or any one other name; the thread's position in its block tx, "
+          "ty, tz (int), threadIdx.x to .z (unsigned), get_local_id(0) to (2) (64-bit); the block's size "
+          "blockDim.x to .z and get_local_size(0) to (2). Functions: min, max, abs. Or a CuTe layout that gives "
+          "each lane its offset, for example 'Swizzle<3,3,3> o (8,64):(64,1)'")
       ->type_name("INDEX");
   command
       .add_option("--array", options.array,

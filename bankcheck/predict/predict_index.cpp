@@ -7,6 +7,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
+#include "bankcheck/predict/cute_layout.hpp"
 
 namespace bankwise::predict {
 namespace {
@@ -34,15 +35,19 @@ Prediction predict_index(const banks::Architecture& architecture, banks::Operati
                          std::uint64_t mask, const std::string& index, const IndexNames& names,
                          const std::optional<ArrayDeclaration>& array) {
   Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::max_lanes)};
-  const unsigned bytes = array ? array->bytes : std::max(width, 1U);
+  unsigned bytes = array ? array->bytes : std::max(width, 1U);
   std::uint64_t elements = array ? 1 : 0;  // 0: not known
   for (std::size_t i = 0; array && i < array->extents.size(); ++i) elements *= array->extents[i];
   try {
-    const IndexExpression expression(element_number(index, array), names);
+    std::optional<CuteLayout> layout;  // of the lanes
+    if (!array && looks_like_cute_layout(index)) layout.emplace(index);
+    if (layout && layout->element_bytes() > 0) bytes = layout->element_bytes();
+    const IndexExpression expression(layout ? "tid" : element_number(index, array), names);
     result.other_lane = expression.other_lane();
     for (unsigned lane = 0; lane < banks::max_lanes; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
-      const std::int64_t element = expression(lane);
+      std::int64_t element = expression(lane);
+      if (const std::uint64_t number = lane; layout) element = std::int64_t((*layout)({&number, 1}));
       if (element < 0) throw ExpressionError(fmt::format("element {} of lane {} is negative", element, lane));
       if (element > std::int64_t{0xFFFFFFFF} / bytes) {
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));

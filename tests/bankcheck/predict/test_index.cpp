@@ -49,6 +49,15 @@ void check_one_sentence(const std::string& sentence, const std::string& words) {
 
 }  // namespace
 
+TEST_CASE("predict/index/cute_layout") {
+  CHECK(predicted("(8,64):(64,1)").cost.passes == 8);
+  CHECK(predicted("Swizzle<3,3,3> o (8,64):(64,1)").cost.passes == 2);
+  const Prediction halves = predicted("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,8)", "sm_90", 16);
+  CHECK(halves.addresses[9] == ((64 + 8) ^ 8) * 2);
+  check_one_sentence(option_refusal("(8,2):(2,1)"), "element 16 is outside of the layout");
+  check_one_sentence(option_refusal("(8,2):(2,1"), "')'");
+}
+
 TEST_CASE("predict/index/cost") {
   CHECK(predicted("tid").cost.passes == 1);
   CHECK(predicted("tid*2").cost.passes == 2);
