@@ -75,6 +75,13 @@ std::string not_a_number(const std::string& text) {
 /// The validator of texts: an unset shell variable must not disable a check.
 std::string not_a_text(const std::string& text) { return text.empty() ? "it needs a value" : ""; }
 
+/// As a shell reads it as one word.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 /// What was typed, with --fit behind the command, and without limits and outputs: "bankcheck emulate --fit k.cu". A
 /// long command is cut.
 std::string typed_with_fit() {
@@ -88,14 +95,17 @@ std::string typed_with_fit() {
   for (std::size_t at = words.find('\0') + 1, number = 1; at < words.size(); at = words.find('\0', at) + 1, ++number) {
     const std::string word = words.substr(at, words.find('\0', at) - at);
     is_own = is_own && word != "--";
-    const bool is_left_out = is_own && (is_value || std::ranges::find(flags, word) != std::end(flags));
-    is_value = is_own && !is_value && std::ranges::find(with_value, word) != std::end(with_value);
-    if (is_left_out || is_value) continue;
+    const bool is_flag = std::ranges::find(flags, word) != std::end(flags);
+    const std::size_t sign = word.find('=');  // --json=FILE
+    const bool has_value = std::ranges::find(with_value, word.substr(0, sign)) != std::end(with_value);
+    const bool is_left_out = is_own && (is_value || is_flag || has_value);
+    is_value = is_own && !is_value && has_value && sign == std::string::npos;
+    if (is_left_out) continue;
     const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
       return std::isalnum(c) != 0 || std::string_view("-_./=,:+@%").find(char(c)) != std::string_view::npos;
     });
     if (text.size() + word.size() > longest) return text + " ...";
-    text += is_plain ? " " + word : " '" + word + "'";
+    text += is_plain ? " " + word : fmt::format(" {}", quoted(word));
     if (number == 1) text += " --fit";
   }
   return text;

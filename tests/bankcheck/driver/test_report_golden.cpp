@@ -141,6 +141,7 @@ constexpr Golden table[]{
     {"quiet_incomplete", some_missing, Maker::emulate, "--quiet"},
     {"quiet_conflicts", conflicts, Maker::emulate, "--quiet"},
     {"summary", conflicts, Maker::emulate, "--summary"},
+    {"summary_typed", conflicts, Maker::cuda, "--kernel '*s*' --json j.json --sarif=s.json --summary"},
     {"summary_fit", conflicts, Maker::emulate, "--summary --fit"},
     {"verbose", conflicts, Maker::emulate, "--verbose"},
     {"colour", conflicts, Maker::emulate, "--color always --max-conflicts 100", 1},
@@ -169,6 +170,11 @@ TEST_CASE("driver/report/golden") {
       CHECK(text == text_of(file));
     }
   }
+}
+
+TEST_CASE("driver/report/one_amount_of_detail") {
+  check_fails("report --quiet --summary /dev/null", 2, "--quiet excludes --summary");
+  check_fails("report --color sometimes /dev/null", 2, "--color");
 }
 
 TEST_CASE("driver/report/access_in_line") {
