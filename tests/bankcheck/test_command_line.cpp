@@ -127,7 +127,7 @@ TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("predict", "either a CSV file of accesses or --index");
   check_refused_at_once("predict --index tid a.csv", "either a CSV file of accesses or --index");
   check_refused_at_once("predict a.csv b.csv", "b.csv");
-  check_refused_at_once("predict --index", "--index");
+  check_refused_at_once("predict --index", "--index needs a value; see bankcheck predict --help");
   check_refused_at_once("predict --index ''", "--index");
   check_refused_at_once("predict --index tid --mask ''", "--mask");
   check_refused_at_once("predict --index tid --svg ''", "--svg");

@@ -136,7 +136,10 @@ inline std::string sentence_for(const CLI::App& app, const CLI::ParseError& erro
   }
   const std::vector<std::string> surplus = app.remaining(true);
   if (surplus.empty()) {  // "--op: lod not in {load,store}"
-    const std::string text = error.what();
+    std::string text = error.what();
+    if (const auto missing = text.find(": 1 required "); missing != std::string::npos) {
+      text = text.substr(0, missing) + " needs a value";
+    }
     const auto colon = text.find(": "), set = text.find(" not in {");
     const std::string question = set == std::string::npos || colon > set
                                      ? ""
