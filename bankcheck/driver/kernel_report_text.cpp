@@ -19,7 +19,7 @@ namespace bankwise::driver {
 namespace {
 
 constexpr unsigned max_turns = 4;  // rows of a picture: enough to show the pattern
-constexpr std::string_view red = "1;31", dim = "2";
+constexpr std::string_view conflict_colour = "1;31", rule_colour = "2";
 constexpr const char* merged_legend =
     "  merged: the passes that remain if the compiler merges neighbouring accesses and drops repeated loads";
 
@@ -84,7 +84,7 @@ std::string with_red_conflicts(const std::string& table) {
     const std::string number = line.substr(std::min(begin, line.size()), end - std::min(begin, end));
     const std::size_t digits = number.find_first_of("123456789");
     if (at > 0 && digits != std::string::npos && number.find_first_not_of(">=0123456789,-") == std::string::npos)
-      line.replace(begin, number.size(), support::painted(number, red));
+      line.replace(begin, number.size(), support::painted(number, conflict_colour));
     text += line;
     at = next;
   }
@@ -199,7 +199,7 @@ std::string rule(const RunReport& report, const TextOptions& options) {
   const std::string text =
       fmt::format("-- {}: {} of {} --", to_string(report.maker), support::plural(launches, "launch", "launches"),
                   support::plural(report.kernels.size(), "kernel", "kernels"));
-  return (options.colour ? support::painted(text, dim) : text) + '\n';
+  return (options.colour ? support::painted(text, rule_colour) : text) + '\n';
 }
 
 /// All sections: kernels with costs, then the others, of which there may be many.
