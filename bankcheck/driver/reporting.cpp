@@ -202,9 +202,9 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       detail("--verbose", Detail::verbose, "Print everything: all kernels, levels, and what was not watched");
   quiet->excludes(summary)->excludes(verbose);
   summary->excludes(verbose);
-  command
-      .add_option("--color", options.colour, "Colours: auto (on a terminal, unless NO_COLOR is set), always or never")
+  command.add_option("--color", options.colour, "Colours; auto: on a terminal, unless NO_COLOR is set")
       ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN")
       ->capture_default_str();
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
       ->type_name("DIR")

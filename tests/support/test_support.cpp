@@ -159,6 +159,7 @@ TEST_CASE("support/quantity/wrapped") {
   CHECK(support::wrapped("  one two three", 8, 4) == "  one\n    two\n    three\n");
   CHECK(support::wrapped("a_long_word b", 5, 0) == "a_long_word\nb\n");
   CHECK(support::wrapped("a_long_word", 5, 0) == "a_long_word\n");
+  CHECK(support::wrapped("of 42.9 %", 8, 0) == "of\n42.9 %\n");
   CHECK(support::wrapped("", 5, 0) == "\n");
 }
 

@@ -89,6 +89,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
   for (std::size_t used = 0; used + text.size() > columns; used = indent) {
     const std::size_t room = columns - std::min(used, columns), word = text.find_first_not_of(' ');
     std::size_t end = text.rfind(' ', room);
+    if (end != std::string_view::npos && end > 0 && text.substr(end).starts_with(" %")) end = text.rfind(' ', end - 1);
     if (end == std::string_view::npos || end < word) end = text.find(' ', word);  // a word that is longer than a line
     if (end == std::string_view::npos) break;
     result += fmt::format("{}\n{:{}}", text.substr(0, end), "", indent);
