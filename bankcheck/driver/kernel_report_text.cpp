@@ -228,7 +228,7 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
     const bool is_wanted = options.fits_only || options.detail == Detail::verbose || report.kernels[k].conflicts() > 0;
     if (fits.empty() || !is_wanted) continue;
     const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options.columns, !options.fits_only));
-    text += '\n' + (options.colour ? predict::coloured(fit) : fit);
+    text += (text.empty() && options.fits_only ? "" : "\n") + (options.colour ? predict::coloured(fit) : fit);
   }
   return text;
 }

@@ -119,7 +119,7 @@ void read_array(const TypedCode& code, Variables& variables, TypedAccess& access
   const bool has_qualifier =
       code.declaration.find("__shared__") != std::string::npos || code.declaration.find("local ") != std::string::npos;
   const auto found =
-      fit::find_declaration((has_qualifier ? "" : "__shared__ ") + code.declaration + ";", access.name, 0, 0, options);
+      fit::find_declaration((has_qualifier ? "" : "__shared__ ") + code.declaration + ";", access.name, {}, 0, options);
   const bool is_dynamic = found && found->dimensions == std::vector<std::string>{""};  // extern __shared__ float s[];
   if (!found || (!is_dynamic && found->lengths.size() != found->dimensions.size()))
     throw ExpressionError(fmt::format("the lengths of {} are not known", access.name));

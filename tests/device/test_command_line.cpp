@@ -120,7 +120,7 @@ TEST_CASE("device/command_line/no_devices", "[command_line]") {
     CHECK(outcome.code == 77);
     const std::string& said = flags == "--devices" ? outcome.out : outcome.err;
     CHECK(said.find("no OpenCL platform: install") != std::string::npos);
-    CHECK(said.find("no CUDA") != std::string::npos);
+    CHECK(said.find("no NVIDIA") != std::string::npos);
   }
 }
 

@@ -109,8 +109,8 @@ TEST_CASE("report/levels_reports/text") {
   CHECK(square.starts_with(
       "transpose on sm_90: one block from barrier to barrier (block 0 of the CUDA kernels, emulated)\n"
       "72/16: 72 passes where 16 would do without conflicts; ALU: active lanes in warps of 32\n"
-      "                             all  rows in  columns out\n"
-      "  naive          passes    72/16        8         64/8\n"));
+      "                              all  rows in  columns out\n"
+      "  naive          passes     72/16        8         64/8\n"));
   CHECK(count(square, "  global, blocked: no shared memory\n  tma: not emulated: bulk copies") == 1);
 }
 

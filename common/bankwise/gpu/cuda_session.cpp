@@ -283,7 +283,7 @@ std::string append_cuda_devices(std::vector<DeviceInfo>& list) {
     (void)cudaGetLastError();
     int driver = 0;
     if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-      return "no NVIDIA driver: CUDA has nothing to run on here";
+      return "no NVIDIA driver: CUDA has nothing to run on here; install the driver, or check nvidia-smi";
     if (code == cudaErrorNoDevice) return no_gpu;
     return fmt::format("the NVIDIA driver cannot be used: {}; check nvidia-smi", cudaGetErrorString(code));
   }
