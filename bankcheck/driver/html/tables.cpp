@@ -27,7 +27,7 @@ void append_heads(std::string& html, const std::vector<trace::Report>& reports, 
   html += fmt::format("{}<tbody>", last_head);
 }
 
-constexpr std::size_t longest_source = 120;
+constexpr std::size_t longest_cell = 120;
 
 /// Whether any tally has conflicts, or may have.
 template <class TallyOf>
@@ -212,7 +212,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
                         to_string(line.operation), support::xml_text(line.array));
     for (const Columns& column : columns) html += column.cells[row];
     html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
-                        support::xml_text(cut(source.text, longest_source, line.array)));
+                        support::xml_text(cut(source.text, longest_cell, line.array)));
   }
   html += "</table></div>";
   append_rest(html, part.lines().size(), max_lines, "lines");
