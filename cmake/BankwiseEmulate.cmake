@@ -1,11 +1,13 @@
 # Compiles CUDA kernels for the CPU. Installed with the package: other projects test their kernels with it.
 
 # The options with which g++ instruments kernels for the emulator (common/bankwise/emulator/core/hooks.cpp): one access
-# in the source stays one instruction, basic blocks keep their order, and g++ adds no branch that a GPU would not have.
+# in the source stays one instruction, also of an array that is never written or never read, basic blocks keep their
+# order, and g++ adds no branch that a GPU would not have.
 # Ubuntu's g++ defines _FORTIFY_SOURCE, with which a kernel's printf() would be another function.
 set(BANKWISE_EMULATE_OPTIONS -U_FORTIFY_SOURCE -O1 -g -gno-split-dwarf -finline -fno-tree-sra -fno-tree-sink -fno-thread-jumps
     -fno-jump-tables -fno-reorder-blocks -fno-semantic-interposition -fno-math-errno -ffp-contract=off
-    -fno-extern-tls-init -fdata-sections -fno-lto -fsanitize=thread --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
+    -fno-extern-tls-init -fno-ipa-reference-addressable -fdata-sections -fno-lto -fsanitize=thread
+    --param=tsan-distinguish-volatile=1 -fsanitize-coverage=trace-pc -Wno-unknown-pragmas
     -Wno-packed-not-aligned)
 
 # What a whole program (.cu) needs in addition: `bankcheck emulate` rewrites its launches. With two bytes between

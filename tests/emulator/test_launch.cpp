@@ -107,6 +107,13 @@ __global__ void waits_for_a_long_loop(unsigned* out) {
 
 __global__ void shuffles(unsigned* out) { out[0] = __shfl_xor_sync(0xFFFFFFFF, threadIdx.x, 1); }
 
+__global__ void one_sided(unsigned* out) {
+  [[maybe_unused]] __shared__ unsigned written[32];
+  __shared__ unsigned read[32];
+  written[threadIdx.x] = 1;
+  out[threadIdx.x] = read[threadIdx.x];
+}
+
 __global__ void spins(unsigned* out) {
   __shared__ unsigned flag;
   if (threadIdx.x == 0) flag = 0;
@@ -327,6 +334,14 @@ TEST_CASE("emulator/launch/sides_of_a_branch") {
   }
   CHECK(whole >= 2);  // before and after the branch
   CHECK(half >= 8);   // the loops
+}
+
+TEST_CASE("emulator/launch/arrays_that_are_only_read_or_written") {
+  std::vector<unsigned> out(32);
+  const emulator::Launch launch{.grid = 1, .block = 32, .allow = {trace::Fault::unwritten}};
+  const trace::Report costs = report(emulate(one_sided, launch, out.data()), *banks::find_architecture("sm_90"));
+  CHECK(costs.stores.accesses == 1);
+  CHECK(costs.loads.accesses == 1);
 }
 
 TEST_CASE("emulator/launch/invalid") {
