@@ -92,6 +92,17 @@ void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
   }
 }
 
+/// Whether the program ran to its end, and what of it was not watched.
+ordered_json invocation_of(const RunReport& report) {
+  ordered_json invocation{{"executionSuccessful", !report.failed}};
+  for (const std::string& sentence : report.incomplete) {
+    const bool is_failure = report.failed && !report.gaps.empty() && sentence == report.gaps.front();
+    invocation["toolExecutionNotifications"].push_back(
+        {{"level", is_failure ? "error" : "warning"}, {"message", {{"text", sentence}}}});
+  }
+  return invocation;
+}
+
 /// The rules of faults that were found, and a result for each diagnosis with a file.
 void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules, ordered_json& results) {
   std::map<trace::Fault, ordered_json> rules_of_faults;
@@ -117,8 +128,9 @@ void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules
 
 }  // namespace
 
-std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded,
+std::string to_sarif(const RunReport& report, const std::set<std::string>& exceeded,
                      const std::vector<KernelFitReport>& fits) {
+  const std::vector<KernelReport>& kernels = report.kernels;
   // One result per place; architectures with the same numbers share a message.
   struct Result {
     bool exceeded = false;
@@ -126,12 +138,12 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
     ordered_json fixes = ordered_json::array();
   };
   std::map<SourcePlace, Result> results;
-  for_each_conflict(kernels, [&](auto& kernel, auto& report, auto& line, auto& source) {
+  for_each_conflict(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
     if (!source.is_file) return;
     Result& result = results[source.place];
     result.exceeded |= exceeded.contains(kernel.name);
     std::string& names = result.architectures[message(kernel, line)];
-    names += (names.empty() ? " on " : ", ") + std::string(report.architecture->name);
+    names += (names.empty() ? " on " : ", ") + std::string(on.architecture->name);
     if (fits.empty()) return;
     const ordered_json fix = fix_of(fits[std::size_t(&kernel - kernels.data())], line.array, source.place.file);
     if (!fix.is_null() && std::ranges::find(result.fixes, fix) == result.fixes.end()) {
@@ -151,7 +163,9 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
   const ordered_json rule{
       {"id", "bank-conflict"},
       {"name", "BankConflict"},
-      {"shortDescription", {{"text", "Lanes of one access to local memory need different words of one bank."}}},
+      {"shortDescription",
+       {{"text",
+         fmt::format("Lanes of one access to {} need different words of one bank.", terms_of(report.maker).memory)}}},
       {"fullDescription",
        {{"text",
          "The bank serves those words one after another. Padding the rows of the array, or an XOR swizzle of row and "
@@ -164,6 +178,7 @@ std::string to_sarif(const std::vector<KernelReport>& kernels, const std::set<st
       {"version", "2.1.0"},
       {"runs",
        {{{"tool", {{"driver", {{"name", "bankcheck"}, {"version", support::revision()}, {"rules", rules}}}}},
+         {"invocations", {invocation_of(report)}},
          {"columnKind", "unicodeCodePoints"},
          {"results", list}}}}};
   return sarif.dump(2, ' ', true, ordered_json::error_handler_t::replace) + '\n';
@@ -183,14 +198,15 @@ std::string write_sarif(const SinkInput& input) {
   for (const KernelReport& kernel : input.report.kernels) {
     if (!input.exceeded({kernel}).empty()) exceeded.insert(kernel.name);
   }
-  return to_sarif(input.report.kernels, exceeded, input.fits);
+  return to_sarif(input.report, exceeded, input.fits);
 }
 
 std::string remark_on_sarif(const SinkInput& input) {
   const auto lines = lines_without_file(input.report.kernels);
   if (lines == 0) return "";
   return fmt::format(
-      "--sarif omits {} line{} with conflicts or diagnoses that {} in no file below {}, or in several; see --sources",
+      "--sarif omits {} line{} with conflicts, faults or notes that {} in no file below {}, or in several; see "
+      "--sources",
       lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", input.sources);
 }
 

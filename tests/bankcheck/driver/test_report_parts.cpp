@@ -53,7 +53,8 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
   CHECK(line.at("worst").at("addresses").at(3) == 12);
   auto kernels = report.kernels;
   kernels[0].lines[0][0].is_file = true;
-  CHECK_THAT(to_sarif(kernels, {}), ContainsSubstring("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
+  CHECK_THAT(to_sarif({.kernels = kernels}, {}),
+             ContainsSubstring("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
 }
 
 TEST_CASE("driver/copies_report/no_copies_on_gpu") {
@@ -159,10 +160,10 @@ TEST_CASE("driver/diagnoses_report/json") {
 
 TEST_CASE("driver/diagnoses_report/sarif") {
   auto kernels = report_of(trace_with({race, collision, trap})).kernels;
-  CHECK(json::parse(to_sarif(kernels, {})).at("runs")[0].at("results").empty());
+  CHECK(json::parse(to_sarif({.kernels = kernels}, {})).at("runs")[0].at("results").empty());
   CHECK(lines_without_file(kernels) == 3);
   for (std::size_t i = 0; i < 2; ++i) kernels[0].diagnoses[i].is_file = true;
-  const json run = json::parse(to_sarif(kernels, {})).at("runs")[0];
+  const json run = json::parse(to_sarif({.kernels = kernels}, {})).at("runs")[0];
   REQUIRE(run.at("results").size() == 2);
   const json& first = run["results"][0];
   CHECK(first.at("ruleId") == "race");

@@ -31,7 +31,7 @@ PlacedLine at(const std::string& file, unsigned line, unsigned column = 7) {
 }
 
 json sarif(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded = {}) {
-  return json::parse(to_sarif(kernels, exceeded));
+  return json::parse(to_sarif({.kernels = kernels}, exceeded));
 }
 
 json results(const std::vector<KernelReport>& kernels, const std::set<std::string>& exceeded = {}) {
@@ -89,6 +89,21 @@ TEST_CASE("driver/sarif/no_results") {
   CHECK(results({}).empty());
   CHECK(results({kernel_at("k", {at("k.cl", 3)}, false)}).empty());
   CHECK(to_sarif({}, {}).back() == '\n');
+}
+
+TEST_CASE("driver/sarif/invocations") {
+  CHECK(sarif({}).at("runs")[0].at("invocations") == json::parse(R"([{"executionSuccessful": true}])"));
+  RunReport report{.kernels = {kernel_at("k", {at("k.cl", 3)})},
+                   .maker = trace::Maker::cuda,
+                   .incomplete = {"it crashed", "1 of 2 blocks of k were not watched"},
+                   .gaps = {"it crashed"},
+                   .failed = true};
+  const json run = json::parse(to_sarif(report, {})).at("runs")[0];
+  CHECK(run.at("invocations") == json::parse(R"([{"executionSuccessful": false, "toolExecutionNotifications": [
+      {"level": "error", "message": {"text": "it crashed"}},
+      {"level": "warning", "message": {"text": "1 of 2 blocks of k were not watched"}}]}])"));
+  CHECK(run["tool"]["driver"]["rules"][0]["shortDescription"]["text"] ==
+        "Lanes of one access to shared memory need different words of one bank.");
 }
 
 TEST_CASE("driver/sarif/results_of_lines") {
