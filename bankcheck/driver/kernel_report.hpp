@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -57,11 +58,12 @@ struct PlacedLine {
 struct KernelReport {
   std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
-  std::vector<trace::Report> reports;          ///< per architecture; lines sorted by place
-  std::vector<std::string> same_sources;       ///< files that contain its source equally well, if several do
-  std::vector<std::vector<PlacedLine>> lines;  ///< per architecture, one for each line of the report
-  std::vector<PlacedLine> diagnoses;           ///< the place of each of the trace's diagnoses
-  std::size_t number = 0;                      ///< index into the kernels of the whole trace
+  std::vector<trace::Report> reports;             ///< per architecture; lines sorted by place
+  std::vector<std::string> same_sources;          ///< files that contain its source equally well, if several do
+  std::vector<std::vector<PlacedLine>> lines;     ///< per architecture, one for each line of the report
+  std::vector<PlacedLine> diagnoses;              ///< the place of each of the trace's diagnoses
+  std::size_t number = 0;                         ///< index into the kernels of the whole trace
+  std::optional<std::uint64_t> watched_launches;  ///< if what is missing is whole launches
 
   /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
   std::uint64_t conflicts() const;
@@ -80,14 +82,21 @@ struct RunReport {
   std::vector<std::string>
       incomplete;                    ///< why kernels may have done more than the numbers show: one sentence per reason
   std::vector<std::string> gaps;     ///< the same in short: one sentence per cause, with counts
-  bool failed = false;               ///< the run failed, so kernels may have done more; why is told elsewhere
+  bool failed = false;               ///< the run failed; why is told elsewhere
+  bool cut_short = false;            ///< a reason concerns the whole run: any kernel may have done more
   std::vector<EmittedLine> emitted;  ///< what a device compiler made, if its machine code is known
 };
+
+struct Terms;
 
 /// Error: UsageError for an architecture whose warp width the trace does not support.
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder);
+
+/// Whether a kernel may have done more than its numbers on an architecture, or on any, show.
+bool is_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on);
+bool is_incomplete(const RunReport& report, const KernelReport& kernel);
 
 /// Instructions that no number has, because the model has no cost for them.
 struct LeftOut {
@@ -95,10 +104,21 @@ struct LeftOut {
   std::map<std::string, std::uint64_t> kinds;  ///< over all kernels
 };
 
-/// RunReport::gaps. `told` are those of the sentences that are no more than counts of the trace; `limits` the options
-/// that made the recorder watch less, "" if there are none.
+/// The options that make a recorder watch less.
+struct WatchLimits {
+  std::string typed;               ///< "--max-launches 1, --max-groups 8"; "" without
+  std::uint64_t max_launches = 0;  ///< of each size, if this is the only limit
+};
+
+/// Fills in KernelReport::watched_launches, as far as the limits tell.
+void count_watched_launches(std::vector<KernelReport>& kernels, const WatchLimits& limits);
+
+/// "6 of 12 blocks of k were not watched (--max-groups 3)"; "" if nothing is missing.
+std::string not_watched(std::span<const KernelReport> kernels, const Terms& terms, const WatchLimits& limits);
+
+/// RunReport::gaps. `told` are those of the sentences that are no more than counts of the trace.
 std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
-                                 const LeftOut& left_out, const std::string& limits);
+                                 const LeftOut& left_out, const WatchLimits& limits);
 
 /// How much of a report its text has: faults, gaps and limits; also the answer; also tables; everything.
 enum class Detail { quiet, summary, usual, verbose };
@@ -147,8 +167,8 @@ const Terms& terms_of(trace::Maker maker);
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
 std::string where(const PlacedLine& line, const trace::Site& site);
 
-/// "3 launches, 15 blocks of 16 x 16 threads".
-std::string launches_text(const trace::KernelTrace& trace, const Terms& terms);
+/// "3 launches, 15 blocks of 16 x 16 threads", "1 of 2 launches watched, ...", "1 launch, 3 of 6 blocks of ... watched".
+std::string launches_text(const KernelReport& kernel, const Terms& terms);
 
 /// "load 4".
 std::string access_text(const trace::LineReport& line);

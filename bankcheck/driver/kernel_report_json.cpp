@@ -194,13 +194,15 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
                     {"revision", support::revision()},
                     {"incomplete", report.incomplete},
                     {"kernels", ordered_json::array()}};
+  const Terms& terms = terms_of(report.maker);
   for (std::size_t k = 0; k < report.kernels.size(); ++k) {
     const KernelReport& kernel = report.kernels[k];
     const trace::LaunchShape& shape = kernel.trace.shapes.front();
     ordered_json object{{"kernel", kernel.name},
                         {"build_options", kernel.trace.options},
                         {"launches", launches_of(kernel.trace)},
-                        {terms_of(report.maker).blocks_key, kernel.trace.blocks},
+                        {terms.blocks_key, kernel.trace.blocks},
+                        {"launched_" + std::string(terms.blocks_key), launched_blocks(kernel.trace)},
                         {"global_size", shape.threads},
                         {"local_size", shape.block},
                         {"several_sizes", kernel.trace.shapes.size() > 1},

@@ -39,14 +39,15 @@ std::string levels_text(const std::vector<std::uint32_t>& levels) {
 }
 
 /// What the levels cost, those with equal costs in one row; "" if all are alike, unless everything is to be shown.
-std::string levels_table(const trace::Report& report, bool everything) {
+std::string levels_table(const trace::Report& report, bool at_least, bool everything) {
+  const std::string before = at_least ? ">=" : "";
   constexpr std::size_t most = 16;
   using Numbers = std::vector<std::string>;
   std::vector<std::pair<Numbers, std::vector<std::uint32_t>>> rows;
   std::map<Numbers, std::size_t> known;
   for (const trace::LevelReport& level : report.levels) {
     if (level.costs.accesses == 0) continue;
-    const Numbers numbers{report::passes_number(level.costs), report::ideal_number(level.costs),
+    const Numbers numbers{before + report::passes_number(level.costs), before + report::ideal_number(level.costs),
                           report::percent_text(report::alu_utilization(level.costs, report.warp))};
     const auto [row, is_new] = known.try_emplace(numbers, rows.size());
     if (is_new || everything) row->second = rows.size(), rows.emplace_back(numbers, std::vector<std::uint32_t>());
@@ -91,19 +92,19 @@ std::string with_red_conflicts(const std::string& table) {
   return text;
 }
 
-std::string tables(const KernelReport& kernel, bool incomplete, const TextOptions& options) {
+std::string tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options) {
   std::string text;
   const auto groups = alike(kernel);
   for (const auto& group : groups) {
     const trace::Report& on = kernel.reports[group.front()];
     if (groups.size() > 1) text += fmt::format("{}  on {}\n", text.empty() ? "" : "\n", names_of(kernel, group));
+    const bool at_least = is_incomplete(report, kernel, on);
     const std::string table = support::visible(
-        report::line_table(on, shown_lines(kernel, group.front()),
-                           {.columns = options.columns, .at_least = incomplete || !on.incomplete.empty()}));
+        report::line_table(on, shown_lines(kernel, group.front()), {.columns = options.columns, .at_least = at_least}));
     text += options.colour ? with_red_conflicts(table) : table;
     if (table.substr(0, table.find('\n')).find(" merged") != std::string::npos)
       text += support::wrapped(merged_legend, options.wrap, 4);
-    text += levels_table(on, options.detail == Detail::verbose);
+    text += levels_table(on, at_least, options.detail == Detail::verbose);
   }
   return text;
 }
@@ -174,12 +175,12 @@ bool has_costs(const KernelReport& kernel) {
 
 std::string section(const RunReport& report, const KernelReport& kernel, const TextOptions& options, bool is_worst) {
   const Terms& terms = terms_of(report.maker);
-  const bool incomplete = report.failed || !report.incomplete.empty(), everything = options.detail == Detail::verbose;
-  std::string text = fmt::format("{}: {}", support::visible(kernel.name), launches_text(kernel.trace, terms));
+  const bool incomplete = is_incomplete(report, kernel), everything = options.detail == Detail::verbose;
+  std::string text = fmt::format("{}: {}", support::visible(kernel.name), launches_text(kernel, terms));
   if (!has_accesses(kernel)) {
     text += fmt::format("; no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "");
   } else if (everything || has_costs(kernel)) {
-    text = '\n' + support::wrapped(text, options.wrap, 2) + tables(kernel, incomplete, options) +
+    text = '\n' + support::wrapped(text, options.wrap, 2) + tables(report, kernel, options) +
            evidence_text(kernel, report.emitted);
   } else {
     const banks::Tally& all = kernel.reports.front().all;
@@ -286,7 +287,7 @@ std::string to_text(const RunReport& report, const TextOptions& options, const s
   if (options.detail > Detail::summary) text += sections(report, options) + fits_text(report, options, fits);
   if (options.detail > Detail::summary && has_conflicts && !options.next.empty())
     text += support::wrapped("\nnext: " + options.next, options.wrap, 6);
-  return options.after_program && !text.empty() ? rule(report, options) + text : text;
+  return options.after_program && !text.empty() && !report.kernels.empty() ? rule(report, options) + text : text;
 }
 
 }  // namespace bankwise::driver

@@ -53,18 +53,20 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
   command
       .add_option("--trace", options.trace,
                   "Write a trace of the kernels to this file, even if the program fails; see bankcheck report")
-      ->check(CLI::Validator([](const std::string& text) { return text.empty() ? "it needs a value" : ""; }, ""))
+      ->check(CLI::Validator(not_a_text, ""))
       ->type_name("FILE");
   command.option_defaults()->group("Recorder");
   command
       .add_option("--max-launches", options.max_launches,
                   "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")
+      ->check(CLI::Validator(not_a_number, ""))
       ->type_name("N")
       ->capture_default_str();
   command
       .add_option(
           "--max-groups", options.max_groups,
           fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks))
+      ->check(CLI::Validator(not_a_number, ""))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -82,8 +84,10 @@ int check(ProgramRecorder& recorder) {
   for (const auto& [option, most] :
        {std::pair("--max-launches", options.max_launches), {"--max-groups", options.max_groups}}) {
     if (most == 0) continue;
-    options.report.limits += fmt::format("{}{} {}", options.report.limits.empty() ? "" : ", ", option, most);
+    std::string& typed = options.report.limits.typed;
+    typed += fmt::format("{}{} {}", typed.empty() ? "" : ", ", option, most);
   }
+  if (options.max_groups == 0) options.report.limits.max_launches = options.max_launches;
   if (options.trace == "-") throw support::UsageError("--trace needs a file: stdout belongs to the program");
   Reporting reporting(options.report);
   const support::OutputFile file("--trace", options.trace);

@@ -36,24 +36,6 @@ std::string whose(const std::vector<std::string_view>& kernels) {
   return kernels.size() == 1 ? std::string(kernels[0]) : support::plural(kernels.size(), "kernel", "kernels");
 }
 
-std::string not_watched(const RunReport& report, const std::string& limits) {
-  std::uint64_t launched = 0, missing = 0;
-  std::vector<std::string_view> kernels;
-  bool ended = false;
-  for (const KernelReport& kernel : report.kernels) {
-    const std::uint64_t blocks = launched_blocks(kernel.trace);
-    if (kernel.trace.blocks >= blocks) continue;
-    launched += blocks;
-    missing += blocks - kernel.trace.blocks;
-    ended |= std::ranges::any_of(kernel.trace.diagnoses, &trace::DiagnosisRecord::ended);
-    kernels.emplace_back(kernel.name);
-  }
-  if (missing == 0) return "";
-  const std::string why = limits.empty() && ended ? "a fault ended the launch" : limits;
-  return fmt::format("{} of {} {} of {} were not watched{}", support::grouped(missing), support::grouped(launched),
-                     terms_of(report.maker).blocks, whose(kernels), why.empty() ? "" : " (" + why + ")");
-}
-
 /// Accesses that did not fit into the trace, by architecture; and those that have no cost on any.
 std::vector<std::string> not_costed(const RunReport& report, const trace::Trace& trace, const LeftOut& left_out) {
   std::map<std::string_view, std::uint64_t> without_cost;
@@ -115,16 +97,12 @@ std::string marked(std::string_view word, const std::string& sentence, const Tex
   return text;
 }
 
-bool is_incomplete(const RunReport& report, const trace::Report& on) {
-  return report.failed || !report.incomplete.empty() || !on.incomplete.empty();
-}
-
 // --- The worst line of each kernel ---
 
 bool has_conflicts(const banks::Tally& tally) { return tally.conflicts + tally.more_conflicts > 0; }
 
 /// "2 lines with up to 8-way conflicts".
-std::string lines_text(const KernelReport& kernel, std::size_t architecture) {
+std::string lines_text(const KernelReport& kernel, std::size_t architecture, bool incomplete) {
   std::set<std::pair<std::string_view, unsigned>> places;
   std::set<unsigned> all_ways;
   const trace::Report& on = kernel.reports[architecture];
@@ -135,9 +113,15 @@ std::string lines_text(const KernelReport& kernel, std::size_t architecture) {
     places.emplace(place.file, place.line == 0 && pc ? unsigned(*pc) : place.line);
     if (const auto known = ways(*on.architecture, on.lines[i])) all_ways.insert(*known);
   }
-  const std::string of =
-      all_ways.empty() ? "" : fmt::format("{}{}-way ", all_ways.size() > 1 ? "up to " : "", *all_ways.rbegin());
-  return fmt::format("{} with {}conflicts", support::plural(places.size(), "line", "lines"), of);
+  const std::string lines = support::plural(places.size(), "line", "lines");
+  if (all_ways.empty()) return lines + " with conflicts";
+  if (incomplete && all_ways.size() > 1)
+    return fmt::format("{} with conflicts, the worst at least {}-way", lines, *all_ways.rbegin());
+  return fmt::format("{} with {}{}-way conflicts", lines,
+                     incomplete            ? "at least "
+                     : all_ways.size() > 1 ? "up to "
+                                           : "",
+                     *all_ways.rbegin());
 }
 
 std::string passes_where(const banks::Tally& tally, bool at_least) {
@@ -160,14 +144,14 @@ void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std
 /// What a kernel costs on an architecture.
 std::string cost_text(const RunReport& report, const KernelReport& kernel, std::size_t architecture) {
   const trace::Report& on = kernel.reports[architecture];
-  const bool incomplete = is_incomplete(report, on);
+  const bool incomplete = is_incomplete(report, kernel, on);
   const banks::Tally& tally = on.all;
   std::string text = incomplete ? "no conflict in what was watched" : "no conflicts";
   if (has_conflicts(tally)) {
-    text =
-        fmt::format("{}: {}", lines_text(kernel, architecture), passes_where(tally, incomplete || tally.unknown > 0));
+    text = fmt::format("{}: {}", lines_text(kernel, architecture, incomplete),
+                       passes_where(tally, incomplete || tally.unknown > 0));
     if (const auto share = report::conflict_share(tally)) {
-      text += fmt::format("; {} are conflicts", report::percent(share));
+      text += fmt::format("; {}{} are conflicts", report::percent(share), incomplete ? " of the watched passes" : "");
     }
   } else if (tally.unknown > 0) {
     text = "no conflict in the accesses with a known cost";
@@ -186,7 +170,7 @@ std::vector<std::pair<std::string, std::string>> costs_text(const RunReport& rep
 }
 
 /// "k.cu:18  bs[tx][i]  8-way: 65,536 passes where 8,192 would do", on the first architecture with conflicts.
-std::string worst_line_text(const KernelReport& kernel, bool names_architecture) {
+std::string worst_line_text(const RunReport& report, const KernelReport& kernel, bool names_architecture) {
   const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return has_conflicts(on.all); });
   if (with == kernel.reports.end()) return "";
   const auto architecture = std::size_t(with - kernel.reports.begin());
@@ -195,11 +179,12 @@ std::string worst_line_text(const KernelReport& kernel, bool names_architecture)
   const report::ShownLine shown = shown_lines(kernel, architecture)[number];
   const std::string_view access = report::access_in(shown, line);
   const auto known = ways(*with->architecture, line);
-  return fmt::format("{}   {}   {}{}{}", shown.where,
+  const bool incomplete = is_incomplete(report, kernel, *with);
+  return fmt::format("{}   {}   {}{}{}{}", shown.where,
                      access.empty() ? fmt::format("{} of {}", access_text(line), line.array) : std::string(access),
-                     known ? fmt::format("{}-way", *known) : "conflicts",
+                     known && incomplete ? "at least " : "", known ? fmt::format("{}-way", *known) : "conflicts",
                      names_architecture ? fmt::format(" on {}: ", with->architecture->name) : ": ",
-                     passes_where(line.costs, false));
+                     passes_where(line.costs, incomplete));
 }
 
 constexpr std::size_t longest_label = 20, shortest_label = 7;  // "  worst"
@@ -237,32 +222,43 @@ class Labelled {
 /// What is left of the kernels, and the sum over all of them.
 std::string others_text(const RunReport& report, std::size_t with_conflicts) {
   const auto count = [&](auto is) { return std::size_t(std::ranges::count_if(report.kernels, is)); };
-  const auto has = [](const KernelReport& kernel) { return has_accesses(kernel); };
-  const std::size_t accessing = count(has), clean = accessing - with_conflicts,
+  const std::size_t accessing = count(has_accesses), clean = accessing - with_conflicts,
                     without = report.kernels.size() - accessing;
   const KernelReport& first = report.kernels.front();
-  const bool incomplete = std::ranges::any_of(report.kernels, [&](const KernelReport& kernel) {
-    return std::ranges::any_of(kernel.reports, [&](auto& on) { return is_incomplete(report, on); });
+  const std::size_t in_part = count([&](const KernelReport& kernel) {
+    const bool costs = kernel.conflicts() > 0 || kernel.has_unknown();
+    return has_accesses(kernel) && !costs && is_incomplete(report, kernel);
   });
+  const bool recorded =
+      count([&](const KernelReport& kernel) { return !has_accesses(kernel) && is_incomplete(report, kernel); }) > 0;
+  const bool has_fault = count([](const KernelReport& kernel) {
+                           return std::ranges::any_of(kernel.trace.diagnoses, [](auto& diagnosis) {
+                             return !trace::row_of(diagnosis.fault).is_remark;
+                           });
+                         }) > 0;
   const Terms& terms = terms_of(report.maker);
   const std::string more = with_conflicts > 0 ? "more " : "";
   const auto kernels = [&](std::size_t number) {
     return fmt::format("{} {}{}", number, more, number == 1 ? "kernel" : "kernels");
   };
-  if (accessing == 0) return fmt::format("no access to {}{}", terms.memory, incomplete ? " was recorded" : "");
-  std::string text;
+  if (accessing == 0) return fmt::format("no access to {}{}", terms.memory, recorded ? " was recorded" : "");
+  std::string text = has_fault && with_conflicts == 0 ? "faults above, but " : "";
+  const auto exact = [&](std::size_t number) {
+    return fmt::format("{} {} no conflicts", kernels(number), number == 1 ? "has" : "have");
+  };
   if (with_conflicts == 0) {
     std::vector<std::string_view> names;
     for (const trace::Report& on : first.reports) names.push_back(on.architecture->name);
-    text = fmt::format("{} on {}: {}", incomplete ? "no conflict in what was watched" : "no bank conflicts",
-                       fmt::join(names, ", "), kernels(clean));
+    text += fmt::format("{} on {}: {}", in_part > 0 ? "no conflict in what was watched" : "no bank conflicts",
+                        fmt::join(names, ", "), kernels(in_part > 0 ? in_part : clean));
+    if (in_part > 0 && in_part < clean) text += "; " + exact(clean - in_part);
   } else if (clean > 0) {
-    text = incomplete ? fmt::format("{}: no conflict in what was watched", kernels(clean))
-                      : fmt::format("{} {} no conflicts", kernels(clean), clean == 1 ? "has" : "have");
+    if (in_part > 0) text = fmt::format("{}: no conflict in what was watched", kernels(in_part));
+    if (in_part < clean) text += (text.empty() ? "" : "; ") + exact(clean - in_part);
   }
   if (without > 0) {
     text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", without, clean > 0 ? "" : more,
-                        without == 1 ? "kernel has" : "kernels have", incomplete ? "recorded " : "", terms.memory);
+                        without == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", terms.memory);
   }
   return text;
 }
@@ -275,7 +271,7 @@ std::vector<std::string> totals(const RunReport& report) {
     bool incomplete = false;
     for (const KernelReport& kernel : report.kernels) {
       sum.add(kernel.reports[a].all);
-      incomplete |= is_incomplete(report, kernel.reports[a]);
+      incomplete |= is_incomplete(report, kernel, kernel.reports[a]);
     }
     add_name(sums, passes_where(sum, incomplete || sum.unknown > 0),
              report.kernels.front().reports[a].architecture->name);
@@ -288,10 +284,58 @@ std::vector<std::string> totals(const RunReport& report) {
 
 }  // namespace
 
+bool is_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on) {
+  return report.cut_short || kernel.trace.blocks < launched_blocks(kernel.trace) || !on.incomplete.empty();
+}
+
+bool is_incomplete(const RunReport& report, const KernelReport& kernel) {
+  return std::ranges::any_of(kernel.reports, [&](auto& on) { return is_incomplete(report, kernel, on); });
+}
+
+void count_watched_launches(std::vector<KernelReport>& kernels, const WatchLimits& limits) {
+  for (KernelReport& kernel : kernels) {
+    std::uint64_t launches = 0, blocks = 0;
+    for (const trace::LaunchShape& shape : kernel.trace.shapes) {
+      const std::uint64_t watched = std::min(shape.launches, limits.max_launches);
+      launches += watched;
+      blocks += support::saturating_product(watched, trace::blocks_of(shape));
+    }
+    const bool is_all = launches == launches_of(kernel.trace);
+    if (limits.max_launches > 0 && !is_all && blocks == kernel.trace.blocks) kernel.watched_launches = launches;
+  }
+}
+
+std::string not_watched(std::span<const KernelReport> kernels, const Terms& terms, const WatchLimits& limits) {
+  std::uint64_t launched = 0, missing = 0, launches = 0, missing_launches = 0;
+  std::vector<std::string_view> names;
+  bool ended = false, whole_launches = true;
+  for (const KernelReport& kernel : kernels) {
+    const std::uint64_t blocks = launched_blocks(kernel.trace);
+    if (kernel.trace.blocks >= blocks) continue;
+    launched += blocks;
+    missing += blocks - kernel.trace.blocks;
+    launches += launches_of(kernel.trace);
+    missing_launches += launches_of(kernel.trace) - kernel.watched_launches.value_or(0);
+    whole_launches &= kernel.watched_launches.has_value();
+    ended |= std::ranges::any_of(kernel.trace.diagnoses, &trace::DiagnosisRecord::ended);
+    names.emplace_back(kernel.name);
+  }
+  if (missing == 0) return "";
+  std::string why = limits.typed.empty() && ended ? "a fault ended the launch" : limits.typed;
+  if (whole_launches) {
+    why = fmt::format("only the first{} of each size: {}",
+                      limits.max_launches == 1 ? "" : fmt::format(" {}", limits.max_launches), why);
+  }
+  return fmt::format("{} of {} {} of {} were not watched{}",
+                     support::grouped(whole_launches ? missing_launches : missing),
+                     support::grouped(whole_launches ? launches : launched), whole_launches ? "launches" : terms.blocks,
+                     whose(names), why.empty() ? "" : " (" + why + ")");
+}
+
 std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
-                                 const LeftOut& left_out, const std::string& limits) {
+                                 const LeftOut& left_out, const WatchLimits& limits) {
   std::vector<std::string> counts = not_costed(report, trace, left_out);
-  if (std::string blocks = not_watched(report, limits); !blocks.empty())
+  if (std::string blocks = not_watched(report.kernels, terms_of(report.maker), limits); !blocks.empty())
     counts.insert(counts.begin(), std::move(blocks));
   if (!counts.empty()) told.push_back(fmt::format("{}", fmt::join(counts, "; ")));
   return told;
@@ -305,7 +349,10 @@ std::string gaps_text(const RunReport& report, const TextOptions& options) {
   const std::size_t shown = all ? sentences.size() : std::min(sentences.size(), most);
   for (std::size_t i = 0; i < shown; ++i) {
     const bool more = !all && i + 1 == shown && report.incomplete.size() > shown;
-    text += marked("incomplete: ", sentences[i] + (more ? fmt::format("; {}", all_told) : ""), options, yellow);
+    const std::string_view nothing = i == 0 && report.failed && report.kernels.empty() ? "no kernel was watched: " : "";
+    text +=
+        marked("incomplete: ", fmt::format("{}{}{}{}", nothing, sentences[i], more ? "; " : "", more ? all_told : ""),
+               options, yellow);
   }
   return text;
 }
@@ -363,7 +410,8 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
       text.add(&cost == &costs.front().first ? kernel.name : "",
                costs.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
     }
-    if (const std::string line = worst_line_text(kernel, costs.size() > 1); !line.empty()) text.add("  worst", line);
+    if (const std::string line = worst_line_text(report, kernel, costs.size() > 1); !line.empty())
+      text.add("  worst", line);
     const std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
     if (!fix.empty()) text.add("  fix", fix);
     if (fits.empty() && i == 0 && kernel.conflicts() > 0 && !options.fit_command.empty())

@@ -119,14 +119,23 @@ std::string where(const PlacedLine& line, const trace::Site& site) {
   return fmt::format("{}:{}{}", file, line.place.line, column);
 }
 
-std::string launches_text(const trace::KernelTrace& trace, const Terms& terms) {
+std::string launches_text(const KernelReport& kernel, const Terms& terms) {
+  const trace::KernelTrace& trace = kernel.trace;
   std::string size = "several sizes";
   if (trace.shapes.size() == 1) {
     const std::string lengths = size_text(trace.shapes.front().block);
     size = fmt::format("{} {}", lengths, lengths == "1" ? one_of(terms.threads) : terms.threads);
   }
-  return fmt::format("{}, {} of {}", support::plural(launches_of(trace), "launch", "launches"),
-                     support::plural(trace.blocks, terms.block, terms.blocks), size);
+  const std::uint64_t launched = launched_blocks(trace);
+  const std::string launches = support::plural(launches_of(trace), "launch", "launches"),
+                    blocks = support::plural(trace.blocks, terms.block, terms.blocks);
+  if (kernel.watched_launches) {
+    return fmt::format("{} of {} watched, {} of {}", support::grouped(*kernel.watched_launches), launches, blocks,
+                       size);
+  }
+  if (trace.blocks >= launched) return fmt::format("{}, {} of {}", launches, blocks, size);
+  return fmt::format("{}, {} of {} of {} watched", launches, support::grouped(trace.blocks),
+                     support::plural(launched, terms.block, terms.blocks), size);
 }
 
 std::string access_text(const trace::LineReport& line) {

@@ -66,15 +66,6 @@ std::vector<report::Output> all_outputs(const ReportOptions& options) {
   return outputs;
 }
 
-/// The validator of numbers: CLI11 itself would accept -1 as a large number.
-std::string not_a_number(const std::string& text) {
-  std::uint64_t number = 0;
-  return support::parse_number(text, number) ? "" : text + " is not a number from 0 to 2^64-1";
-}
-
-/// The validator of texts: an unset shell variable must not disable a check.
-std::string not_a_text(const std::string& text) { return text.empty() ? "it needs a value" : ""; }
-
 /// As a shell reads it as one word.
 std::string quoted(const std::string& word) {
   std::string text = "'";
@@ -128,6 +119,13 @@ void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences)
 }
 
 }  // namespace
+
+std::string not_a_number(const std::string& text) {
+  std::uint64_t number = 0;
+  return support::parse_number(text, number) ? "" : text + " is not a number from 0 to 2^64-1";
+}
+
+std::string not_a_text(const std::string& text) { return text.empty() ? "it needs a value" : ""; }
 
 void tell(const std::string& sentence, bool red) {
   const std::string text = support::visible(sentence);
@@ -250,18 +248,19 @@ void Reporting::add_incompleteness(RunReport& report, const trace::Trace& trace,
   const std::vector<std::string> told = sentences;
   sentences.insert(sentences.begin(), left_out.sentences.begin(), left_out.sentences.end());
   std::set<std::string> known(sentences.begin(), sentences.end());
+  report.cut_short = report.failed || !told.empty();
+  const WatchLimits limits = report.failed ? WatchLimits() : options_.limits;
+  count_watched_launches(report.kernels, limits);
   for (const KernelReport& kernel : report.kernels) {
-    if (const std::uint64_t launched = launched_blocks(kernel.trace); kernel.trace.blocks < launched) {
-      sentences.push_back(fmt::format("{} of the {} {} of {} were watched", kernel.trace.blocks, launched,
-                                      terms_of(report.maker).blocks, kernel.name));
-    }
+    if (std::string missing = not_watched({&kernel, 1}, terms_of(report.maker), limits); !missing.empty())
+      sentences.push_back(std::move(missing));
     for (const trace::Report& trace_report : kernel.reports) {
       for (const std::string& sentence : trace_report.incomplete) {
         if (known.insert(sentence).second) sentences.push_back(sentence);
       }
     }
   }
-  report.gaps = gaps_of(report, trace, told, left_out, report.failed ? "" : options_.limits);
+  report.gaps = gaps_of(report, trace, told, left_out, limits);
 }
 
 TextOptions Reporting::text_options() const {
@@ -305,8 +304,14 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   Verdict verdict = verdict_of(now);
   const bool limited = options_.max_conflicts || !options_.baseline.empty();
   if (limited || files_.back()) {
+    const bool is_open = verdict.exceeded.empty() && limited && !report.incomplete.empty();
     for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
+    if (is_open) {
+      verdict.exceeded.push_back(fmt::format("{} cannot be confirmed: the trace is incomplete",
+                                             options_.max_conflicts ? "--max-conflicts" : "--baseline"));
+    }
   }
+  if (!report.incomplete.empty()) verdict.remarks.clear();  // less was watched: not better, and perhaps it did run
   add_diagnoses(report, verdict.exceeded);
   if (options_.fit.fit) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, !report.incomplete.empty());

@@ -30,7 +30,7 @@ struct ReportOptions {
   std::string colour = "auto";
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
   bool own_run = true;               ///< no option: false for the trace of somebody else's run
-  std::string limits;                ///< no option: those of a recorder that make it watch less, as they are typed
+  WatchLimits limits;                ///< no option: those of a recorder
   std::string next_after_fit;        ///< no option: what to type once there is a fit
 };
 
@@ -40,6 +40,11 @@ void declare_report_options(CLI::App& command, ReportOptions& options);
 /// The instructions on shared memory of each source line, from a cubin that was compiled with -lineinfo. Nothing for an
 /// empty path. Error: UsageError for a file that is no cubin, or has no lines unless it `may_be_empty`.
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty = false);
+
+/// Validators of options: CLI11 itself would accept -1 as a large number, and an unset shell variable must not disable a
+/// check.
+std::string not_a_number(const std::string& text);
+std::string not_a_text(const std::string& text);
 
 /// Prints a message to stderr, perhaps in red.
 void tell(const std::string& sentence, bool red = false);

@@ -8,10 +8,7 @@
 namespace bankwise::driver {
 namespace {
 
-std::string write_text(const SinkInput& input) {
-  const bool has_nothing = input.report.failed && input.report.kernels.empty();
-  return has_nothing ? "" : to_text(input.report, input.text, input.fits);
-}
+std::string write_text(const SinkInput& input) { return to_text(input.report, input.text, input.fits); }
 
 std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }
 

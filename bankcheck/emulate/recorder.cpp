@@ -89,7 +89,8 @@ void Recorder::declare(CLI::App& command) {
   command.footer(
       "The arguments of the program follow --.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not "
-      "build, or it failed.\n"
+      "build, or it failed. With --max-conflicts or --baseline the exit code is 1 for every "
+      "incomplete trace.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   command.option_defaults()->group("Input");
   command.add_option("FILE", program_.sources,

@@ -144,7 +144,9 @@ std::vector<std::string> device_values(const std::vector<std::string>& device_in
 void Recorder::declare(CLI::App& command) {
   command.footer(
       "The program and its arguments follow the options; -- may stand before them.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed. With "
+      "--max-conflicts or --baseline the exit code is 1 for every "
+      "incomplete trace.\n"
       "Example: bankcheck opencl --arch h100,mi300x --max-conflicts 0 ./my_program --size 256");
   command.add_option("--local-memory", local_memory_, "Bytes of local memory that the simulated device reports")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/html/parts.hpp"
@@ -129,12 +131,13 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
   }
   if (most == 0) return "";
   const trace::LineReport& line = line_on(report, part.lines()[worst]);
-  std::string name = conflict_name(*report.architecture, line);
-  name[0] = name[0] == 'c' ? 'C' : name[0];
+  std::string name = conflict_name(*report.architecture, line, part.at_least);
+  name[0] = char(std::toupper(static_cast<unsigned char>(name[0])));
   std::string text = fmt::format("<b>{} at <a href=\"#{}\">{}</a></b>: {}", name, id_of(part, worst),
                                  support::xml_text(place_of(part, worst)), passes_sentence(line.costs, part.at_least));
   if (const std::string share = conflict_share(report); !share.empty()) {
-    text += fmt::format("; {} % of {}'s passes are conflicts", share, kernel_link(part));
+    text +=
+        fmt::format("; {} % of {}'s {}passes are conflicts", share, kernel_link(part), part.at_least ? "watched " : "");
   } else {
     text += fmt::format(", in {}", kernel_link(part));
   }
@@ -144,7 +147,7 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
 
 }  // namespace
 
-bool append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
+void append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
                    const std::vector<KernelPart>& parts) {
   const bool wrong = append_wrong(html, extras, parts);
   const Gaps gaps = gaps_of(report, extras, parts);
@@ -163,16 +166,16 @@ bool append_status(std::string& html, const RunReport& report, const HtmlExtras&
         support::plural(blocks, terms.block, terms.blocks), support::plural(launches, "launch", "launches"),
         report.maker == trace::Maker::emulate ? "; no fault was found" : "");
   }
-  return gaps.causes.empty();
 }
 
-void append_answer(std::string& html, const std::vector<KernelPart>& parts, bool complete) {
+void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
   html += "<section class=answer aria-label=\"the answer\">";
-  std::size_t conflicts = 0, calm = 0;
+  std::size_t conflicts = 0, calm = 0, in_part = 0;
   for (const KernelPart& part : parts) {
     const auto& reports = part.reports();
     if (!part.has_conflicts()) {
-      calm += std::ranges::all_of(reports, [](auto& trace_report) { return trace_report.all.unknown == 0; }) ? 1 : 0;
+      if (part.kernel.has_unknown()) continue;
+      ++(part.at_least || part.kernel.trace.copied_bytes > 0 ? in_part : calm);
       continue;
     }
     if (++conflicts > max_answers) continue;
@@ -199,10 +202,12 @@ void append_answer(std::string& html, const std::vector<KernelPart>& parts, bool
   if (conflicts > 0 && parts.front().fit == nullptr) {
     html += "<p class=hint>The same command with <code>--fit</code> looks for the layout that removes the conflicts.";
   }
-  if (calm > 0) {
-    const std::string kernels = support::plural(calm, "more kernel has", "more kernels have") + " no conflicts";
-    html += fmt::format("<p><b>{}</b>{}", conflicts > 0 ? kernels : "No bank conflicts",
-                        complete ? "" : " in what was watched");
+  for (const auto& [count, where] : {std::pair(in_part, " in what was watched"), {calm, ""}}) {
+    if (count == 0) continue;
+    const bool is_all = conflicts == 0 && (in_part == 0 || calm == 0);
+    const std::string kernels = fmt::format("{} {}{} no conflicts", count, conflicts > 0 ? "more " : "",
+                                            count == 1 ? "kernel has" : "kernels have");
+    html += fmt::format("<p><b>{}</b>{}", is_all ? "No bank conflicts" : kernels, where);
   }
   html += "</section>\n";
 }

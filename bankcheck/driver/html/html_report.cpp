@@ -28,7 +28,9 @@ void append_total(std::string& html, const KernelPart& part) {
   const auto totals = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
     const std::string share = conflict_share(reports[a]);
     return passes_sentence(reports[a].all, part.at_least) +
-           (share.empty() || share == "0" ? "" : fmt::format("; {} % are conflicts", share));
+           (share.empty() || share == "0"
+                ? ""
+                : fmt::format("; {} %{} are conflicts", share, part.at_least ? " of the watched passes" : ""));
   });
   for (const Columns& total : totals) {
     html += fmt::format("<p>{} <span class=on>on {}</span></p>", total.cells.front(),
@@ -56,7 +58,7 @@ void append_kernel(std::string& html, const KernelPart& part) {
   const bool calm = !part.has_conflicts() && kernel_trace.diagnoses.empty();
   html +=
       fmt::format("<section class=\"kernel{1}\" id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{2}</h2><p>{3}", part.number,
-                  calm ? " short" : "", support::xml_text(part.kernel.name), launches_text(kernel_trace, part.terms));
+                  calm ? " short" : "", support::xml_text(part.kernel.name), launches_text(part.kernel, part.terms));
   if (!kernel_trace.options.empty()) {
     html += fmt::format(", built with <code>{}</code>", support::xml_text(kernel_trace.options));
   }
@@ -144,10 +146,8 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   std::vector<html::KernelPart> parts;
   for (const std::size_t i : worst_first(report.kernels)) {
     const KernelReport& kernel = report.kernels[i];
-    const bool at_least =
-        report.failed || !report.incomplete.empty() ||
-        std::ranges::any_of(kernel.reports, [](auto& trace_report) { return !trace_report.incomplete.empty(); });
-    parts.push_back({report, kernel, terms, i, at_least, i < extras.sources.size() ? &extras.sources[i] : nullptr,
+    parts.push_back({report, kernel, terms, i, is_incomplete(report, kernel),
+                     i < extras.sources.size() ? &extras.sources[i] : nullptr,
                      i < extras.fits.size() ? &extras.fits[i] : nullptr});
   }
   const std::string command = support::xml_text(html::command_line(report.command));
@@ -157,8 +157,8 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   page += html::style();
   page += "</style>\n<body id=top>\n";
   html::append_header(page, report, extras, terms);
-  const bool complete = html::append_status(page, report, extras, parts);
-  if (!parts.empty()) html::append_answer(page, parts, complete);
+  html::append_status(page, report, extras, parts);
+  if (!parts.empty()) html::append_answer(page, parts);
   if (parts.size() > 1) html::append_summary(page, parts);
   for (const html::KernelPart& part : parts) {
     if (page.size() > html::max_page) {

@@ -67,13 +67,14 @@ std::string passes_sentence(const banks::Tally& costs, bool at_least) {
   if (costs.unknown > 0) return "the cost is not known";
   const std::string passes = (at_least ? "≥" : "") + report::passes_number(costs);
   const std::string_view unit = costs.passes == 1 && costs.more_passes == 0 ? "pass" : "passes";
-  if (costs.conflicts + costs.more_conflicts == 0) return fmt::format("{} {}, no conflict", passes, unit);
+  if (costs.conflicts + costs.more_conflicts == 0)
+    return fmt::format("{} {}, no conflict{}", passes, unit, at_least ? " in what was watched" : "");
   return fmt::format("{} {} where {} would do", passes, unit, report::ideal_number(costs));
 }
 
-std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line) {
+std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line, bool at_least) {
   const auto known = ways(architecture, line);
-  return known ? fmt::format("{}-way conflict", *known) : "conflicts";
+  return known ? fmt::format("{}{}-way conflict", at_least ? "at least " : "", *known) : "conflicts";
 }
 
 const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line) {

@@ -19,7 +19,7 @@ struct KernelPart {
   const KernelReport& kernel;
   const Terms& terms;
   std::size_t number;                                   ///< the kernel's in the run; part of the ids of its elements
-  bool at_least;                                        ///< the trace is incomplete, so the numbers are lower bounds
+  bool at_least;                                        ///< it may have done more, so its numbers are lower bounds
   const std::vector<SourceExcerpt>* sources = nullptr;  ///< null without
   const KernelFitReport* fit = nullptr;                 ///< null without --fit
 
@@ -73,7 +73,7 @@ std::string place_of(const KernelPart& part, std::size_t line);
 std::string passes_sentence(const banks::Tally& costs, bool at_least);
 
 /// The number of passes of a line's worst access over its ideal: "8-way conflict"; "conflicts" if that is not known.
-std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line);
+std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line, bool at_least);
 
 const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line);
 
@@ -100,12 +100,12 @@ void begin_table(std::string& html, std::string_view label, std::string_view css
 /// Below a table: how many rows it lacks.
 void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name);
 
-/// What is wrong, then what was not watched, or that nothing is missing. Returns whether everything was watched.
-bool append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
+/// What is wrong, then what was not watched, or that nothing is missing.
+void append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
                    const std::vector<KernelPart>& parts);
 
 /// A sentence for each kernel with conflicts, and its fix.
-void append_answer(std::string& html, const std::vector<KernelPart>& parts, bool complete);
+void append_answer(std::string& html, const std::vector<KernelPart>& parts);
 
 /// A table of the kernels, one row each.
 void append_summary(std::string& html, const std::vector<KernelPart>& parts);

@@ -16,7 +16,7 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
   const auto costs = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
     const trace::LineReport& same = line_on(reports[a], line);
     const bool in_conflict = same.costs.conflicts + same.costs.more_conflicts > 0;
-    return fmt::format("{}{}", in_conflict ? conflict_name(*reports[a].architecture, same) + ", " : "",
+    return fmt::format("{}{}", in_conflict ? conflict_name(*reports[a].architecture, same, part.at_least) + ", " : "",
                        passes_sentence(same.costs, part.at_least));
   });
   std::string text =

@@ -169,18 +169,18 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   if (merged) rows[0].insert(rows[0].end(), {"merged", "merged conflicts"});
   const std::vector<std::size_t> order = by_cost(report);
   constexpr std::size_t average = 1;  // of lanes: no sum, and no lower bound
-  const auto add = [&](Row row, const Row& numbers, const char* before) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) row.push_back(i == average ? numbers[i] : before + numbers[i]);
+  const auto add = [&](Row row, const Row& numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      row.push_back((options.at_least && i != average ? ">=" : "") + numbers[i]);
     rows.push_back(std::move(row));
   };
   for (const std::size_t i : order) {
     const trace::LineReport& line = report.lines[i];
     add({shown[i].where, fmt::format("{} {}", to_string(line.operation), line.width), line.array},
-        numbers_of(line.costs, merged ? &line.merged : nullptr), "");
+        numbers_of(line.costs, merged ? &line.merged : nullptr));
   }
   if (options.total) {
-    add({"all", "", ""}, numbers_of(report.all, merged ? &trace::merged(report).all : nullptr),
-        options.at_least ? ">=" : "");
+    add({"all", "", ""}, numbers_of(report.all, merged ? &trace::merged(report).all : nullptr));
   }
   narrow(rows, options.columns);
   const std::string bare = support::format_table(rows, 3);

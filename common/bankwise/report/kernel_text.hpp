@@ -27,7 +27,7 @@ std::string_view access_in(const ShownLine& shown, const trace::LineReport& line
 struct TableOptions {
   std::size_t columns = 120;  ///< of the terminal
   bool total = true;          ///< whether the last row is the sum
-  bool at_least = false;      ///< the sum is a lower bound
+  bool at_least = false;      ///< the numbers are lower bounds
 };
 
 /// The lines of a report in the order of by_cost(), one of `shown` for each. If the terminal is too narrow, it shows

@@ -79,7 +79,7 @@ TEST_CASE("driver/html_report/never_green_with_faults") {
 
 TEST_CASE("driver/html_report/gaps_in_one_line") {
   std::vector<trace::KernelTrace> kernels{kernel_of("a", 4, 1), kernel_of("b", 4, 1)};
-  for (auto& kernel : kernels) kernel.copied_bytes = 1024;
+  for (auto& kernel : kernels) kernel.copied_bytes = 1024, kernel.shapes[0].threads[0] = 32 * 2000;
   RunReport report = report_of(kernels);
   report.incomplete = {"1 of the 2000 blocks of a were watched", "1 of the 2000 blocks of b were watched"};
   report.gaps = {"3,998 of 4,000 blocks of 2 kernels were not watched"};
@@ -153,6 +153,7 @@ TEST_CASE("driver/html_report/pictures") {
 TEST_CASE("driver/html_report/incomplete_on_top") {
   RunReport report = report_of({kernel_of("k", 128, 7)});
   report.incomplete = {"3 of the 4 blocks of <k> were watched"};
+  report.cut_short = true;
   const std::string html = to_html(report, {.only = {"scan_*"}, .exceeded = {"k has 217 conflicts on sm_90"}});
   CHECK(has(html,
             "<section class=\"box warn\"><h2><b>Not watched:</b> 3 of the 4 blocks of &lt;k&gt; were watched; only"));
