@@ -349,7 +349,7 @@ std::string gaps_text(const RunReport& report, const TextOptions& options) {
   const std::size_t shown = all ? sentences.size() : std::min(sentences.size(), most);
   for (std::size_t i = 0; i < shown; ++i) {
     const bool more = !all && i + 1 == shown && report.incomplete.size() > shown;
-    const std::string_view nothing = i == 0 && report.failed && report.kernels.empty() ? "no kernel was watched: " : "";
+    const std::string_view nothing = i == 0 && report.kernels.empty() ? "no kernel was watched: " : "";
     text +=
         marked("incomplete: ", fmt::format("{}{}{}{}", nothing, sentences[i], more ? "; " : "", more ? all_told : ""),
                options, yellow);

@@ -81,6 +81,13 @@ trace::Trace incomplete(Maker maker, bool is_clean) {
 trace::Trace some_missing(Maker maker) { return incomplete(maker, false); }
 trace::Trace clean_so_far(Maker maker) { return incomplete(maker, true); }
 
+/// One kernel is complete, and of the other two launches one was watched.
+trace::Trace part(Maker maker) {
+  trace::Trace trace = trace_of(maker, true);
+  trace.kernels[1].shapes[0].launches = 2;
+  return trace;
+}
+
 trace::Trace faults(Maker maker) {
   trace::Trace trace = trace_of(maker, true);
   trace.kernels[1].shapes[0].threads = {128, 4, 1};  // two blocks more
@@ -125,6 +132,7 @@ constexpr Golden table[]{
     {"opencl_clean", clean, Maker::opencl},
     {"opencl_conflicts", conflicts, Maker::opencl},
     {"opencl_incomplete", some_missing, Maker::opencl},
+    {"opencl_part", part, Maker::opencl, "--max-conflicts 5", 1},
     {"opencl_architectures", conflicts, Maker::opencl, "--arch sm_80,sm_90,intel_xe"},
     {"emulate_clean", clean, Maker::emulate},
     {"emulate_conflicts", conflicts, Maker::emulate},
@@ -170,6 +178,30 @@ TEST_CASE("driver/report/golden") {
       CHECK(text == text_of(file));
     }
   }
+}
+
+TEST_CASE("driver/report/partly_watched") {
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "t.jsonl") << to_json_lines(part(Maker::cuda));
+  std::ofstream(scratch.path() / "b.csv") << "kernel,architecture,accesses,conflicts,unknown\n"
+                                          << "scale,sm_90,64,9,0\ntranspose,sm_90,64,9,0\n";
+  const std::string in = "cd '" + scratch.path().string() + "';";
+  const Outcome outcome = bankcheck("report --baseline b.csv --html h --json j t.jsonl", in);
+  CHECK(outcome.code == 1);
+  CHECK(sentences_in(outcome.err) ==
+        std::vector<std::string>{"incomplete: 2 of 4 blocks of transpose were not watched",
+                                 "--baseline cannot be confirmed: the trace is incomplete"});  // and nothing is better
+  const std::string html = text_of(scratch.path() / "h"), json = text_of(scratch.path() / "j");
+  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<p>32 passes, no conflict <span"));
+  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<p>\u226532 passes, no conflict in what was watched <span"));
+  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<b>1 kernel has no conflicts</b> in what was watched"));
+  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<b>1 kernel has no conflicts</b><"));
+  CHECK_THAT(json, Catch::Matchers::ContainsSubstring("\"blocks\": 2,\n      \"launched_blocks\": 4"));
+
+  std::ofstream(scratch.path() / "t.jsonl")
+      << trace::to_json_lines({.errors = {"'long' had not ended after 2 seconds"}});
+  CHECK(bankcheck("report t.jsonl", in).out ==
+        "incomplete: no kernel was watched: 'long' had not ended after 2 seconds\n");
 }
 
 TEST_CASE("driver/report/one_amount_of_detail") {

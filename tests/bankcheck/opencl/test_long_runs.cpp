@@ -49,25 +49,33 @@ TEST_CASE("opencl/long_runs/max_groups") {
   const std::string json = (scratch.path() / "j").string();
   const Outcome outcome = ended(0, run_cleanly(long_runs("column 100 1 3"), "--max-groups 7 --json " + json));
   CHECK(is_report(outcome.out, "\nincomplete: 279 of 300 work-groups of column were not watched (--max-groups 7)\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("column: 3 launches, 21 work-groups of 64 work-items\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("column: 3 launches, 21 of 300 work-groups of 64 work-items watched\n"));
   const auto numbers = json_of(json);
   CHECK(numbers.at("kernels").at(0).at("architectures").at(0).at("conflicts") == 21 * 62);
-  CHECK(numbers.at("incomplete").size() == 1);
+  CHECK(numbers.at("kernels").at(0).at("launched_work_groups") == 300);
+  CHECK(numbers.at("incomplete") ==
+        nlohmann::json::array({"279 of 300 work-groups of column were not watched (--max-groups 7)"}));
   // The control: with room for all of them nothing is missing.
   CHECK(run_cleanly(long_runs("column 7 1 3"), "--max-groups 7").out.find("incomplete") == std::string::npos);
 }
 
 TEST_CASE("opencl/long_runs/max_launches") {
   const Outcome outcome = run_cleanly(long_runs("column 4 1 5 column 2 1 1"), "--max-launches 2");
-  CHECK(is_report(outcome.out, "\nincomplete: 12 of 22 work-groups of column were not watched (--max-launches 2)\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("column: 6 launches, 10 work-groups of several sizes\n"));
+  CHECK(is_report(outcome.out,
+                  "\nincomplete: 3 of 6 launches of column were not watched (only the first 2 of each size: "
+                  "--max-launches 2)\n"));
+  CHECK_THAT(outcome.out, ContainsSubstring("column: 3 of 6 launches watched, 10 work-groups of several sizes\n"));
   // The control: each size has no more launches.
   CHECK(run_cleanly(long_runs("column 4 1 2 column 2 1 1"), "--max-launches 2").out.find("incomplete") ==
         std::string::npos);
+  check_fails("opencl --max-launches -1 true", 2, "-1 is not a number");
+  check_fails("opencl --max-groups -1 true", 2, "-1 is not a number");
   // A part of a run meets no limit.
   for (const char* part : {"--max-groups 1", "--max-launches 1"}) {
     const std::string options = std::string(part) + " --max-conflicts 1000000";
-    CHECK(run_cleanly(long_runs("column 2 1 2"), options).code == 1);
+    const Outcome limited = run_cleanly(long_runs("column 2 1 2"), options);
+    CHECK(limited.code == 1);
+    CHECK(sentences_in(limited.err).back() == "--max-conflicts cannot be confirmed: the trace is incomplete");
     CHECK(run_cleanly(long_runs("column 1 1 1"), options).code == 0);
   }
 }
