@@ -257,7 +257,7 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
   if (!form) return "no index makes this change";
   if (*form == IndexForm::none) return std::vector<Edit>{};
   if (*form == IndexForm::elements) return "the type of its elements must get a member";
-  if (declaration.lengths.size() != declaration.dimensions.size()) return "the lengths of its rows are not known";
+  if (declaration.lengths.size() != declaration.dimensions.size()) return declaration.unknown;
   return Editor(source, declaration, change, shape, *form).run();
 }
 

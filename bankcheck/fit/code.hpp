@@ -23,6 +23,7 @@ struct Declaration {
   std::string type, name;                ///< "float", "tile"
   std::vector<std::string> dimensions;   ///< as written: {"TILE", "TILE + 1"}; {""} for extern arrays
   std::vector<std::uint64_t> lengths;    ///< their values; empty if one is not known
+  std::string unknown;                   ///< why they are empty: "TILE is not known"
   std::uint64_t element = 0;             ///< bytes of an element; 0: not known
   std::vector<Extract> dimension_texts;  ///< each dimension in the source, without its brackets
   std::size_t at = 0;                    ///< the name's position in the source

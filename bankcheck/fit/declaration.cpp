@@ -22,15 +22,27 @@ class SourceConstants {
  public:
   SourceConstants(std::string_view source, std::size_t before, std::string_view options) {
     note_options(options);
+    note_constants(source.substr(0, before));
     while (before > 0 && before <= source.size()) {
       const std::string_view rest = source.substr(0, before);
       const std::string_view line = rest.substr(0, rest.find('\n'));
       note_macro(line);
-      note_constants(line);
       const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
       source.remove_prefix(end);
       before -= end;
     }
+  }
+
+  /// The first name in an expression that has no value; the expression itself if all have one, or one is a function.
+  std::string unknown_in(const std::string& expression) const {
+    const std::string text = with_values(expression, 0);
+    const source::SourceTokens code(text);
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+      if (!code.is_name(i)) continue;
+      if (code.is(i + 1, "(") || code.is(i + 1, "::") || code.is(i + 1, "<")) break;
+      return std::string(code.text(i));
+    }
+    return expression.empty() ? "its length" : expression;
   }
 
   std::optional<std::uint64_t> value_of(const std::string& expression) const {
@@ -48,7 +60,7 @@ class SourceConstants {
 
   void note(std::string_view name, std::string_view value) {
     value.remove_prefix(std::min(value.find_first_not_of(blanks), value.size()));
-    if (!name.empty() && !value.empty()) values_[std::string(name)] = value.substr(0, value.find("//"));
+    if (!name.empty() && !value.empty()) values_[std::string(name)] = value;
   }
 
   /// Takes the name that the text begins with, after blanks; "" if there is none.
@@ -81,20 +93,23 @@ class SourceConstants {
     if (line.find_first_of(blanks) == 0) note(name, line);
   }
 
-  /// const int NAME = value;
-  void note_constants(std::string_view line) {
-    const source::SourceTokens code(line);
+  /// const int NAME = value, OTHER = value; not of parameters, whose default values are not the only ones
+  void note_constants(std::string_view text) {
+    const source::SourceTokens code(text);
+    const auto is_any = [&](std::size_t i, std::string_view marks) {
+      return !code.text(i).empty() && marks.find(code.text(i)) != std::string_view::npos;
+    };
     bool is_constant = false;
     for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-      const bool assigns = is_constant && code.is(i, "=");
-      if (assigns && code.is_name(i - 1)) {
-        const std::string_view value = line.substr(code.tokens[i].end);
-        const std::size_t end = value.find_first_of(";{}");
-        if (end != std::string_view::npos && value[end] == ';') note(code.text(i - 1), value.substr(0, end));
-      }
-      const bool begins = code.is(i, "const") || code.is(i, "constexpr");
-      const bool ends = assigns || std::string_view(";(){}").find(code.text(i)) != std::string_view::npos;
-      is_constant = begins || (is_constant && !ends);
+      if (code.is(i, "const") || code.is(i, "constexpr")) is_constant = i == 0 || !is_any(i - 1, "<,(");
+      if (is_any(i, ";(){}")) is_constant = false;
+      if (!is_constant || !code.is(i, "=") || !code.is_name(i - 1)) continue;
+      std::size_t end = i + 1;
+      for (int depth = 0; end < code.tokens.size() && !is_any(end, ";{}") && (depth > 0 || !is_any(end, ",)")); ++end)
+        depth += is_any(end, "([") ? 1 : is_any(end, ")]") ? -1 : 0;
+      if (!is_any(end, ",;")) continue;
+      note(code.text(i - 1), text.substr(code.tokens[i].end, code.tokens[end].begin - code.tokens[i].end));
+      i = end - 1;
     }
   }
 
@@ -105,7 +120,7 @@ class SourceConstants {
     for (const source::Token& token : source::tokens_of(expression)) {
       const std::string word = expression.substr(token.begin, token.end - token.begin);
       const auto value = token.kind == source::TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
-      text += expression.substr(end, token.begin - end);
+      if (token.begin > end) text += ' ';  // or a comment, or a new line
       text += value == values_.end() ? word : fmt::format("({})", with_values(value->second, depth + 1));
       end = token.end;
       if (text.size() > 4096) break;  // macros that double
@@ -152,6 +167,7 @@ void find_lengths(Declaration& declaration, std::string_view source, std::uint64
   std::uint64_t product = 1;
   for (const std::string& dimension : declaration.dimensions) {
     const auto length = constants.value_of(dimension);
+    if (!length && declaration.unknown.empty()) declaration.unknown = constants.unknown_in(dimension) + " is not known";
     declaration.lengths.push_back(length.value_or(0));
     product *= length.value_or(0);
   }
@@ -160,7 +176,8 @@ void find_lengths(Declaration& declaration, std::string_view source, std::uint64
     if (bytes > 0 && bytes % product == 0) {
       declaration.element = bytes / product;
     } else if (bytes > 0 && declaration.element > 0 && product * declaration.element != bytes) {
-      declaration.lengths.clear();  // another array of this name
+      declaration.lengths.clear();
+      declaration.unknown = fmt::format("line {} declares an array of another size", declaration.line);
     }
     return;
   }

@@ -62,6 +62,25 @@ TEST_CASE("fit/code/declarations", "[fit]") {
   CHECK(declared("#define A A A\n__shared__ float t[A];", "t").lengths.empty());
 }
 
+TEST_CASE("fit/code/lengths", "[fit]") {
+  const std::string names =
+      "#define TWICE(x) (2 * x)\nconstexpr int TILE = 32, RADIUS = 2,  // of the stencil\n  MOST = "
+      "TILE /* a\n row */ * 4;\nvoid f(const int WIDTH = 8, int HEIGHT = 4);\n";
+  const auto in = [&](const std::string& dimensions, std::uint64_t bytes = 0) {
+    return declared(names + "__shared__ float t" + dimensions + ";", "t", bytes);
+  };
+  using Lengths = std::vector<std::uint64_t>;
+  CHECK(in("[TILE][TILE + 2 * RADIUS * 8]").lengths == Lengths{32, 64});
+  CHECK(in("[TILE * 2]").lengths == Lengths{64});
+  CHECK(in("[2 * TILE][(TILE + 1) & ~1]").lengths == Lengths{64, 32});
+  CHECK(in("[32][TILE * 2]").lengths == Lengths{32, 64});
+  CHECK(in("[MOST / RADIUS]").lengths == Lengths{64});
+  CHECK(in("[TILE][WIDTH]").unknown == "WIDTH is not known");
+  CHECK(in("[TILE][HEIGHT + TILE]").unknown == "HEIGHT is not known");
+  CHECK(in("[TWICE(TILE)][2]").unknown == "TWICE(TILE) is not known");
+  CHECK(in("[TILE][TILE]", 40).unknown == "line 6 declares an array of another size");
+}
+
 TEST_CASE("fit/code/changes", "[fit]") {
   const ArrayShape square{4, {32, 32}}, small{4, {16, 16}}, line{4, {512}}, records{16, {256}};
   const Change swizzle{{128, 5, 2}, {}};

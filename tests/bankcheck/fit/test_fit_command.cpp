@@ -126,7 +126,7 @@ TEST_CASE("fit/command/rows_of_unknown_length", "[fit]") {
   CHECK_THAT(with_declaration("tile[H][W]"),
              ContainsSubstring("  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>\n"
                                "  if its elements have 4 bytes, and its rows 32 elements, as the accesses suggest\n"
-                               "  change it by hand: the lengths of its rows are not known\n"));
+                               "  change it by hand: H is not known\n"));
   CHECK_THAT(with_declaration("tile[A][B][C]"),
              ContainsSubstring("  i -> i ^ (i >> 5 & 31) with i = the number of the element from the start of tile"));
 }
