@@ -415,7 +415,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     const std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
     if (!fix.empty()) text.add("  fix", fix);
     if (fits.empty() && i == 0 && kernel.conflicts() > 0 && !options.fit_command.empty())
-      text.add("  fix", "--fit finds it: " + options.fit_command);
+      text.add("  fix", "--fit looks for one: " + options.fit_command);
   }
   std::string rest;
   const auto add = [&](const std::string& sentence) {

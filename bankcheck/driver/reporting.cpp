@@ -193,8 +193,8 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
     return command.add_flag_callback(
         flag, [&options, value] { options.detail = value; }, help);
   };
-  auto* quiet =
-      detail("--quiet", Detail::quiet, "Print only faults, what was not watched, and limits that are exceeded");
+  auto* quiet = detail("--quiet", Detail::quiet,
+                       "Print only faults, what was not watched, and limits that are exceeded; nothing of --fit");
   auto* summary = detail("--summary", Detail::summary, "Print the answer without tables");
   auto* verbose =
       detail("--verbose", Detail::verbose, "Print everything: all kernels, levels, and what was not watched");
@@ -263,7 +263,7 @@ void Reporting::add_incompleteness(RunReport& report, const trace::Trace& trace,
   report.gaps = gaps_of(report, trace, told, left_out, limits);
 }
 
-TextOptions Reporting::text_options() const {
+TextOptions Reporting::text_options(const RunReport& report) const {
   const bool has_fit = options_.fit.fit;
   TextOptions text{.detail = options_.detail,
                    .colour = has_colour(STDOUT_FILENO),
@@ -272,9 +272,8 @@ TextOptions Reporting::text_options() const {
   if (const unsigned columns = support::terminal_columns(0); columns > 0) text.columns = text.wrap = columns;
   const bool has_page = !report::path_of(options_.outputs, "--html").empty();
   if (!has_fit) text.fit_command = typed_with_fit();
-  const bool helps = std::ranges::any_of(fits_, [](auto& report) { return changes_something(report.fit); });
-  if (!has_fit) text.next = "--fit proposes a layout without the conflicts";
-  if (helps) text.next = options_.next_after_fit;
+  if (!has_fit) text.next = "--fit looks for a layout without conflicts";
+  if (!fixed_sources(report.kernels, fits_).files.empty()) text.next = options_.next_after_fit;
   if (!has_page)
     text.next += fmt::format("{}--html report.html shows the source beside its banks", text.next.empty() ? "" : ", ");
   return text;
@@ -290,7 +289,7 @@ void Reporting::write(std::span<const report::Sink<SinkInput>> sinks, const RunR
   const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
     return verdict_of(baseline_of(kernels)).exceeded;
   };
-  const TextOptions text = text_options();
+  const TextOptions text = text_options(report);
   const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, text, exceeded};
   report::write_files(sinks, files_, input, [](const std::string& sentence) { tell(sentence); });
 }

@@ -31,7 +31,7 @@ struct ReportOptions {
   std::vector<EmittedLine> emitted;  ///< no option: what the command has read from machine code
   bool own_run = true;               ///< no option: false for the trace of somebody else's run
   WatchLimits limits;                ///< no option: those of a recorder
-  std::string next_after_fit;        ///< no option: what to type once there is a fit
+  std::string next_after_fit;        ///< no option: what to type once there is a fit that can be applied
 };
 
 /// Adds --arch, --max-conflicts and so on to a command.
@@ -82,7 +82,7 @@ class Reporting {
 
  private:
   void add_incompleteness(RunReport& report, const trace::Trace& trace, const LeftOut& left_out) const;
-  TextOptions text_options() const;
+  TextOptions text_options(const RunReport& report) const;
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
   void write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report, const trace::Trace& trace) const;

@@ -30,7 +30,7 @@ struct Reports {
 std::string text_of_report(const std::string& text) {
   const auto rule = text.find("-- bankcheck opencl: ");
   std::string report = rule == std::string::npos ? text : text.substr(text.find('\n', rule) + 1);
-  if (const auto fix = report.find("--fit finds it: "); fix != std::string::npos)
+  if (const auto fix = report.find("--fit looks for one: "); fix != std::string::npos)
     report.erase(fix, report.find('\n', fix) - fix);
   return report;
 }
