@@ -308,18 +308,26 @@ std::string pictures(const KernelReport& kernel, const KernelFitReport& report, 
   return before + draw("after", true);
 }
 
+/// "" if no architecture's blocks can change.
 std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& report) {
   const fit::KernelFit& kernel_fit = report.fit;
+  bool changes = false;
   std::string text = fmt::format("\n  resident blocks by shared memory ({} -> {} bytes) and threads:",
                                  grouped(kernel_fit.shared_before), grouped(kernel_fit.shared_after));
   for (const trace::Report& trace_report : kernel.reports) {
     const auto& known = trace_report.architecture->multiprocessor.fact;
     text += fmt::format("{} {} ", &trace_report == &kernel.reports.front() ? "" : ",", trace_report.architecture->name);
-    text += known ? fmt::format("{} -> {}", resident_blocks(*known, kernel_fit.shared_before, kernel_fit.threads),
-                                resident_blocks(*known, kernel_fit.shared_after, kernel_fit.threads))
-                  : "not known";
+    if (!known) {
+      changes |= kernel_fit.shared_before != kernel_fit.shared_after;
+      text += "not known";
+      continue;
+    }
+    const auto before = resident_blocks(*known, kernel_fit.shared_before, kernel_fit.threads);
+    const auto after = resident_blocks(*known, kernel_fit.shared_after, kernel_fit.threads);
+    changes |= before != after;
+    text += fmt::format("{} -> {}", before, after);
   }
-  return text + '\n';
+  return changes ? text + '\n' : "";
 }
 
 }  // namespace

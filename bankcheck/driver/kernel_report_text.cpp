@@ -228,6 +228,17 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
   for (const std::size_t k : worst_first(report.kernels)) {
     const bool is_wanted = options.fits_only || options.detail == Detail::verbose || report.kernels[k].conflicts() > 0;
     if (fits.empty() || !is_wanted) continue;
+    if (options.fits_only && options.detail == Detail::summary) {
+      const auto& arrays = fits[k].fit.arrays;
+      const bool has_doubts = std::ranges::any_of(arrays, [](auto& array) { return !array.doubts.empty(); });
+      const std::string summary = fit_summary(fits[k]);
+      text += support::visible(fmt::format("{}: {}\n", report.kernels[k].name,
+                                           !summary.empty() ? summary
+                                           : arrays.empty() ? "no access to shared memory was recorded"
+                                           : has_doubts     ? "no conflicts are known"
+                                                            : "no conflicts"));
+      continue;
+    }
     const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options.columns, !options.fits_only));
     text += (text.empty() && options.fits_only ? "" : "\n") + (options.colour ? predict::coloured(fit) : fit);
   }
@@ -280,7 +291,7 @@ std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size
 
 std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
   std::string text = gaps_text(report, options);
-  if (options.fits_only) return text + fits_text(report, options, fits);
+  if (options.fits_only && options.detail > Detail::quiet) return text + fits_text(report, options, fits);
   text += faults_text(report, options);
   const bool has_conflicts = std::ranges::any_of(report.kernels, [](auto& kernel) { return kernel.conflicts() > 0; });
   if (options.detail > Detail::quiet) text += summary_text(report, options, fits);
