@@ -154,10 +154,13 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
   std::string text;
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
   if (fixed.files.empty()) {
-    text += fixed.left_out.empty() ? "nothing to verify: no change is proposed\n"
-                                   : "verified: nothing, because no change was applied\n";
+    const bool is_proposed = !fixed.left_out.empty();
+    text += is_proposed ? "make the proposed change by hand, and run bankcheck emulate again to see its passes\n"
+                        : "nothing to verify: no change is proposed\n";
     if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
-    return support::exit_ok;
+    if (is_proposed) driver::tell("--verify: nothing was verified, because no proposed change could be applied");
+    if (!folder.empty()) driver::tell(fmt::format("--fixed: nothing is written to {}", folder));
+    return is_proposed ? support::exit_wrong : support::exit_ok;
   }
   std::optional<driver::TemporaryFolder> temporary;
   if (folder.empty()) temporary.emplace();

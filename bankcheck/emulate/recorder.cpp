@@ -88,9 +88,11 @@ std::vector<std::string> names_without_numbers(const std::vector<std::string>& k
 void Recorder::declare(CLI::App& command) {
   command.footer(
       "The arguments of the program follow --.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, or a fault in the program, 2 usage, 3 the program did not "
-      "build, or it failed. With --max-conflicts or --baseline the exit code is 1 for every "
-      "incomplete trace.\n"
+      "Exit codes: 0 ok, 1 more conflicts than allowed, a fault in the program, or a proposal that --verify cannot "
+      "confirm, 2 usage, 3 the program did not build, or it failed. With --max-conflicts or --baseline the exit code "
+      "is "
+      "1 for every incomplete trace.
+      "
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   command.option_defaults()->group("Input");
   command.add_option("FILE", program_.sources,
@@ -208,7 +210,10 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   if (verifies()) {
     outcome.verify = [this, run, folder](const driver::Reporting& reported) {
       try {
-        return verify(reported, program_, run, cache_folder(cache_), fixed_);
+        const std::string_view page = report::path_of(options.report.outputs, "--html");
+        const int code = verify(reported, program_, run, cache_folder(cache_), fixed_);
+        if (!page.empty()) driver::tell(fmt::format("{} was written before, and lacks the result of --verify", page));
+        return code;
       } catch (const BuildFailed& failed) {
         throw driver::CommandFailed(failed.exit_code, fmt::format("--verify: with the changes, {}", failed.what()),
                                     failed.details);

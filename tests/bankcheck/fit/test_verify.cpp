@@ -62,9 +62,15 @@ int main() {
   cudaDeviceSynchronize();
 }
 )";
-  const Outcome outcome = ended(0, bankcheck(emulate("--verify '" + path.string() + "'")));
+  const auto fixed = scratch.path() / "fixed";
+  const Outcome outcome = ended(1, bankcheck(emulate("--fixed '" + fixed.string() + "' '" + path.string() + "'")));
   CHECK_THAT(outcome.out, ContainsSubstring("not verified: k: tile: line 4 takes an address in the array\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("verified: nothing"));
+  CHECK_THAT(outcome.out, ContainsSubstring("\nmake the proposed change by hand, and run bankcheck emulate again"));
+  CHECK_THAT(outcome.err, ContainsSubstring("--verify: nothing was verified, because no proposed change could be app"));
+  CHECK_THAT(outcome.err, ContainsSubstring("--fixed: nothing is written to " + fixed.string() + "\n"));
+  CHECK_FALSE(std::filesystem::exists(fixed));
+  CHECK_THAT(ended(0, bankcheck(emulate("--fit '" + path.string() + "'"))).out,
+             ContainsSubstring("\nnext: --html report.html "));
   std::ofstream(path, std::ios::trunc) << R"(
 __global__ void k(int* out) {
   __shared__ int tile[32][32], column[32][32];
@@ -81,8 +87,20 @@ int main() {
   cudaDeviceSynchronize();
 }
 )";
-  CHECK_THAT(ended(0, bankcheck(emulate("--verify '" + path.string() + "'"))).out,
+  CHECK_THAT(ended(1, bankcheck(emulate("--verify '" + path.string() + "'"))).out,
              ContainsSubstring(": an index of a changed array reads another changed array\n"));
+}
+
+TEST_CASE("fit/verify/nothing_proposed", "[fit]") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "clean.cu";
+  std::ofstream(path) << "__global__ void k() { __shared__ int t[32]; t[threadIdx.x] = 1; }\n"
+                         "int main() { k<<<1, 32>>>(); cudaDeviceSynchronize(); }\n";
+  const auto page = scratch.path() / "page.html";
+  const Outcome outcome =
+      ended(0, bankcheck(emulate("--verify --html '" + page.string() + "' '" + path.string() + "'")));
+  CHECK_THAT(outcome.out, ContainsSubstring("nothing to verify: no change is proposed\n"));
+  CHECK_THAT(outcome.err, ContainsSubstring("was written before, and lacks the result of --verify\n"));
 }
 
 /// Transposes, and adds what `extra` says.
