@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/numbers.hpp>
 #include "bankcheck/explorer/fix.hpp"
 #include "bankcheck/explorer/typed_access.hpp"
 #include "bankcheck/predict/predict.hpp"
@@ -113,8 +114,12 @@ TypedCode code_of(const ordered_json& asked) {
   TypedCode code{asked.at("index"), asked.value("declaration", ""), {}, {}};
   code.block = asked.value("block", TypedCode{}.block);
   for (const unsigned size : code.block) {
-    if (size < 1 || size > 1024) throw FieldError("block", "a block has 1 to 1024 threads in each dimension");
+    if (size < 1 || size > 1024) throw FieldError("block", "a block has 1 to 1,024 threads in each dimension");
   }
+  const auto [x, y, z] = code.block;
+  if (const std::uint64_t threads = std::uint64_t{x} * y * z; threads > 1024)
+    throw FieldError("block",
+                     fmt::format("a block has at most 1,024 threads, and this one {}", support::grouped(threads)));
   code.variables = asked.value("variables", code.variables);
   return code;
 }
@@ -150,7 +155,9 @@ ordered_json answer_to(const ordered_json& asked) {
                          {"type", typed->type},
                          {"values", typed->values},
                          {"lane_name", typed->lane_name},
-                         {"is_outside", typed->is_outside}});
+                         {"lane_is_element", typed->lane_is_element},
+                         {"outside", typed->outside},
+                         {"block_hint", typed->block_hint}});
   }
   if (asked.contains("svg")) json["page"]["svg"] = svg_of(prediction);
   return json;

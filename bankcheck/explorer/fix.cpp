@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "bankcheck/fit/fit.hpp"
+#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::explorer {
 namespace {
@@ -44,16 +46,33 @@ std::string bracketed(const std::vector<std::string>& texts) {
   return text;
 }
 
-/// A fix of a layout of CuTe: offsets are swizzled.
-ordered_json cute_fix(const TypedAccess& typed, const TypedCode& code, const std::string& cute) {
-  const bool is_index = code.declaration.empty();
-  const std::string& old = is_index ? code.index : code.declaration;
+/// A fix of a layout of CuTe, as the field's new text.
+ordered_json cute_fix(const TypedAccess& typed, const std::string& text) {
+  return {{"code", {text}}, {"apply", {{typed.layout_in_index ? "index" : "declaration", text}}}};
+}
+
+std::string& layout_field(const TypedAccess& typed, TypedCode& code) {
+  return typed.layout_in_index ? code.index : code.declaration;
+}
+
+/// The text of a field with a swizzle of its layout.
+std::string with_swizzle(const TypedAccess& typed, TypedCode code, const std::string& cute) {
+  const std::string& old = layout_field(typed, code);
   const std::string layout = old.substr(typed.layout_at);
-  const bool is_written = layout.starts_with("(");
-  const std::string text =
-      old.substr(0, typed.layout_at) +
-      (is_written ? fmt::format("{} o {}", cute, layout) : fmt::format("composition({}{{}}, {})", cute, layout));
-  return {{"code", {text}}, {"apply", {{is_index ? "index" : "declaration", text}}}};
+  const bool is_code = layout.find("ayout") != std::string::npos;  // not as CuTe prints it
+  return old.substr(0, typed.layout_at) +
+         (is_code ? fmt::format("composition({}{{}}, {})", cute, layout) : fmt::format("{} o {}", cute, layout));
+}
+
+/// The text of a field without the swizzle of its layout.
+std::string without_swizzle(const TypedAccess& typed, TypedCode code) {
+  const std::string& old = layout_field(typed, code);
+  std::string layout = old.substr(typed.layout_at);
+  const std::size_t call = layout.find("composition("),
+                    end = layout.find_first_of(call == std::string::npos ? "o\xE2" : ",", layout.find('>'));
+  layout = std::string(source::trimmed(layout.substr(end + (layout[end] == '\xE2' ? 3 : 1))));
+  if (call != std::string::npos) layout.erase(layout.rfind(')'));
+  return old.substr(0, typed.layout_at) + layout;
 }
 
 /// Code, and what to put into the fields of the page.
@@ -75,17 +94,39 @@ ordered_json code_of(const TypedAccess& typed, const fit::Change& change, const 
   return {{"code", lines}, {"apply", apply}};
 }
 
+/// The swizzles that do better than the layout's own, and the layout without one if that does.
+ordered_json other_swizzles(const predict::Prediction& prediction, const TypedAccess& typed, TypedCode code) {
+  layout_field(typed, code) = without_swizzle(typed, code);
+  const TypedAccess plain = typed_access(code, prediction.width, prediction.mask);
+  predict::Prediction without = prediction;
+  without.addresses = plain.addresses;
+  without.cost = predict::cost_or_refuse(*prediction.architecture, without.access());
+  ordered_json answer = fix_of(without, &plain, code), fixes = ordered_json::array();
+  const unsigned before = prediction.cost.passes;
+  if (without.cost.passes < before) {
+    fixes.push_back({{"change", "no swizzle"}, {"passes", without.cost.passes}, {"bytes", 0}});
+    fixes.back().update(cute_fix(plain, layout_field(plain, code)));
+  }
+  for (const ordered_json& fix : answer["fixes"]) {
+    if (fix["passes"] < before) fixes.insert(fix["passes"] < without.cost.passes ? fixes.begin() : fixes.end(), fix);
+  }
+  answer.update({{"passes", before}, {"fixes", fixes}});
+  return answer;
+}
+
 /// Why no layout is looked for; "" if one is.
 std::string why_not(const TypedAccess* typed) {
   if (typed == nullptr || typed->lengths.empty()) return "";
   if (typed->subscripts.size() != typed->lengths.size())
     return fmt::format("A fix needs all indices of {} in brackets.", typed->name);
-  return typed->is_outside ? fmt::format("An index is outside of its dimension of {}.", typed->name) : "";
+  return typed->outside;
 }
 
 }  // namespace
 
 ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* typed, const TypedCode& code) {
+  if (typed != nullptr && typed->layout && typed->layout->is_swizzled())
+    return other_swizzles(prediction, *typed, code);
   if (const std::string why = why_not(typed); !why.empty()) return {{"error", why}};
   std::uint64_t end = 0;
   banks::for_each_lane(prediction.mask, [&](unsigned lane) {
@@ -110,12 +151,17 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
                       {"ideal", array.ideal},
                       {"least", array.bound},
                       {"reason", array.facts.why_fixed},
+                      {"is_layout", typed != nullptr && typed->layout.has_value()},
                       {"fixes", ordered_json::array()}};
   if (array.chosen == 0) return answer;
   std::vector<std::size_t> order{array.chosen};
   for (std::size_t i = 1; i < array.options.size(); ++i) {
     if (i != array.chosen) order.push_back(i);
   }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {  // of equals, the one that is easier to read first
+    const fit::Option& option = array.options[i].option;
+    return std::tuple(option.passes, std::max(option.bytes, bytes), option.change.kind() != fit::ChangeKind::pad);
+  });
   for (const std::size_t i : order) {
     const fit::Option& option = array.options[i].option;
     const auto form = form_of(option.change, shape);
@@ -123,10 +169,11 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
     ordered_json fix{{"change", to_string(option.change.kind())},
                      {"passes", option.passes},
                      {"bytes", option.bytes > bytes ? option.bytes - bytes : 0}};
-    const std::string cute = cute_name(option.change, unsigned(shape.element));
+    const bool of_bytes = typed != nullptr && typed->layout && typed->layout->element_bytes() > 0;  // smem_ptr[16b]
+    const std::string cute = cute_name(option.change, of_bytes ? 1 : unsigned(shape.element));
     if (typed != nullptr && typed->layout) {
-      if (cute.empty() || typed->layout->is_swizzled()) continue;
-      fix.update(cute_fix(*typed, code, cute));
+      if (cute.empty()) continue;
+      fix.update(cute_fix(*typed, with_swizzle(*typed, code, cute)));
     } else if (*form == IndexForm::elements) {
       fix["code"] = {fmt::format("// elements of {} bytes instead of {}: add a member to the type",
                                  shape.element + option.change.pads[0].bytes, shape.element)};

@@ -136,6 +136,18 @@ void read_array(const TypedCode& code, Variables& variables, TypedAccess& access
   }
 }
 
+[[noreturn]] void ask_for_declaration(std::string_view name, std::size_t dimensions) {
+  throw FieldError("declaration", fmt::format("declare the array {0}, for example as float {0}{1}", name,
+                                              dimensions == 1   ? "[1024]"
+                                              : dimensions == 2 ? "[32][32]"
+                                                                : "[4][32][32]"));
+}
+
+/// Whether "s[" at this token is declared there, as in "float s[": it follows a type.
+bool is_declared_at(const SourceTokens& code, std::size_t i) {
+  return i > 0 && code.is_name(i - 1) && !code.is(i - 1, "return") && !code.is(i - 1, "else") && !code.is(i - 1, "do");
+}
+
 /// The subscripts of the first use of the array. Without one the whole text is one subscript.
 std::vector<std::string> subscripts_of(std::string_view index, const TypedAccess& access) {
   const SourceTokens code(index);
@@ -159,27 +171,40 @@ std::vector<std::string> subscripts_of(std::string_view index, const TypedAccess
     }
     throw ExpressionError("a ')' is missing at the end");
   }
-  std::size_t use = 0;
-  const auto is_use = [&](std::size_t i) {
-    return code.is_name(i) && code.is(i + 1, "[") && (access.name.empty() || code.is(i, access.name));
-  };
-  while (use < code.tokens.size() && !is_use(use)) ++use;
-  if (use == code.tokens.size()) return {std::string(index)};
+  std::size_t use = code.tokens.size(), other = use;  // the first use of the array, and that of another one
+  for (std::size_t i = code.tokens.size(); i-- > 0;) {
+    if (!code.is_name(i) || !code.is(i + 1, "[")) continue;
+    const bool is_own = access.name.empty() || code.is(i, access.name);
+    if (is_own && is_declared_at(code, i))
+      throw ExpressionError(fmt::format("this declares {0}: add an access, as in {0}[threadIdx.x]", code.text(i)));
+    (is_own ? use : other) = i;
+  }
+  const bool is_other = use == code.tokens.size();
+  if (is_other && other == use) return {std::string(index)};
+  use = is_other ? other : use;
   for (std::size_t i = use + 1; code.is(i, "["); i = code.closing(i) + 1) {
     if (code.closing(i) == code.tokens.size()) throw ExpressionError("a ']' is missing");
     parts.push_back(extract(code.tokens[i].end, code.tokens[code.closing(i)].begin));
   }
   const std::size_t wanted = std::max<std::size_t>(access.lengths.size(), 1);
+  if (is_other) ask_for_declaration(code.text(use), parts.size());
   if (parts.size() == wanted) return parts;
-  if (access.name.empty())
-    throw FieldError("declaration", fmt::format("declare the array {0}, for example as float {0}{1}", code.text(use),
-                                                parts.size() == 2 ? "[32][32]" : "[4][32][32]"));
+  if (access.name.empty()) ask_for_declaration(code.text(use), parts.size());
   throw ExpressionError(fmt::format("{} has {}, and the index has {}", access.name,
                                     support::plural(wanted, "dimension", "dimensions"), parts.size()));
 }
 
-/// The element that a lane accesses, in the order of memory.
-std::uint64_t element_of(TypedAccess& access, const predict::IndexNames& names, unsigned lane) {
+/// "threadIdx.x reaches 31, but s has 16 rows".
+std::string outside_text(const TypedAccess& access, std::size_t dimension, std::int64_t value) {
+  const std::size_t count = access.lengths.size();
+  const std::string one = count != 2 ? "element" : dimension == 0 ? "row" : "column";
+  return fmt::format("{} {} {}, but {} has {}{}", access.subscripts[dimension], value < 0 ? "is" : "reaches", value,
+                     access.name, support::plural(access.lengths[dimension], one, one + "s"),
+                     count > 2 ? fmt::format(" in dimension {}", dimension + 1) : "");
+}
+
+/// The element that a lane accesses, in the order of memory. `furthest`: the subscript that leaves its dimension most.
+std::uint64_t element_of(TypedAccess& access, const predict::IndexNames& names, unsigned lane, std::int64_t& furthest) {
   const std::vector<std::string>& subscripts = access.subscripts;
   const bool has_all = subscripts.size() == access.lengths.size();
   std::vector<std::uint64_t> values;
@@ -191,7 +216,11 @@ std::uint64_t element_of(TypedAccess& access, const predict::IndexNames& names, 
       throw ExpressionError(fmt::format("coordinate {} is negative (tid {})", value, lane));
     if (value > limit || value < -limit) throw ExpressionError("an index is too large");
     values.push_back(std::uint64_t(value));
-    access.is_outside |= has_all && std::uint64_t(value) >= access.lengths[i];  // or negative
+    const bool leaves = has_all && std::uint64_t(value) >= access.lengths[i];  // or negative
+    if (leaves && (access.outside.empty() || value > furthest)) {
+      access.outside = outside_text(access, i, value);
+      furthest = value;
+    }
     element = element * (i > 0 ? std::int64_t(access.lengths.empty() ? 1 : access.lengths[i]) : 1) + value;
     if (element > limit || element < -limit) throw ExpressionError("an index is too large");
   }
@@ -204,6 +233,18 @@ std::uint64_t element_of(TypedAccess& access, const predict::IndexNames& names, 
   return std::uint64_t(element);
 }
 
+/// A block of more rows with which no index leaves its dimension: " set the block, for example 16 x 16"; or "".
+std::string block_hint(const TypedCode& code, unsigned width, std::uint64_t mask) {
+  if (code.block[1] > 1 || code.block[2] > 1) return "";
+  for (const auto& [x, y] : {std::pair{32U, 8U}, {16U, 16U}, {8U, 8U}}) {
+    TypedCode other = code;
+    other.block = {x, y, 1};
+    if (typed_access(other, width, mask).outside.empty())
+      return fmt::format("set the block, for example {} x {}", x, y);
+  }
+  return "";
+}
+
 /// Rethrows what is wrong with a field as an error of this field.
 template <class Read>
 void in_field(const char* field, Read read) {
@@ -214,13 +255,23 @@ void in_field(const char* field, Read read) {
   }
 }
 
+/// Whether an index is one of a layout: not empty, and not code that uses another array.
+bool is_coordinate(std::string_view index, std::string_view name) {
+  const SourceTokens code(index);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (code.is_name(i) && code.is(i + 1, "[") && !code.is(i, name)) return false;
+  }
+  return !code.tokens.empty();
+}
+
 }  // namespace
 
 TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t mask) {
   TypedAccess access;
   access.mask = mask;
   Variables variables(code);
-  const bool is_declared = !source::trimmed(code.declaration).empty();
+  access.layout_in_index = predict::looks_like_cute_layout(code.index);
+  const bool is_declared = !access.layout_in_index && !source::trimmed(code.declaration).empty();
   in_field("declaration", [&] {
     if (is_declared && predict::looks_like_cute_layout(code.declaration)) {
       read_layout(code, access);
@@ -239,8 +290,9 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
   if (threads < banks::max_lanes) access.mask &= (std::uint64_t{1} << threads) - 1;
 
   in_field("index", [&] {
-    if (!is_declared && predict::looks_like_cute_layout(code.index)) {
-      access.layout.emplace(code.index);
+    access.lane_is_element = access.layout_in_index || (access.layout && !is_coordinate(code.index, access.name));
+    if (access.layout_in_index) access.layout.emplace(code.index);
+    if (access.lane_is_element) {
       access.subscripts = {"tid"};
     } else {
       access.subscripts = subscripts_of(code.index, access);
@@ -250,17 +302,22 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
     access.values = variables.values();
     predict::IndexNames names{code.block, {access.values.begin(), access.values.end()}};
     access.addresses.resize(banks::max_lanes);
+    std::int64_t furthest = 0;
     std::uint64_t bytes = access.lengths.empty() ? 0 : access.element;
     for (const std::uint64_t length : access.lengths) bytes *= length;
     banks::for_each_lane(access.mask, [&](unsigned lane) {
       if (!access.lane_name.empty()) names.values[access.lane_name] = lane;
-      const std::uint64_t element = element_of(access, names, lane), address = element * access.element;
+      const std::uint64_t element = element_of(access, names, lane, furthest), address = element * access.element;
       if (address > 0xFFFFFFFF)
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
       access.addresses[lane] = std::uint32_t(address);
-      access.is_outside |= bytes > 0 && address + access.width > bytes;
+      if (bytes > 0 && address + access.width > bytes && access.outside.empty())
+        access.outside = fmt::format("lane {} accesses bytes {} to {}, but {} has {}", lane, address,
+                                     address + access.width - 1, access.name, support::plural(bytes, "byte", "bytes"));
     });
   });
+  if (access.outside.empty() || access.lengths.size() < 2) return access;
+  access.block_hint = block_hint(code, width, mask);
   return access;
 }
 

@@ -13,7 +13,7 @@
 
 namespace bankwise::explorer {
 
-/// A sentence about one field of the page: "index", "declaration".
+/// A sentence about one field of the page: "index", "declaration", "block".
 struct FieldError : support::UsageError {
   FieldError(std::string name, const std::string& sentence) : UsageError(sentence), field(std::move(name)) {}
   std::string field;
@@ -34,13 +34,16 @@ struct TypedAccess {
   std::vector<std::uint64_t> lengths;          ///< of a declared array
   std::vector<std::string> dimensions;         ///< the same as typed
   std::optional<predict::CuteLayout> layout;   ///< instead of lengths
+  bool layout_in_index = false;                ///< the declaration, if any, is not used
   std::size_t layout_at = 0;                   ///< where its text begins in the declaration, or in the index
+  bool lane_is_element = false;                ///< lane k accesses element k of the layout: no coordinate was typed
   std::vector<std::string> subscripts;         ///< as typed, one for each dimension
   std::map<std::string, std::int64_t> values;  ///< of all variables of the code
   std::string lane_name;                       ///< a variable that was taken for the lane number
   std::uint64_t mask = 0;                      ///< active lanes that the block has
   std::vector<std::uint32_t> addresses;        ///< for each lane
-  bool is_outside = false;  ///< an index is outside of its dimension, or an access ends past the declared array
+  std::string outside;     ///< which index is outside of its dimension, or which access ends past the declared array
+  std::string block_hint;  ///< what would bring it inside: "set the block, for example 16 x 16"
 
   unsigned width = 0;  ///< bytes per lane
   bool is_declared() const { return !lengths.empty() || layout; }

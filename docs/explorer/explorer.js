@@ -1,11 +1,12 @@
 import {linkOf, valuesOf, variablesOf} from './link.js';
-import {load, pasted} from './model.js';
+import {blockOf, load, pasted, splitPaste} from './model.js';
 import {bankTable, element, fileOf, isDark, showPass, stepsOf, thumbnail, tilePicture} from './pictures.js';
 import {defaults, presets} from './presets.js';
 
 const at = id => document.getElementById(id);
 const fields = Object.keys(defaults).filter(field => field !== 'variables');  // those with an element
 
+let unknown = '';  // what a link names and this page does not know
 const pastedLesson = 'This is the pasted access. The index does not apply until you change it.';
 const isStill = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -19,10 +20,12 @@ const state = () => ({...Object.fromEntries(fields.map(field => [field, at(field
 
 function show(values) {
   variables = values.variables;
+  unknown = '';
   for (const field of fields) {
     const options = at(field).options;
     const fits = !options || [...options].some(option => option.value === values[field]);
     at(field).value = fits ? values[field] : defaults[field];
+    if (!fits) unknown += `The link has “${values[field]}” for ${at(field).labels[0].textContent}, which this page does not know. `;
   }
 }
 
@@ -31,20 +34,20 @@ const maskOf = lanes => {
   return lanes === '' ? '' : ((1n << BigInt(count)) - 1n).toString(16);
 };
 
-function blockOf(text) {
-  const sizes = text.split(/[^0-9]+/).filter(Boolean).map(Number);
-  return sizes.length ? {block: [...sizes, 1, 1].slice(0, 3)} : {};
-}
-
 function predict(architecture, values, more = {}) {
-  const {index, declaration, block, operation, width, lanes, paste} = values;
+  const {index, declaration, operation, width, lanes, paste} = values;
+  let block;
   try {
     if (paste.trim()) return ask({...pasted(paste), architecture, ...more});
+    block = blockOf(values.block);
   } catch (error) {
-    return {error: error.message, field: 'paste'};
+    return {error: error.message, field: paste.trim() ? 'paste' : 'block'};
   }
-  return ask({architecture, index, declaration, ...blockOf(block), variables: variablesOf(values.variables), operation,
+  const answer = ask({architecture, index, declaration, ...block, variables: variablesOf(values.variables), operation,
     width: Number(width), mask: maskOf(lanes), ...more});
+  const {outside, block_hint: hint} = answer.page ?? {};
+  if (!outside) return answer;
+  return {page: answer.page, isOutside: true, error: outside + (hint && ': ' + hint), field: hint ? 'block' : 'declaration'};
 }
 
 const range = (least, most) => (least === most ? String(least) : `${least} to ${most}`);
@@ -56,6 +59,22 @@ function headline({passes, passes_max: most, ideal, conflicts_max: conflicts, wi
   if (!conflicts) return `No conflict: ${counted(range(passes, most), 'pass')}${why}`;
   return `${range(Math.ceil(passes / ideal), Math.ceil(most / ideal))}-way conflict: ` +
     `${counted(range(passes, most), 'pass')} instead of ${ideal}`;
+}
+
+/** Which lanes meet in which bank, for the lane group with the most passes. */
+function explanation({page: {pictures}}) {
+  if (!pictures.length) return '';
+  const passes = group => Number(group.title.match(/(\d+)\D*$/)?.[1]);
+  const [worst] = pictures.filter(group => group.collides.length).sort((a, b) => passes(b) - passes(a));
+  if (!worst) return 'No bank has to be asked twice for the lanes that are served together.';
+  const turns = bank => worst.rows.filter(({lanes}) => lanes[bank].length).length;
+  const bank = worst.collides.reduce((most, each) => (turns(each) > turns(most) ? each : most));
+  const lanes = worst.rows.map(row => row.lanes[bank][0]).filter(lane => lane !== undefined);
+  const [served, cost] = worst.title.split(': ');
+  const named = lanes.length === 2 ? `${lanes[0]} and ${lanes[1]} both need`
+    : lanes.length < 6 ? `${lanes.slice(0, -1).join(', ')} and ${lanes.at(-1)} need`
+      : `${lanes.slice(0, 3).join(', ')} and ${lanes.length - 3} more need`;
+  return `Lanes ${named} bank ${bank}: ${cost}${pictures.length > 1 ? ` for ${served}` : ''}.`;
 }
 
 function costs(results) {
@@ -102,7 +121,7 @@ function pictures([name, result]) {
   const tile = tilePicture(result, `${headline(result)} (${name})`);
   const region = {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': `banks and passes on ${name}`};
   const array = element('figure', {class: result.page.table.columns > 40 ? 'array wide' : 'array'},
-    element('figcaption', {}, `${result.page.name || 'memory'}, a colour for each bank of ${name}`), tile,
+    element('figcaption', {}, `${result.page.name || 'memory'} on ${name}: colour = bank, circle = lane, in red where it shares a bank`), tile,
     saving(() => fileOf(tile), 'The picture', `${result.page.name || 'memory'}.svg`));
   const banks = element('figure', {}, element('figcaption', {}, `which bank serves which lane, pass by pass`),
     element('div', region, ...result.page.pictures.map(bankTable)),
@@ -157,12 +176,14 @@ function resetPasses() {
 // --- The fix ---
 
 function showFixes() {
+  if (at('fixes').childNodes.length) return at('fixes').replaceChildren();
   const values = state(), fit = predict(values.arch, values, {fit: true});
   const cards = (fit.fixes ?? []).map(({change, passes, bytes, code, apply}) => {
     const cost = `${counted(passes, 'pass')} instead of ${fit.passes}, ${bytes ? `${bytes} bytes more` : 'no more memory'}`;
     const text = code.join('\n');
     const buttons = [button('Copy code', () => copy(text, 'The code'))];
     if (apply) buttons.unshift(button('Apply', () => {
+      history.pushState(null, '', location.href);  // so that Back undoes it
       for (const [field, value] of Object.entries(apply)) at(field).value = value;
       ownAccess();
       at('headline').scrollIntoView({block: 'nearest'});
@@ -173,8 +194,9 @@ function showFixes() {
   const least = fit.least === fit.passes;
   const why = fit.error || (fit.reason ? `Nothing to propose: ${fit.reason}.`
     : least ? 'No layout helps: these lanes need the same word or the same bank in turn wherever the data lies.'
-      : 'No padding and no XOR swizzle helps: no change of the layout is better for exactly these addresses.');
-  const note = 'Found by the search of bankcheck fit for this access alone. Use the same index for every access to the array; ' +
+      : fit.is_layout ? 'No XOR swizzle of this layout was found that is better; other strides were not tried.'
+        : 'No padding and no XOR swizzle helps: no change of the layout is better for exactly these addresses.');
+  const note = 'Found for this access alone. Use the same index for every access to the array; the command ' +
     'bankcheck emulate --fit weighs all accesses of a kernel.';
   at('fixes').replaceChildren(...(cards.length ? [...cards, element('p', {class: 'hint'}, note)] : [element('p', {}, why)]));
 }
@@ -182,9 +204,10 @@ function showFixes() {
 // --- The form ---
 
 /** A field for each variable. They stay while only their values change, so that the focus does. */
-function showVariables({page: {values = {}, lane_name: laneName}}) {
+function showVariables({operation, width, page: {values = {}, lane_name: laneName, lane_is_element: isElement}}) {
   const box = at('variables'), names = Object.keys(values);
-  const text = laneName ? `${laneName} is taken for the number of the lane.` : '';
+  const text = laneName ? `${laneName} is taken for the number of the lane.`
+    : isElement ? `Assumed: lane k accesses element k of the layout, ${width} ${width === 1 ? 'byte' : 'bytes'}, ${operation}.` : '';
   const shown = [...box.querySelectorAll('input')].map(input => input.name);
   if (shown.join() === names.join() && box.dataset.text === text) return;
   box.dataset.text = text;
@@ -206,17 +229,19 @@ function update() {
   const names = [values.arch, values.versus].filter((name, i, all) => name && all.indexOf(name) === i);
   const results = names.map(name => [name, predict(name, values)]), good = results.filter(([, result]) => !result.error);
   const [first] = results[0][1].error ? good : results, failure = good.length ? null : results[0][1];
-  at('headline').textContent = failure ? 'This access cannot be computed' : headline(first[1]);
-  at('headline').className = failure ? '' : first[1].conflicts_max ? 'bad' : 'good';
+  at('headline').textContent = failure?.isOutside ? failure.error + '.'
+    : failure ? 'This access cannot be computed' : headline(first[1]);
+  at('headline').className = failure?.isOutside ? 'bad' : failure ? '' : first[1].conflicts_max ? 'bad' : 'good';
   document.title = failure ? 'Bank conflict explorer' : `${headline(first[1])} · Bank conflict explorer`;
-  at('error').textContent = failure ? sentence(failure.error)
-    : first[1].page.is_outside ? `An index is outside of its dimension of ${first[1].page.name}.` : '';
-  for (const field of ['index', 'declaration', 'paste']) at(field).setAttribute('aria-invalid', failure?.field === field);
+  at('error').textContent = unknown + (failure && !failure.isOutside ? sentence(failure.error) : '');
+  at('why').textContent = failure ? '' : explanation(first[1]);
+  for (const field of ['index', 'declaration', 'block', 'paste']) at(field).setAttribute('aria-invalid', failure?.field === field);
   at('fix').hidden = Boolean(failure) || !first[1].conflicts_max;
   at('fixes').replaceChildren();
   at('costs').replaceChildren(...(failure ? [] : [costs(results)]));
   at('pictures').replaceChildren(...good.flatMap(pictures));
-  if (first) showVariables(first[1]);
+  const shown = first?.[1] ?? failure;
+  if (shown.page) showVariables(shown);
   resetPasses();
   showSliders(values);
   const same = preset => fields.every(field => ['arch', 'versus'].includes(field) || values[field] === valueIn(preset, field));
@@ -229,7 +254,7 @@ function update() {
 const valueIn = (preset, field) => preset[field] ?? (['index', 'declaration'].includes(field) ? '' : defaults[field]);
 
 function changed() {
-  at('shared').textContent = '';
+  at('shared').textContent = unknown = '';
   try {
     history.replaceState(null, '', linkOf(state()));
   } catch {
@@ -238,26 +263,34 @@ function changed() {
   update();
 }
 
-/** Fields were changed by hand, so that no pasted access applies any more. */
+/** Fields were changed by hand, so that no pasted access applies any more. A pasted declaration goes to its field. */
 function ownAccess() {
+  const [declaration, index] = splitPaste(at('index').value);
+  if (declaration) [at('declaration').value, at('index').value] = [declaration, index];
   at('paste').value = '';
   changed();
 }
 
-/** The column of a tile that the sliders describe. */
+const rowOf = /\[\s*(\d+)(?:\s*\+\s*(\d+))?\s*\](\s*;?\s*)$/;  // the last dimension of a declaration
+const columnOf = /^tile\[threadIdx\.x\]\[i(?: \^ (?:\(threadIdx\.x & (\d+)\)|threadIdx\.x))?\]$/;
+
+/** Writes the row length and the padding into the declaration, and the swizzle into the index of a column. */
 function build() {
   const padding = Number(at('padding').value), mask = 2 ** Number(at('swizzle').value) - 1;
-  at('declaration').value = `float tile[32][${at('stride').value}${padding ? ` + ${padding}` : ''}]`;
-  at('index').value = `tile[threadIdx.x][${mask ? `i ^ (threadIdx.x & ${mask})` : 'i'}]`;
+  const row = at('stride').value + (padding ? ` + ${padding}` : '');
+  at('declaration').value = at('declaration').value.replace(rowOf, (all, length, pad, end) => `[${row}]${end}`);
+  if (columnOf.test(at('index').value)) at('index').value = `tile[threadIdx.x][${mask ? `i ^ (threadIdx.x & ${mask})` : 'i'}]`;
   ownAccess();
 }
 
-/** Sets the sliders to what the code says, if it is such a column. */
-function showSliders({index, declaration}) {
-  const row = declaration.match(/\]\[(\d+)(?: \+ (\d+))?\]$/), mask = index.match(/\^ \(?threadIdx\.x(?: & (\d+)\))?\]$/);
+/** Sets the sliders to what the code says. They are hidden where they could not write it. */
+function showSliders({index, declaration, paste}) {
+  const row = declaration.match(rowOf), column = index.match(columnOf);
+  at('sliders').hidden = !row || paste.trim() !== '' || row[1] > Number(at('stride').max) || row[2] > Number(at('padding').max);
+  at('swizzle').parentElement.hidden = !column;
   if (row) at('stride').value = row[1];
   if (row) at('padding').value = row[2] ?? 0;
-  at('swizzle').value = mask ? Math.log2(Number(mask[1] ?? 31) + 1) : 0;
+  at('swizzle').value = !column?.[0].includes('^') ? 0 : Math.log2(Number(column[1] ?? 31) + 1);
   for (const name of ['stride', 'padding', 'swizzle']) at(name + '_value').textContent = at(name).value;
 }
 
@@ -291,6 +324,7 @@ async function begin() {
   fill(ask({}));
   for (const field of ['index', 'declaration', 'block', 'operation', 'width', 'lanes']) at(field).addEventListener('input', ownAccess);
   for (const field of ['arch', 'versus', 'paste']) at(field).addEventListener('input', changed);
+  for (const field of ['arch', 'versus', 'operation', 'width']) at(field).addEventListener('change', ['arch', 'versus'].includes(field) ? changed : ownAccess);
   for (const name of ['stride', 'padding', 'swizzle']) at(name).addEventListener('input', build);
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
   at('fix').addEventListener('click', showFixes);
@@ -305,7 +339,7 @@ async function begin() {
   window.addEventListener('hashchange', () => { show(valuesOf(location.hash)); update(); });
   show(valuesOf(location.hash));
   redraw();
-  for (const id of ['actions', 'code', 'presets', 'results', 'settings']) at(id).hidden = false;
+  for (const id of ['actions', 'code', 'presets', 'results', 'settings', 'terms']) at(id).hidden = false;
   document.body.dataset.ready = '1';
 }
 

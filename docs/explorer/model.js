@@ -23,6 +23,20 @@ export function pasted(line) {
   return text.startsWith('{') ? fromPattern(text) : fromRow(text.split(',').map(field => field.trim()));
 }
 
+/** "16 x 16", "dim3(16, 16)" or nothing as the block of a question. Throws an Error with a sentence. */
+export function blockOf(text) {
+  if (!text.trim()) return {};
+  const sizes = text.match(/^\s*(?:dim3\b[\s\w]*)?\(?\s*(\d+)(?:\s*[x×*,\s]\s*(\d+))?(?:\s*[x×*,\s]\s*(\d+))?\s*\)?\s*;?\s*$/i);
+  if (!sizes) throw new Error(`'${text.trim().slice(0, 20)}' is not a block: type its threads, as in 256 or 16 x 16`);
+  return {block: sizes.slice(1).map(size => Math.min(Number(size ?? 1), 1e9))};
+}
+
+/** "__shared__ float s[16][17]; s[tid][0]" as the declaration and the access; ["", text] if no declaration is first. */
+export function splitPaste(text) {
+  const found = text.match(/^\s*((?!return\b|else\b)(?:[\w:<>]+(?:\([^)]*\))?\s+)+\w+\s*(?:\[[^\]]*\]\s*)+);\s*(\S[^]*)$/);
+  return found ? [found[1].trim(), found[2]] : ['', text];
+}
+
 const wholeNumber = text => {
   if (!/^\d{1,10}$/.test(text)) throw new Error(`'${text.slice(0, 20)}' is not a number`);
   return Number(text);

@@ -33,12 +33,12 @@ function clashingLanes({pictures}) {
   return lanes;
 }
 
-const cell = 20, left = 34, top = 40;
+const cell = 20, left = 50, top = 54;
 
 /** The array: rows and columns as the program has them, each element in the colour of its bank. */
 export function tilePicture(result, title) {
   const {page: {table, addresses, name, type}, width, mask} = result, colours = palette();
-  const {columns, rows, bytes, offsets, banks, bank_bytes: bankBytes} = table;
+  const {columns, rows, bytes, offsets, banks, bank_bytes: bankBytes, is_array: isArray} = table;
   const lanesOf = Array.from({length: offsets.length}, () => []), active = BigInt(mask);
   const cellsAt = new Map();  // by offset, in pieces that no element crosses
   offsets.forEach((offset, number) => cellsAt.set(offset, number));
@@ -58,6 +58,9 @@ export function tilePicture(result, title) {
   picture.append(text(2, 15, title, 15, {'text-anchor': 'start', fill: colours.ink, 'font-weight': 600}));
   for (let column = 0; column < columns; column += columns > 40 ? 4 : 1)
     picture.append(text(left + (column + .5) * cell, top - 5, column, 9));
+  const half = top + rows.length * cell / 2;
+  picture.append(text(left + columns * cell / 2, top - 20, isArray ? 'column' : 'bank', 11),
+    text(14, half, 'row', 11, {transform: `rotate(-90 14 ${half})`}));
   rows.forEach((row, y) => picture.append(text(left - 6, top + (y + .68) * cell, row, 9, {'text-anchor': 'end'})));
   offsets.forEach((offset, number) => {
     const bank = Math.floor(offset / bankBytes) % banks, x = left + number % columns * cell;

@@ -115,17 +115,20 @@ for (let i = 0; i < 100; ++i) {
 
 // A fix has the passes that it promises, once it is applied.
 let applied = 0;
-for (let i = 0; i < 150; ++i) {
+for (let i = 0; i < 300; ++i) {
   const row = pick([8, 16, 32, 48, 64]), width = pick([0, 0, 8, 16]), typed = pick([
     {index: 'tile[threadIdx.x][i]', declaration: `float tile[32][${row}]`}, {index: `${row}*tid + ${4 * random(4)}`, declaration: ''},
     {index: `tile[ty][tx * 4 % ${row}]`, declaration: `float tile[32][${row}]`, block: [8, 8, 1]},
     {index: 'tile[ty][tx * 4]', declaration: `float tile[32][${row}]`, block: [8, 8, 1]},
     {index: `s[${row} * tid]`, declaration: 'extern __shared__ float s[];'},
-    {index: '(tid % 8, tid / 8 * 8)', declaration: `half (8,${row}):(${row},1)`}, {index: `(8,${row}):(${row},1)`, declaration: ''}]);
+    {index: '(tid % 8, tid / 8 * 8)', declaration: `half (8,${row}):(${row},1)`},
+    {index: '(tid % 8, tid / 8)', declaration: `${pick(['half', 'float'])} s = Swizzle<${pick(['3,3,3', '2,2,3', '3,2,4', '1,0,6'])}> o (8,${row}):(${row},1)`},
+    {index: '(tid % 8, tid / 8)', declaration: `auto s = composition(Swizzle<2,3,3>{}, make_layout(make_shape(8, ${row}), LayoutRight{}))`},
+    {index: `Sw<3,4,3> o smem_ptr[32b](unset) o (8,${row}):(${row},1)`, declaration: 'float left[3]'}, {index: `(8,${row}):(${row},1)`, declaration: ''}]);
   const asked = {architecture: pick(['sm_90', 'sm_70']), operation: 'load', width, ...typed}, before = ask(asked);
   if (before.error) continue;
   const {fixes, passes, error} = ask({...asked, fit: true});
-  if (before.page.is_outside !== Boolean(error)) fail(`${JSON.stringify(asked)}: ${error}`);
+  if (Boolean(before.page.outside) !== Boolean(error)) fail(`${JSON.stringify(asked)}: ${error}`);
   if (error) continue;
   if (passes !== before.passes) fail(`${JSON.stringify(asked)}: ${passes} passes instead of ${before.passes}`);
   for (const fix of fixes) {

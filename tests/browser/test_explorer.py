@@ -123,7 +123,7 @@ class Explorer(PageTest):
         self.open("#i=33*i")
         self.assertIn("i is taken for the number of the lane", self.text("variables"))
         self.open("#i=tile[tid%2B1][0]&d=float+tile[32][32]")
-        self.assertIn("outside of its dimension", self.text("error"))
+        self.assertEqual(self.text("headline"), "tid+1 reaches 32, but tile has 32 rows.")
 
     def test_the_array_in_the_colours_of_its_banks(self):
         cells = (
@@ -197,6 +197,8 @@ class Explorer(PageTest):
             self.assertEqual(self.browser.run("return document.getElementById('index').ariaInvalid"), "true")
         self.put("index", "tile[threadIdx.x][3]")
         self.assertEqual(self.text("error"), "Declare the array tile, for example as float tile[32][32].")
+        self.put("declaration", "float other[4]")
+        self.assertEqual(self.text("error"), "Declare the array tile, for example as float tile[32][32].")
         self.assertEqual(self.browser.run("return document.getElementById('declaration').ariaInvalid"), "true")
         self.put("index", "<img src=x onerror=hacked=1>")
         self.assertNotEqual(self.text("error"), "")
@@ -206,6 +208,42 @@ class Explorer(PageTest):
         self.put("declaration", "")
         self.put("index", "tid")
         self.assertEqual(self.text("error"), "")
+
+    def test_an_index_that_leaves_its_dimension_has_no_verdict(self):
+        self.put("index", "__shared__ float s[16][17]; s[threadIdx.x][threadIdx.y]")
+        self.assertEqual((self.value("declaration"), self.value("index")), ("__shared__ float s[16][17]", "s[threadIdx.x][threadIdx.y]"))
+        self.assertEqual(self.text("headline"), "threadIdx.x reaches 31, but s has 16 rows: set the block, for example 16 x 16.")
+        self.assertEqual((self.browser.run("return document.getElementById('block').ariaInvalid"), self.costs()), ("true", []))
+        self.put("block", "16 x 16")
+        self.assertEqual(self.text("headline"), "2-way conflict: 2 passes instead of 1")
+        self.assertEqual(self.text("why"), "Lanes 0 and 31 both need bank 0: 2 passes.")
+        for text, words in ("banana", "'banana' is not a block"), ("64 x 64", "at most 1,024 threads, and this one 4,096"):
+            self.put("block", text)
+            self.assertIn(words, self.text("error"))
+            self.assertEqual(self.browser.run("return document.getElementById('block').ariaInvalid"), "true")
+        self.put("block", "dim3(8, 4)")
+        self.assertEqual(self.text("error"), "")
+        self.put("index", "__shared__ float s[16][17];")
+        self.assertIn("This declares s", self.text("error"))
+        self.open("#i=s[tid]&d=float+s[16]")
+        self.assertEqual(self.text("headline"), "tid reaches 31, but s has 16 elements.")
+
+    def test_layouts(self):
+        self.put("index", "Swizzle<3,3,3> o (8,64):(64,1)")  # the array left over is not used
+        self.assertEqual(self.text("variables"), "Assumed: lane k accesses element k of the layout, 4 bytes, load.")
+        self.click("#fix")
+        self.assertEqual(self.text("fixes").count("Swizzle<"), 1)
+        self.click("#fixes .main")
+        self.assertEqual(self.text("headline"), "No conflict: 1 pass")
+        self.browser.run("history.back()")
+        time.sleep(0.3)
+        self.assertEqual(self.value("index"), "Swizzle<3,3,3> o (8,64):(64,1)")
+        self.click("#fix")
+        self.click("#fix")
+        self.assertEqual(self.text("fixes"), "")
+        self.put("index", "tile[threadIdx.x][i]")
+        self.put("declaration", "half s = (8,64):(64,1)")  # nor is the index
+        self.assertEqual(self.text("variables"), "Assumed: lane k accesses element k of the layout, 2 bytes, load.")
 
     def test_sliders_write_the_code(self):
         self.put("padding", "1")
@@ -218,6 +256,12 @@ class Explorer(PageTest):
         self.assertEqual(self.costs()[0][1], "4")
         self.put("stride", "48")
         self.assertEqual((self.value("declaration"), self.value("swizzle")), ("float tile[32][48]", "3"))
+        self.put("index", "s[threadIdx.y][threadIdx.x]")
+        self.put("declaration", "__shared__ int s[8][40];")
+        self.put("padding", "1")
+        self.assertEqual((self.value("declaration"), self.value("index")), ("__shared__ int s[8][40 + 1];", "s[threadIdx.y][threadIdx.x]"))
+        self.put("declaration", "")
+        self.assertTrue(self.browser.run("return document.getElementById('sliders').hidden"))
 
     def test_a_link_carries_the_state(self):
         self.assertIn(self.browser.run("return location.hash"), ["", "#"])
@@ -233,6 +277,7 @@ class Explorer(PageTest):
         self.assertEqual(self.value("index"), "(tid % 8 & 7, tid / 8 * 8)")
         self.open("#a=nothing&w=7&i=%3Cb%3E&l=1e999")
         self.assertEqual((self.value("arch"), self.value("width")), ("sm_90", ""))
+        self.assertIn("The link has “nothing” for Architecture, which this page does not know.", self.text("error"))
 
     def test_links_of_earlier_pages_work(self):
         for link, expected in (
