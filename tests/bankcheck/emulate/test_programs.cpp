@@ -26,7 +26,7 @@ TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {
     for (int i = 0; i < 8; ++i) said += "launch 1\n";
     CHECK_THAT(outcome.out, ContainsSubstring(said + "right\n"));
     // Launches that did not run count.
-    CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 blocks of 256 threads"));
+    CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 of 2,304 blocks of 256 threads watched"));
     CHECK_THAT(outcome.out,
                ContainsSubstring("incomplete: 58,650 of 58,880 blocks of 10 kernels were not watched (--max-"
                                  "groups 1); --verbose lists all of them\n"));
@@ -36,8 +36,8 @@ TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {
 TEST_CASE("emulate/programs/launch_limit", "[emulate]") {
   const Outcome outcome = emulate("--max-launches 1 " + source("repeats") + " -- 16");
   // In one place they cannot be told apart: the kernel is a member of an object.
-  CHECK_THAT(outcome.out, ContainsSubstring("increment: 40 launches, 64 blocks of 256 threads"));
-  CHECK_THAT(outcome.out, ContainsSubstring("decrement: 16 launches, 32 blocks of 256 threads"));
+  CHECK_THAT(outcome.out, ContainsSubstring("increment: 40 launches, 64 of 640 blocks of 256 threads watched"));
+  CHECK_THAT(outcome.out, ContainsSubstring("decrement: 16 launches, 32 of 256 blocks of 256 threads watched"));
 }
 
 TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
@@ -45,14 +45,14 @@ TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
   const std::string trace = (scratch.path() / "trace.jsonl").string();
   const Outcome outcome =
       ended(0, emulate("--max-groups 1 --kernel 'su*' --trace " + trace + " " + source("repeats") + " -- 16"));
-  CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 blocks"));
+  CHECK_THAT(outcome.out, ContainsSubstring("sum: 9 launches, 9 of 144 blocks"));
   CHECK(outcome.out.find("say: ") == std::string::npos);
   const Outcome reported = bankcheck("report " + trace);
-  CHECK_THAT(reported.out, ContainsSubstring("say: 8 launches, 1 block of 256 threads"));
-  CHECK_THAT(reported.out, ContainsSubstring("sum: 9 launches, 9 blocks of 256 threads"));
+  CHECK_THAT(reported.out, ContainsSubstring("say: 8 launches, 1 of 128 blocks of 256 threads watched"));
+  CHECK_THAT(reported.out, ContainsSubstring("sum: 9 launches, 9 of 144 blocks of 256 threads watched"));
   // In one place, several kernels.
   const Outcome decrement = emulate("--max-groups 1 --kernel decrement " + source("repeats") + " -- 16");
-  CHECK_THAT(decrement.out, ContainsSubstring("decrement: 16 launches, 16 blocks"));
+  CHECK_THAT(decrement.out, ContainsSubstring("decrement: 16 launches, 16 of 256 blocks"));
   CHECK(emulate("--kernel none " + source("endings")).code == 2);
 }
 
