@@ -167,7 +167,7 @@ const Terms& terms_of(trace::Maker maker);
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
 std::string where(const PlacedLine& line, const trace::Site& site);
 
-/// "3 launches, 15 blocks of 16 x 16 threads", "1 of 2 launches watched, ...", "1 launch, 3 of 6 blocks of ... watched".
+/// "3 launches, 15 blocks of 16 x 16 threads", "1 of 2 launches watched, ...", "1 launch, 3 of 6 blocks ... watched".
 std::string launches_text(const KernelReport& kernel, const Terms& terms);
 
 /// "load 4".

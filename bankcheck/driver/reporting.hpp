@@ -41,8 +41,8 @@ void declare_report_options(CLI::App& command, ReportOptions& options);
 /// empty path. Error: UsageError for a file that is no cubin, or has no lines unless it `may_be_empty`.
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty = false);
 
-/// Validators of options: CLI11 itself would accept -1 as a large number, and an unset shell variable must not disable a
-/// check.
+/// Validators of options: CLI11 itself would accept -1 as a large number, and an unset shell variable must not disable
+/// a check.
 std::string not_a_number(const std::string& text);
 std::string not_a_text(const std::string& text);
 
