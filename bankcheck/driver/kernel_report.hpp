@@ -110,6 +110,9 @@ struct WatchLimits {
   std::uint64_t max_launches = 0;  ///< of each size, if this is the only limit
 };
 
+/// The kernels that have one of some parts: "k" or "3 kernels".
+std::string whose(const std::vector<std::string_view>& kernels);
+
 /// Fills in KernelReport::watched_launches, as far as the limits tell.
 void count_watched_launches(std::vector<KernelReport>& kernels, const WatchLimits& limits);
 

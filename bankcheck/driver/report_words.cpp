@@ -222,4 +222,56 @@ std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost,
                      worst.warp, support::plural(cost.passes, "pass", "passes"), cost.ideal);
 }
 
+std::string whose(const std::vector<std::string_view>& kernels) {
+  return kernels.size() == 1 ? std::string(kernels[0]) : support::plural(kernels.size(), "kernel", "kernels");
+}
+
+bool is_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on) {
+  return report.cut_short || kernel.trace.blocks < launched_blocks(kernel.trace) || !on.incomplete.empty();
+}
+
+bool is_incomplete(const RunReport& report, const KernelReport& kernel) {
+  return std::ranges::any_of(kernel.reports, [&](auto& on) { return is_incomplete(report, kernel, on); });
+}
+
+void count_watched_launches(std::vector<KernelReport>& kernels, const WatchLimits& limits) {
+  for (KernelReport& kernel : kernels) {
+    std::uint64_t launches = 0, blocks = 0;
+    for (const trace::LaunchShape& shape : kernel.trace.shapes) {
+      const std::uint64_t watched = std::min(shape.launches, limits.max_launches);
+      launches += watched;
+      blocks += support::saturating_product(watched, trace::blocks_of(shape));
+    }
+    const bool is_all = launches == launches_of(kernel.trace);
+    if (limits.max_launches > 0 && !is_all && blocks == kernel.trace.blocks) kernel.watched_launches = launches;
+  }
+}
+
+std::string not_watched(std::span<const KernelReport> kernels, const Terms& terms, const WatchLimits& limits) {
+  std::uint64_t launched = 0, missing = 0, launches = 0, missing_launches = 0;
+  std::vector<std::string_view> names;
+  bool ended = false, whole_launches = true;
+  for (const KernelReport& kernel : kernels) {
+    const std::uint64_t blocks = launched_blocks(kernel.trace);
+    if (kernel.trace.blocks >= blocks) continue;
+    launched += blocks;
+    missing += blocks - kernel.trace.blocks;
+    launches += launches_of(kernel.trace);
+    missing_launches += launches_of(kernel.trace) - kernel.watched_launches.value_or(0);
+    whole_launches &= kernel.watched_launches.has_value();
+    ended |= std::ranges::any_of(kernel.trace.diagnoses, &trace::DiagnosisRecord::ended);
+    names.emplace_back(kernel.name);
+  }
+  if (missing == 0) return "";
+  std::string why = limits.typed.empty() && ended ? "a fault ended the launch" : limits.typed;
+  if (whole_launches) {
+    why = fmt::format("only the first{} of each size: {}",
+                      limits.max_launches == 1 ? "" : fmt::format(" {}", limits.max_launches), why);
+  }
+  return fmt::format("{} of {} {} of {} were not watched{}",
+                     support::grouped(whole_launches ? missing_launches : missing),
+                     support::grouped(whole_launches ? launches : launched), whole_launches ? "launches" : terms.blocks,
+                     whose(names), why.empty() ? "" : " (" + why + ")");
+}
+
 }  // namespace bankwise::driver
