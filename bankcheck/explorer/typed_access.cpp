@@ -279,6 +279,10 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
       read_array(code, variables, access);
     }
   });
+  if (access.layout_in_index) {
+    in_field("index", [&] { access.layout.emplace(code.index); });
+    access.element = access.layout->element_bytes();
+  }
   std::set<std::string> declared;
   for (const auto& each : variables.values()) declared.insert(each.first);
   access.width = width > 0 ? width : access.element > 0 ? unsigned(std::min<std::uint64_t>(access.element, 16)) : 4;
@@ -291,7 +295,6 @@ TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t ma
 
   in_field("index", [&] {
     access.lane_is_element = access.layout_in_index || (access.layout && !is_coordinate(code.index, access.name));
-    if (access.layout_in_index) access.layout.emplace(code.index);
     if (access.lane_is_element) {
       access.subscripts = {"tid"};
     } else {

@@ -196,9 +196,11 @@ function showFixes() {
     : least ? 'No layout helps: these lanes need the same word or the same bank in turn wherever the data lies.'
       : fit.is_layout ? 'No XOR swizzle of this layout was found that is better; other strides were not tried.'
         : 'No padding and no XOR swizzle helps: no change of the layout is better for exactly these addresses.');
-  const note = 'Found for this access alone. Use the same index for every access to the array; the command ' +
-    'bankcheck emulate --fit weighs all accesses of a kernel.';
-  at('fixes').replaceChildren(...(cards.length ? [...cards, element('p', {class: 'hint'}, note)] : [element('p', {}, why)]));
+  const home = at('home')?.href, command = element('code', {}, 'bankcheck emulate --fit');
+  const note = ['Found for this access alone. Use the same index for every access to the array; ',
+    home ? element('a', {href: home.replace(/\/$/, '') + '/blob/main/docs/cli.md#bankcheck-emulate'}, command) : command,
+    ' weighs all accesses of a kernel.'];
+  at('fixes').replaceChildren(...(cards.length ? [...cards, element('p', {class: 'hint'}, ...note)] : [element('p', {}, why)]));
 }
 
 // --- The form ---

@@ -355,6 +355,10 @@ class Explorer(PageTest):
         self.check_schemes("explorer")
 
     def test_narrow_screen(self):
+        self.browser.resize(400, 900)
+        above = "const of = id => document.getElementById(id).getBoundingClientRect(); return of(arguments[0]).bottom < of('pictures').top"
+        for field in "arch", "block":
+            self.assertTrue(self.browser.run(above, field), field)
         self.click("#fix")
         self.check_narrow()
 
