@@ -66,7 +66,7 @@ function explanation({page: {pictures}}) {
   if (!pictures.length) return '';
   const passes = group => Number(group.title.match(/(\d+)\D*$/)?.[1]);
   const [worst] = pictures.filter(group => group.collides.length).sort((a, b) => passes(b) - passes(a));
-  if (!worst) return 'No bank has to be asked twice for the lanes that are served together.';
+  if (!worst) return 'No two lanes that are served together need different words of the same bank.';
   const turns = bank => worst.rows.filter(({lanes}) => lanes[bank].length).length;
   const bank = worst.collides.reduce((most, each) => (turns(each) > turns(most) ? each : most));
   const lanes = worst.rows.map(row => row.lanes[bank][0]).filter(lane => lane !== undefined);
