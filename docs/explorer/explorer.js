@@ -326,7 +326,8 @@ async function begin() {
   fill(ask({}));
   for (const field of ['index', 'declaration', 'block', 'operation', 'width', 'lanes']) at(field).addEventListener('input', ownAccess);
   for (const field of ['arch', 'versus', 'paste']) at(field).addEventListener('input', changed);
-  for (const field of ['arch', 'versus', 'operation', 'width']) at(field).addEventListener('change', ['arch', 'versus'].includes(field) ? changed : ownAccess);
+  for (const field of ['arch', 'versus']) at(field).addEventListener('change', changed);  // some browsers send only this
+  for (const field of ['operation', 'width']) at(field).addEventListener('change', ownAccess);
   for (const name of ['stride', 'padding', 'swizzle']) at(name).addEventListener('input', build);
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
   at('fix').addEventListener('click', showFixes);

@@ -223,6 +223,8 @@ class Explorer(PageTest):
             self.assertEqual(self.browser.run("return document.getElementById('block').ariaInvalid"), "true")
         self.put("block", "dim3(8, 4)")
         self.assertEqual(self.text("error"), "")
+        self.browser.run("const e = document.getElementById('arch'); e.value = 'gfx942'; e.dispatchEvent(new Event('change'))")
+        self.assertEqual(self.costs()[0][0], "gfx942")
         self.put("index", "__shared__ float s[16][17];")
         self.assertIn("This declares s", self.text("error"))
         self.open("#i=s[tid]&d=float+s[16]")
