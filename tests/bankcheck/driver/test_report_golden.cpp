@@ -106,7 +106,7 @@ trace::Trace faults(Maker maker) {
 }
 
 /// A text to be shown by --verbose alone: many kernels, and many levels that are all different.
-trace::Trace many(Maker maker) {
+trace::Trace many_kernels(Maker maker) {
   trace::Trace trace = trace_of(maker, false);
   for (std::uint32_t level = 0; level < 20; ++level) {
     trace::Pattern pattern = trace.kernels[1].patterns.back();
@@ -147,7 +147,7 @@ constexpr Golden table[]{
     {"cuda_incomplete", some_missing, Maker::cuda, "--verbose"},
     {"cuda_architectures", conflicts, Maker::cuda, "--arch sm_90,sm_13"},
     {"cuda_fit", conflicts, Maker::cuda, "--fit --arch sm_90,sm_80"},
-    {"many_kernels", many, Maker::cuda},
+    {"many_kernels", many_kernels, Maker::cuda},
     {"quiet", faults, Maker::emulate, "--quiet", 1},
     {"quiet_incomplete", some_missing, Maker::emulate, "--quiet"},
     {"quiet_conflicts", conflicts, Maker::emulate, "--quiet"},

@@ -20,7 +20,7 @@ std::vector<std::uint64_t> offsets(const std::string& text) {
   return all;
 }
 
-std::string refusal(const std::string& text) {
+std::string layout_refusal(const std::string& text) {
   try {
     (void)CuteLayout(text);
     return "";
@@ -97,11 +97,11 @@ TEST_CASE("predict/cute/refusals") {
       {"smem_ptr[3b](unset) o 8:1", "8 to 128 bits"},
   };
   for (const auto& [text, words] : cases) {
-    INFO(text << " -> " << refusal(text));
-    CHECK(refusal(text).find(words) != std::string::npos);
+    INFO(text << " -> " << layout_refusal(text));
+    CHECK(layout_refusal(text).find(words) != std::string::npos);
   }
-  CHECK(refusal(std::string(20, '(') + "1").find("nested") != std::string::npos);
-  CHECK(refusal(std::string(5000, '1')).find("longer") != std::string::npos);
+  CHECK(layout_refusal(std::string(20, '(') + "1").find("nested") != std::string::npos);
+  CHECK(layout_refusal(std::string(5000, '1')).find("longer") != std::string::npos);
   const CuteLayout layout("(8,4):(4,1)");
   CHECK_THROWS_AS(at(layout, {8, 0}), ExpressionError);
   CHECK_THROWS_AS(at(layout, {32}), ExpressionError);
