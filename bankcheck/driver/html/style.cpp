@@ -58,7 +58,7 @@ tbody th { font-weight: 400; text-align: left; }
 tfoot { border-top: 2px solid var(--rule); } tfoot th { text-align: left; }
 .numbers tbody th { overflow-wrap: anywhere; min-width: 10.5rem; }
 .numbers td { white-space: nowrap; } .numbers .t { text-align: left; } .numbers .excerpt { white-space: normal; }
-.numbers .name { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }
+.numbers .name { white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
 .excerpt code { display: block; min-width: 20rem; max-width: 40rem; overflow-wrap: anywhere; }
   .chosen { font-weight: 700; }
 .bar { min-width: 6rem; background: linear-gradient(var(--clash), var(--clash)) left / var(--share) 100% no-repeat; }
