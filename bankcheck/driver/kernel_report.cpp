@@ -156,14 +156,6 @@ void sort_by_place(trace::Report& report) {
   std::ranges::sort(report.unknown);
 }
 
-std::optional<std::size_t> KernelReport::worst_line(std::size_t architecture) const {
-  const auto& report_lines = reports[architecture].lines;
-  const auto conflicts = [](const trace::LineReport& line) { return line.worst ? line.worst->conflicts : 0; };
-  const auto worst = std::ranges::max_element(report_lines, {}, conflicts);
-  if (worst == report_lines.end() || conflicts(*worst) == 0) return std::nullopt;
-  return std::size_t(worst - report_lines.begin());
-}
-
 std::uint64_t KernelReport::conflicts() const {
   std::uint64_t most = 0;
   for (const trace::Report& report : reports) most = std::max(most, report.all.conflicts + report.all.more_conflicts);
@@ -239,11 +231,12 @@ std::string without_folders(std::string_view options) {
   }
 }
 
-std::vector<std::vector<std::size_t>> KernelReport::diagnoses_by_cause() const {
+std::vector<std::vector<std::size_t>> KernelReport::faults_by_cause() const {
   std::vector<std::vector<std::size_t>> causes;
   std::map<std::string, std::size_t> within_warps;  // index into causes, by function
   for (std::size_t i = 0; i < trace.diagnoses.size(); ++i) {
     const trace::DiagnosisRecord& diagnosis = trace.diagnoses[i];
+    if (trace::row_of(diagnosis.fault).is_remark) continue;
     const auto next = causes.size();
     const bool in_warp = diagnosis.fault == trace::Fault::race &&
                          diagnosis.text.find(trace::warp_synchronous_switch.flag) != std::string::npos;

@@ -68,10 +68,9 @@ struct KernelReport {
   /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
   std::uint64_t conflicts() const;
   bool has_unknown() const;
-  /// Index of the line with the access that has the most conflicts; nothing if there are no conflicts.
-  std::optional<std::size_t> worst_line(std::size_t architecture) const;
-  /// Indices of the trace's diagnoses: all races within warps of one function most likely lack one __syncwarp().
-  std::vector<std::vector<std::size_t>> diagnoses_by_cause() const;
+  /// Indices of the trace's diagnoses that are faults and no notes: all races within warps of one function most likely
+  /// lack one __syncwarp().
+  std::vector<std::vector<std::size_t>> faults_by_cause() const;
 };
 
 /// The report of one run of a program.

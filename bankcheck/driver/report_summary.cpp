@@ -226,11 +226,7 @@ std::string others_text(const RunReport& report, std::size_t with_conflicts) {
   });
   const bool recorded =
       count([&](const KernelReport& kernel) { return !has_accesses(kernel) && is_incomplete(report, kernel); }) > 0;
-  const bool has_fault = count([](const KernelReport& kernel) {
-                           return std::ranges::any_of(kernel.trace.diagnoses, [](auto& diagnosis) {
-                             return !trace::row_of(diagnosis.fault).is_remark;
-                           });
-                         }) > 0;
+  const bool has_fault = count([](const KernelReport& kernel) { return !kernel.faults_by_cause().empty(); }) > 0;
   const Terms& terms = terms_of(report.maker);
   const std::string more = with_conflicts > 0 ? "more " : "";
   const auto kernels = [&](std::size_t number) {
@@ -312,9 +308,9 @@ std::string faults_text(const RunReport& report, const TextOptions& options) {
   for (const KernelReport& kernel : report.kernels) {
     const auto& diagnoses = kernel.trace.diagnoses;
     const auto& sites = kernel.trace.sites;
-    for (const auto& cause : kernel.diagnoses_by_cause()) {
+    for (const auto& cause : kernel.faults_by_cause()) {
       const trace::DiagnosisRecord& first = diagnoses[cause.front()];
-      if (trace::row_of(first.fault).is_remark || ++number > most) continue;
+      if (++number > most) continue;
       std::string sentence = fmt::format("{}: {}", where(kernel.diagnoses[cause.front()], sites.at(first.site)),
                                          with_short_paths(sentence_of(first)));
       if (const std::size_t others = cause.size() - 1; others > 0) {

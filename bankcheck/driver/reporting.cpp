@@ -102,18 +102,14 @@ std::string typed_with_fit() {
   return text;
 }
 
-/// A sentence for each kernel with diagnoses: the program is wrong, whatever its conflicts.
+/// A sentence for each kernel with faults: the program is wrong, whatever its conflicts.
 void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
   for (const KernelReport& kernel : report.kernels) {
     const auto& diagnoses = kernel.trace.diagnoses;
-    const auto causes = kernel.diagnoses_by_cause();
-    const auto faults = std::count_if(causes.begin(), causes.end(), [&](const auto& cause) {
-      return !trace::row_of(diagnoses[cause.front()].fault).is_remark;
-    });
+    const std::size_t faults = kernel.faults_by_cause().size();
     if (faults == 0) continue;
     const bool ended = std::any_of(diagnoses.begin(), diagnoses.end(), [](auto& diagnosis) { return diagnosis.ended; });
-    sentences.push_back(fmt::format("{} has {}{}", kernel.name,
-                                    support::plural(std::uint64_t(faults), "fault", "faults"),
+    sentences.push_back(fmt::format("{} has {}{}", kernel.name, support::plural(faults, "fault", "faults"),
                                     ended ? ", and a launch of it ended early" : ""));
   }
 }

@@ -11,27 +11,18 @@ namespace {
 
 constexpr std::size_t max_answers = 5, max_faults = 3, max_causes = 6, longest_source = 160;
 
-/// The first diagnosis of each cause that is a fault of the program, and no note.
-std::vector<std::size_t> faults_of(const KernelReport& kernel) {
-  std::vector<std::size_t> faults;
-  for (const auto& cause : kernel.diagnoses_by_cause()) {
-    if (!trace::row_of(kernel.trace.diagnoses[cause.front()].fault).is_remark) faults.push_back(cause.front());
-  }
-  return faults;
-}
-
 std::string kernel_link(const KernelPart& part) {
   return fmt::format("<a href=\"#k{}\">{}</a>", part.number, support::xml_text(short_name(part)));
 }
 
 /// "k: race at k.cu:12, read of unwritten shared memory at k.cu:14".
-std::string faults_sentence(const KernelPart& part, const std::vector<std::size_t>& faults) {
+std::string faults_sentence(const KernelPart& part, const std::vector<std::vector<std::size_t>>& faults) {
   std::string text = kernel_link(part) + ":";
   for (std::size_t i = 0; i < std::min(faults.size(), max_faults); ++i) {
-    const trace::DiagnosisRecord& fault = part.kernel.trace.diagnoses[faults[i]];
-    text +=
-        fmt::format("{} {} at {}", i == 0 ? "" : ",", support::xml_text(to_string(fault.fault)),
-                    support::xml_text(where(part.kernel.diagnoses[faults[i]], part.kernel.trace.sites.at(fault.site))));
+    const trace::DiagnosisRecord& fault = part.kernel.trace.diagnoses[faults[i].front()];
+    text += fmt::format(
+        "{} {} at {}", i == 0 ? "" : ",", support::xml_text(to_string(fault.fault)),
+        support::xml_text(where(part.kernel.diagnoses[faults[i].front()], part.kernel.trace.sites.at(fault.site))));
   }
   if (faults.size() > max_faults) text += fmt::format(", and {} more", faults.size() - max_faults);
   return text;
@@ -42,7 +33,7 @@ bool append_wrong(std::string& html, const HtmlExtras& extras, const std::vector
   std::size_t faults = 0;
   std::vector<std::string> sentences;
   for (const KernelPart& part : parts) {
-    const auto faults_of_kernel = faults_of(part.kernel);
+    const auto faults_of_kernel = part.kernel.faults_by_cause();
     if (faults_of_kernel.empty()) continue;
     faults += faults_of_kernel.size();
     sentences.push_back(faults_sentence(part, faults_of_kernel));

@@ -99,8 +99,8 @@ std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInf
     advice += fmt::format("{} --{}", &side == study.sides.data() ? "" : " and", side.name);
   }
   const auto sentence = [&](std::string_view verb, std::uint64_t limit, std::string_view where, std::uint64_t needed) {
-    return fmt::format("{} {} {}{} and this needs {}; {}", shown_name(device), verb, support::format_bytes(double(limit)),
-                       where, support::format_bytes(double(needed)), advice);
+    return fmt::format("{} {} {}{} and this needs {}; {}", shown_name(device), verb,
+                       support::format_bytes(double(limit)), where, support::format_bytes(double(needed)), advice);
   };
   if (largest > device.max_allocation) {
     return sentence("allocates at most", device.max_allocation, " per buffer", largest);
