@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include <bankwise/banks/sectors.hpp>
 #include "tests/bank_patterns.hpp"
 #include "tests/catch_any.hpp"
 
@@ -156,6 +157,23 @@ TEST_CASE("banks/measured/sm_90") {
   }
   INFO(first_few);
   CHECK(wrong == 0);
+}
+
+TEST_CASE("banks/measured/sectors") {
+  const auto rows = rows_in("h200_sectors.csv");
+  REQUIRE(rows.size() == 264);
+  unsigned wrong = 0, wrong_by_lines = 0;  // the second is the negative control
+  for (const Fields& row : rows) {
+    const auto lanes = row.lanes("a");
+    const auto cost =
+        banks::sectors(hopper(), {banks::Operation::load, unsigned(row.number("width")), row.number("mask"), lanes});
+    REQUIRE(cost);
+    wrong += cost->sectors != row.number("sectors") ? 1 : 0;
+    wrong_by_lines += 4 * cost->lines != row.number("sectors") ? 1 : 0;
+    CHECK(cost->ideal <= cost->sectors);
+  }
+  CHECK(wrong == 0);
+  CHECK(wrong_by_lines > 100);
 }
 
 TEST_CASE("banks/measured/others_disagree") {

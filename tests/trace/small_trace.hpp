@@ -43,6 +43,12 @@ inline trace::KernelTrace full_kernel() {
                       .knows_code = false,
                       .blocks = 7,
                       .levels = 9,
+                      .watches_global = true,
+                      .global_excess_accesses = 16,
+                      .global_left_out = 14,
+                      .sectors_read = 38,
+                      .sectors_written = 39,
+                      .time = trace::KernelTime{3, 4500, 1980000, "NVIDIA \"H200\"", true},
                       .copied_bytes = 11,
                       .left_out = 13,
                       .excess_accesses = 15},
@@ -78,6 +84,15 @@ inline trace::KernelTrace full_kernel() {
                              .first = {6, 2, 1, 42}};
   for (const trace::Pattern& pattern : {first, second, third}) all.add(pattern);
   all.set_merged({narrow, wide, second, third});
+  all.add_global({.site = 1,
+                  .operation = banks::Operation::atomic,
+                  .width = 2,
+                  .mask = 0b101,
+                  .addresses = {2, 0, 96},
+                  .count = 22,
+                  .first = {5, 0, 1, 3}});
+  all.add(trace::GlobalExcess{0, banks::Operation::store, 8, "sm_90", 16, {40, 400, 90, 80, 50, 2500, 4}});
+  all.add(trace::LocalAccesses{1, banks::Operation::load, 16, 24, 70});
   all.add(trace::Participants{8, 0xF0F, 21});
   all.add(trace::BasicBlock{1, 2, 23, 29});
   all.add(trace::Excess{

@@ -58,6 +58,19 @@ TEST_CASE("trace/json_lines/read_back") {
   CHECK(b.levels == 9);
   CHECK(b.copied_bytes == 11);
   CHECK(b.left_out == 13);
+  CHECK(b.watches_global);
+  REQUIRE(b.global_patterns.size() == 1);
+  CHECK(b.global_patterns[0].addresses == std::vector<std::uint32_t>{2, 0, 96});
+  CHECK(b.global_patterns[0].count == 22);
+  CHECK(b.global_excess_accesses == 16);
+  REQUIRE(b.global_excess.size() == 1);
+  CHECK(b.global_excess[0].tally == a.global_excess[0].tally);
+  CHECK(b.global_left_out == 14);
+  REQUIRE(b.local_accesses.size() == 1);
+  CHECK(b.local_accesses[0].lanes == 70);
+  CHECK(b.sectors_read == 38);
+  CHECK(b.sectors_written == 39);
+  CHECK(b.time == a.time);
   CHECK(b.excess_accesses == 15);
   CHECK(launches_of(b) == 3);
   CHECK(launched_blocks(b) == launched_blocks(a));
@@ -266,4 +279,15 @@ TEST_CASE("trace/sampling/equal_distances") {
   }
   CHECK(trace::is_sampled(5, 10, 0));
   CHECK(trace::is_sampled(~std::uint64_t{0} - 1, ~std::uint64_t{0}, 1));
+}
+
+TEST_CASE("trace/json_lines/version_1") {
+  // A trace of the first version has no global memory, which is not the same as no access to it.
+  std::string text = to_json_lines({.kernels = {launch(4)}});
+  const std::string version = "\"bankwise_trace\":2";
+  REQUIRE(text.find(version) != std::string::npos);
+  text.replace(text.find(version), version.size(), "\"bankwise_trace\":1");
+  const TraceFile file = read(text);
+  REQUIRE(file.trace.kernels.size() == 1);
+  CHECK_FALSE(file.trace.kernels[0].watches_global);
 }

@@ -330,3 +330,49 @@ TEST_CASE("trace/merged/excess_counts_once") {
   CHECK(accesses_of(merged(kernel)) == 10);
   CHECK(trace::report(merged(kernel), on("sm_90")).all == trace::report(kernel, on("sm_90")).all);
 }
+
+TEST_CASE("trace/report/global") {
+  auto all = builder(64, true);
+  trace::Pattern column = loads(256, ~std::uint64_t{0}, 10), row = loads(4, ~std::uint64_t{0}, 3);
+  all.add_global(column);
+  all.add_global(row);
+  trace::Pattern store = row;
+  store.operation = banks::Operation::store;
+  all.add_global(store);
+  const auto trace = all.take();
+  const auto report = trace::report(trace, on("sm_90"));
+  REQUIRE(report.global_lines.size() == 2);
+  const trace::GlobalLineReport& line = report.global_lines[0];
+  // Two warps each: a column touches 32 sectors and lines for 128 bytes, a row four sectors of one line.
+  CHECK(line.costs == banks::SectorTally{26, 26 * 32, 20 * 32 + 6 * 4, 26 * 4, 20 * 32 + 6, 26 * 128, 0});
+  REQUIRE(line.typical);
+  CHECK(line.typical->cost == banks::SectorCost{32, 4, 32, 128});
+  CHECK(line.typical->count == 10);
+  CHECK(report.global_lines[1].costs.sectors == 6 * 4);
+  CHECK(report.global.accesses == 32);
+  CHECK(report.all.accesses == 0);
+  CHECK(trace::report(trace, on("sm_20")).global.unknown == 32);
+}
+
+TEST_CASE("trace/report/global_excess") {
+  auto all = builder(32, false, {.bytes = 0, .architectures = {&on("sm_90")}});
+  CHECK_FALSE(all.add_global(loads(64, 0xFFFFFFFF, 5)));
+  const auto trace = all.take();
+  const auto report = trace::report(trace, on("sm_90"));
+  CHECK(report.global == banks::SectorTally{5, 160, 160, 20, 80, 640, 0});
+  CHECK(report.incomplete.empty());
+  CHECK(trace::report(trace, on("sm_80")).incomplete.size() == 1);
+}
+
+TEST_CASE("trace/global/relative_to_line") {
+  const std::uint64_t base = 0x7f0000001000;
+  const std::uint64_t near[4]{base + 140, base + 132, 0, base + 2000};
+  CHECK(trace::relative_to_line(0b1011, near) == std::vector<std::uint32_t>{12, 4, 0, 1872});
+  // A far gap shrinks by whole lines: sectors and their places within lines stay.
+  const std::uint64_t far[3]{base + 36, base + (std::uint64_t{40} << 30) + 8, base + (std::uint64_t{40} << 30) + 16};
+  const auto offsets = trace::relative_to_line(0b111, far);
+  CHECK(offsets[0] == 36);
+  CHECK(offsets[1] % 128 == 8);
+  CHECK(offsets[1] >= 16 << 20);
+  CHECK(offsets[2] == offsets[1] + 8);
+}

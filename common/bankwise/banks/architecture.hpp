@@ -156,6 +156,13 @@ std::uint32_t resident_blocks(const Multiprocessor& multiprocessor, std::uint64_
 std::uint64_t bytes_with_same_occupancy(const Multiprocessor& multiprocessor, std::uint64_t bytes,
                                         std::uint64_t threads);
 
+/// How global memory moves: in sectors, each as a whole. Both are powers of two.
+struct Sectors {
+  unsigned sector_bytes = 32, line_bytes = 128;
+  Evidence evidence = Evidence::inferred;
+  std::string_view source;
+};
+
 /// A fact, or the reason why it is not known.
 template <class Fact>
 struct Known {
@@ -174,6 +181,7 @@ struct Architecture {
   std::string_view note = "";     ///< what to know before trusting the numbers
   Known<Multiprocessor> multiprocessor{};
   Known<std::span<const GpuModel>> models{};  ///< the first is the one that the emulator plays
+  Known<Sectors> sectors{};                   ///< of global memory
 };
 
 /// Whether cost() can handle it: powers of two within its capacity. The table is checked at compile time.
@@ -183,10 +191,12 @@ constexpr bool well_formed(const Architecture& architecture);
 constexpr bool complete(const Architecture& architecture) {
   const auto& [multiprocessor, no_multiprocessor] = architecture.multiprocessor;
   const auto& [models, no_models] = architecture.models;
+  const auto& [sectors, no_sectors] = architecture.sectors;
   return !architecture.name.empty() && !architecture.gpus.empty() && !architecture.rules.empty() &&
          std::all_of(architecture.rules.begin(), architecture.rules.end(),
                      [](const Rule& rule) { return rule.source.empty() != rule.refusal.empty(); }) &&
          multiprocessor.has_value() == no_multiprocessor.empty() && models.has_value() == no_models.empty() &&
+         sectors.has_value() == no_sectors.empty() && (!sectors || !sectors->source.empty()) &&
          (!models || (multiprocessor && !models->empty() && models->front().multiprocessor == *multiprocessor));
 }
 

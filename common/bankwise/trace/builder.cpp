@@ -63,6 +63,9 @@ void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, cons
   if (kernel.merged) {
     for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
   }
+  for (Pattern& pattern : kernel.global_patterns) pattern.site = sites.at(pattern.site);
+  for (GlobalExcess& excess : kernel.global_excess) excess.site = sites.at(excess.site);
+  for (LocalAccesses& accesses : kernel.local_accesses) accesses.site = sites.at(accesses.site);
   for (BasicBlock& block : kernel.basic_blocks) block.site = sites.at(block.site);
   for (Excess& excess : kernel.excess) excess.site = sites.at(excess.site), excess.array = arrays.at(excess.array);
   for (DiagnosisRecord& diagnosis : kernel.diagnoses) {
@@ -138,6 +141,30 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
   return number;
 }
 
+std::optional<std::uint32_t> Builder::add_global(const Pattern& pattern) {
+  trace_.watches_global = true;
+  const auto number = global_.add(pattern, trace_.global_patterns, bound_.bytes);
+  if (!number) add_global_excess(pattern);
+  return number;
+}
+
+void Builder::add_global_excess(const Pattern& pattern) {
+  trace_.global_excess_accesses += pattern.count;
+  for (const banks::Architecture* architecture : bound_.architectures) {
+    const unsigned warps = warps_in(trace_, *architecture);
+    if (warps == 0) continue;
+    GlobalExcess excess{.site = pattern.site,
+                        .operation = pattern.operation,
+                        .width = pattern.width,
+                        .architecture = std::string(architecture->name),
+                        .accesses = pattern.count};
+    for_each_global_warp(pattern, trace_.warp, warps, *architecture, [&](const GlobalWarpAccess& access) {
+      excess.tally.add(access.access.mask, access.cost ? &*access.cost : nullptr, pattern.count);
+    });
+    add(excess);
+  }
+}
+
 /// Each new pattern replaces two, so twice the memory is enough for all of them.
 void Builder::add_merged(const std::vector<Pattern>& patterns) {
   const std::size_t max_bytes = bound_.bytes > ~std::size_t{0} / 2 ? bound_.bytes : 2 * bound_.bytes;
@@ -197,6 +224,22 @@ void Builder::add(const Excess& excess) {
   if (sum.why_unknown.empty()) sum.why_unknown = excess.why_unknown;
 }
 
+void Builder::add(const GlobalExcess& excess) {
+  const GlobalKey key{excess.site, excess.operation, excess.width, excess.architecture};
+  GlobalExcess& sum = entry_of(key, {excess.site, excess.operation, excess.width, excess.architecture},
+                               trace_.global_excess, global_excess_);
+  sum.accesses += excess.accesses;
+  sum.tally.add(excess.tally);
+}
+
+void Builder::add(const LocalAccesses& accesses) {
+  LocalAccesses& sum =
+      entry_of(GlobalKey{accesses.site, accesses.operation, accesses.width, ""},
+               {accesses.site, accesses.operation, accesses.width}, trace_.local_accesses, local_accesses_);
+  sum.accesses += accesses.accesses;
+  sum.lanes += accesses.lanes;
+}
+
 void Builder::add(const LaunchShape& shape) {
   entry_of(std::pair(shape.threads, shape.block), {shape.threads, shape.block, 0}, trace_.shapes, shapes_).launches +=
       shape.launches;
@@ -244,6 +287,9 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   // Both counts include the excess. So what did not fit must not be among the merged patterns, too.
   const bool all_fit = fitting.size() == here.patterns.size();
   if (trace_.merged) add_merged(here.merged && all_fit ? *here.merged : fitting);
+  for (Pattern& pattern : here.global_patterns) pattern.first.launch += launches, add_global(pattern);
+  for (const GlobalExcess& excess : here.global_excess) add(excess);
+  for (const LocalAccesses& accesses : here.local_accesses) add(accesses);
   for (const Participants& lanes : here.participants) add(lanes);
   for (const BasicBlock& block : here.basic_blocks) add(block);
   for (const Excess& excess : here.excess) add(excess);
@@ -255,6 +301,15 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   trace_.copied_bytes += other.copied_bytes;
   trace_.left_out += other.left_out;
   trace_.excess_accesses += other.excess_accesses;
+  trace_.watches_global |= other.watches_global;
+  trace_.global_excess_accesses += other.global_excess_accesses;
+  trace_.global_left_out += other.global_left_out;
+  trace_.sectors_read += other.sectors_read;
+  trace_.sectors_written += other.sectors_written;
+  if (other.time) {
+    if (!trace_.time) trace_.time.emplace();
+    trace_.time->add(*other.time);
+  }
   return numbers;
 }
 
@@ -274,6 +329,7 @@ KernelTrace Builder::take() {
   std::uint32_t next = 0;
   for (const Pattern& pattern : trace_.patterns) numbers.push_back(is_unused(pattern) ? 0 : next++);
   std::erase_if(trace_.patterns, is_unused);
+  std::erase_if(trace_.global_patterns, is_unused);
   if (trace_.merged) std::erase_if(*trace_.merged, is_unused);
   for (OrderedAccess& access : trace_.order) access.pattern = numbers[access.pattern];
   return std::move(trace_);
@@ -298,6 +354,7 @@ void put_in_order(KernelTrace& kernel) {
   };
   const auto patterns = sort_and_number(kernel.patterns, occurrence);
   if (kernel.merged) (void)sort_and_number(*kernel.merged, occurrence);
+  (void)sort_and_number(kernel.global_patterns, occurrence);
   for (OrderedAccess& access : kernel.order) access.pattern = patterns[access.pattern];
   const auto value = [](const auto& element) -> const auto& { return element; };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
@@ -312,6 +369,11 @@ void put_in_order(KernelTrace& kernel) {
     return std::tuple(first.launch, first.block, first.warp, diagnosis.fault, diagnosis.site, diagnosis.other,
                       diagnosis.ended);
   });
+  sort_by(kernel.global_excess, [](const GlobalExcess& excess) {
+    return std::tuple(excess.architecture, excess.site, excess.operation, excess.width);
+  });
+  sort_by(kernel.local_accesses,
+          [](const LocalAccesses& accesses) { return std::tuple(accesses.site, accesses.operation, accesses.width); });
   sort_by(kernel.excess, [](const Excess& excess) {
     return std::tuple(excess.architecture, excess.level, excess.site, excess.array, excess.operation, excess.width);
   });

@@ -38,6 +38,10 @@ class Builder {
   /// Counts `pattern.count` accesses, the first of which is `pattern.first`. Site and array are this builder's, and the
   /// pattern is normalized. Returns its index, or nothing if it does not fit.
   std::optional<std::uint32_t> add(const Pattern& pattern);
+  /// The same for `global_patterns`, which have memory of their own: as much again.
+  std::optional<std::uint32_t> add_global(const Pattern& pattern);
+  void add(const GlobalExcess& excess);
+  void add(const LocalAccesses& accesses);
   void add(const Participants& participants);
   void add(const BasicBlock& block);
   void add(const Excess& excess);
@@ -69,6 +73,7 @@ class Builder {
 
  private:
   using DiagnosisKey = std::tuple<Fault, std::uint32_t, std::uint32_t, bool, bool>;
+  using GlobalKey = std::tuple<std::uint32_t, banks::Operation, unsigned, std::string>;
   using ExcessKey = std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned, std::uint32_t, std::string>;
 
   /// Patterns by hash, in a list of the trace.
@@ -81,16 +86,18 @@ class Builder {
 
   std::uint32_t use(std::uint32_t level);
   void add_excess(const Pattern& pattern);
+  void add_global_excess(const Pattern& pattern);
   void add_merged(const std::vector<Pattern>& patterns);
 
   KernelTrace trace_;
   Bound bound_;
   std::map<Site, std::uint32_t> sites_;
   std::map<Array, std::uint32_t> arrays_;
-  PatternIndex patterns_, merged_;
+  PatternIndex patterns_, merged_, global_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> participants_;  // by level and mask
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> basic_blocks_;  // by level and site
   std::map<ExcessKey, std::size_t> excess_;
+  std::map<GlobalKey, std::size_t> global_excess_, local_accesses_;
   std::map<DiagnosisKey, std::size_t> diagnoses_;
   std::map<std::pair<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 3>>, std::size_t> shapes_;
 };

@@ -14,7 +14,8 @@
 
 namespace bankwise::trace {
 
-inline constexpr unsigned format_version = 1;
+inline constexpr unsigned format_version = 2;        ///< that is written
+inline constexpr unsigned first_format_version = 1;  ///< without global memory; still read
 
 /// Limit on the errors that a process writes; a kernel may have millions.
 inline constexpr unsigned max_errors = 100;

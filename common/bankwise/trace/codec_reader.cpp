@@ -28,6 +28,21 @@ void for_each_number(KernelTrace& launch, Visit visit) {
   if (launch.merged) {
     for (Pattern& pattern : *launch.merged) visit(pattern.count, Sum::merged);
   }
+  for (Pattern& pattern : launch.global_patterns) visit(pattern.count, Sum::counts);
+  for (GlobalExcess& excess : launch.global_excess) {
+    banks::SectorTally& tally = excess.tally;
+    for (std::uint64_t* number : {&excess.accesses, &tally.accesses}) visit(*number, Sum::counts);
+    for (std::uint64_t* number : {&tally.sectors, &tally.bytes}) visit(*number, Sum::passes);
+    for (std::uint64_t* part : {&tally.lanes, &tally.ideal, &tally.lines, &tally.unknown}) visit(*part, Sum::none);
+  }
+  for (LocalAccesses& local : launch.local_accesses) {
+    visit(local.accesses, Sum::counts), visit(local.lanes, Sum::passes);
+  }
+  for (std::uint64_t* number :
+       {&launch.sectors_read, &launch.sectors_written, &launch.global_left_out, &launch.global_excess_accesses}) {
+    visit(*number, Sum::counts);
+  }
+  if (launch.time) visit(launch.time->launches, Sum::counts), visit(launch.time->nanoseconds, Sum::passes);
   for (Participants& warps : launch.participants) visit(warps.count, Sum::counts);
   for (DiagnosisRecord& diagnosis : launch.diagnoses) visit(diagnosis.count, Sum::counts);
   for (BasicBlock& block : launch.basic_blocks) visit(block.issued, Sum::counts), visit(block.lanes, Sum::passes);
@@ -45,11 +60,11 @@ void for_each_number(KernelTrace& launch, Visit visit) {
 
 /// A kernel with the numbers that its process uses.
 struct NumberedKernel {
-  std::size_t number = 0;                    ///< index in TraceReader::kernels_
-  std::vector<std::uint32_t> sites, arrays;  ///< their indices there
-  std::vector<Pattern> patterns;             ///< their numbers are the file's
-  std::optional<KernelTrace> last;           ///< its last launch, with the file's numbers
-  std::uint64_t times = 0;                   ///< how often that was repeated
+  std::size_t number = 0;                          ///< index in TraceReader::kernels_
+  std::vector<std::uint32_t> sites, arrays;        ///< their indices there
+  std::vector<Pattern> patterns, global_patterns;  ///< their numbers are the file's
+  std::optional<KernelTrace> last;                 ///< its last launch, with the file's numbers
+  std::uint64_t times = 0;                         ///< how often that was repeated
 };
 
 struct ProcessRecords {
@@ -63,8 +78,9 @@ class TraceReader {
     if (!line.is_object() || !line.contains("bankwise_trace")) wrong("it is not a trace of bankwise");
     const Record header(line);
     const std::uint64_t version = header.number("bankwise_trace");
-    if (version != format_version) {
-      wrong(fmt::format("it is a trace of version {}, and this program reads version {}", version, format_version));
+    if (version < first_format_version || version > format_version) {
+      wrong(fmt::format("it is a trace of version {}, and this program reads versions {} to {}", version,
+                        first_format_version, format_version));
     }
     file_.trace.maker = maker_named(header.text("maker"));
     file_.trace.revision = header.text("revision");
@@ -88,6 +104,7 @@ class TraceReader {
     if (kind == "site") return take_site(record, kernel_in(record, its));
     if (kind == "array") return take_array(record, kernel_in(record, its));
     if (kind == "pattern") return take_pattern(record, kernel_in(record, its));
+    if (kind == "global_pattern") return take_global_pattern(record, kernel_in(record, its));
     if (kind == "launch") return take_launch(record, kernel_in(record, its));
     if (kind == "again") return take_again(kernel_in(record, its));
     wrong(fmt::format("there is no record {}", support::in_quotes(kind)));
@@ -157,6 +174,10 @@ class TraceReader {
     check_next(record, "pattern", kernel.patterns.size());
     kernel.patterns.push_back(read_pattern(record, parts_of(kernel)));
   }
+  void take_global_pattern(const Record& record, NumberedKernel& kernel) {
+    check_next(record, "global_pattern", kernel.global_patterns.size());
+    kernel.global_patterns.push_back(read_global_pattern(record, parts_of(kernel)));
+  }
   void take_launch(const Record& record, NumberedKernel& kernel) {
     KernelTrace launch = read_launch(record, parts_of(kernel));
     add_all(launch, 1);
@@ -188,7 +209,8 @@ class TraceReader {
 
   Builder& builder(const NumberedKernel& kernel) { return kernels_[kernel.number]; }
   KnownParts parts_of(const NumberedKernel& kernel) {
-    return {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, builder(kernel).trace().warp};
+    return {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, kernel.global_patterns,
+            builder(kernel).trace().warp};
   }
   static NumberedKernel& kernel_in(const Record& record, ProcessRecords& process) {
     const std::uint64_t number = record.number("kernel");

@@ -17,15 +17,62 @@ void wrong(std::string sentence) { throw BadRecord{std::move(sentence)}; }
 
 json record_in(const std::string& line) {
   constexpr int deepest_list = 3, deepest = 100;
-  static const std::set<std::string, std::less<>> known_keys{
-      "record",     "process",   "kernel",       "source",          "site",          "array",
-      "pattern",    "text",      "name",         "options",         "warp",          "splits",
-      "knows_code", "file",      "line",         "column",          "function",      "pc",
-      "offset",     "bytes",     "operation",    "width",           "level",         "mask",
-      "addresses",  "address",   "step",         "lane_arrays",     "sources",       "is_loop",
-      "shapes",     "blocks",    "levels",       "patterns",        "merged",        "excess",
-      "left_out",   "diagnoses", "basic_blocks", "maker",           "participants",  "copied_bytes",
-      "lines",      "revision",  "command",      "excess_accesses", "bankwise_trace"};
+  static const std::set<std::string, std::less<>> known_keys{"record",
+                                                             "process",
+                                                             "kernel",
+                                                             "source",
+                                                             "site",
+                                                             "array",
+                                                             "pattern",
+                                                             "text",
+                                                             "name",
+                                                             "options",
+                                                             "warp",
+                                                             "splits",
+                                                             "knows_code",
+                                                             "file",
+                                                             "line",
+                                                             "column",
+                                                             "function",
+                                                             "pc",
+                                                             "offset",
+                                                             "bytes",
+                                                             "operation",
+                                                             "width",
+                                                             "level",
+                                                             "mask",
+                                                             "addresses",
+                                                             "address",
+                                                             "step",
+                                                             "lane_arrays",
+                                                             "sources",
+                                                             "is_loop",
+                                                             "shapes",
+                                                             "blocks",
+                                                             "levels",
+                                                             "patterns",
+                                                             "merged",
+                                                             "excess",
+                                                             "left_out",
+                                                             "diagnoses",
+                                                             "basic_blocks",
+                                                             "maker",
+                                                             "participants",
+                                                             "copied_bytes",
+                                                             "lines",
+                                                             "revision",
+                                                             "command",
+                                                             "excess_accesses",
+                                                             "bankwise_trace",
+                                                             "time",
+                                                             "global_pattern",
+                                                             "global_patterns",
+                                                             "global_excess",
+                                                             "global_excess_accesses",
+                                                             "global_left_out",
+                                                             "local_accesses",
+                                                             "sectors_read",
+                                                             "sectors_written"};
   std::set<std::string, std::less<>> keys;
   bool is_known = true, is_list = false;
   const auto keep = [&](int depth, json::parse_event_t event, json& value) {
@@ -114,6 +161,20 @@ unsigned width_of(const json& value) {
   constexpr unsigned widths = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16;
   if ((widths >> width & 1) == 0) wrong("width is not one of 1, 2, 4, 8, 12, 16");
   return width;
+}
+
+std::string architecture_of(const json& value) {
+  const auto* architecture = banks::find_architecture(text_of(value, "architecture"));
+  if (architecture == nullptr) wrong("excess has an architecture that the bank model does not know");
+  return std::string(architecture->name);
+}
+
+template <std::size_t size>
+std::array<std::uint64_t, size> tally_of(const json& sums) {
+  if (!sums.is_array() || sums.size() != size) wrong(fmt::format("excess has a tally that is not a list of {}", size));
+  std::array<std::uint64_t, size> numbers;
+  for (std::size_t i = 0; i < size; ++i) numbers[i] = number_of(sums[i], "tally", max_passes);
+  return numbers;
 }
 
 std::uint32_t level_of(const json& value) { return std::uint32_t(number_of(value, "level", max_levels - 1)); }
@@ -213,20 +274,63 @@ std::vector<Pattern> read_merged(const json& list, PatternPlaces places, const K
   return merged;
 }
 
-void take_patterns(const json& list, const json* merged, const KnownParts& kernel, KernelTrace& launch) {
-  const std::uint64_t launches = launches_of(launch);
+/// Their places in `counted`.
+PatternPlaces take_patterns(const json& list, const std::vector<Pattern>& defined, std::uint64_t launches,
+                            std::vector<Pattern>& counted) {
   PatternPlaces places;
   for (const json& row : list) {
-    const std::uint32_t number = known(row[0], "pattern", kernel.patterns.size());
-    if (!places.try_emplace(number, launch.patterns.size()).second) {
-      wrong(fmt::format("pattern {} is counted twice", number));
-    }
-    Pattern& pattern = launch.patterns.emplace_back(kernel.patterns[number]);
+    const std::uint32_t number = known(row[0], "pattern", defined.size());
+    if (!places.try_emplace(number, counted.size()).second) wrong(fmt::format("pattern {} is counted twice", number));
+    Pattern& pattern = counted.emplace_back(defined[number]);
     pattern.count = number_of(row[1], "count", max_count);
     if (pattern.count == 0) wrong("a pattern's count is 0");
     pattern.first = first_of(row, launches);
   }
-  if (merged != nullptr) launch.merged = read_merged(*merged, std::move(places), kernel, launch);
+  return places;
+}
+
+void take_global_excess(const json& list, const KnownParts& kernel, KernelTrace& launch) {
+  for (const json& row : list) {
+    GlobalExcess excess{.site = known(row[0], "site", kernel.sites),
+                        .operation = operation_of(row[1]),
+                        .width = width_of(row[2]),
+                        .architecture = architecture_of(row[3]),
+                        .accesses = number_of(row[4], "accesses", max_count)};
+    const auto n = tally_of<7>(row[5]);
+    excess.tally = {n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
+    const banks::SectorTally& tally = excess.tally;
+    if (tally.accesses > max_count || tally.lanes > tally.accesses * banks::max_lanes || tally.ideal > tally.sectors ||
+        tally.lines > tally.sectors || tally.unknown > tally.accesses) {
+      wrong("global_excess has a tally whose numbers contradict each other");
+    }
+    launch.global_excess.push_back(std::move(excess));
+  }
+}
+
+/// What a launch did with global memory, and how long it took.
+void take_global(const Record& record, const KnownParts& kernel, KernelTrace& launch) {
+  if (record.has("global_patterns")) {
+    launch.watches_global = true;
+    take_patterns(record.list("global_patterns", 6), kernel.global_patterns, launches_of(launch),
+                  launch.global_patterns);
+    launch.sectors_read = record.number("sectors_read", max_count);
+    launch.sectors_written = record.number("sectors_written", max_count);
+  }
+  launch.global_left_out = record.number_or("global_left_out", 0, max_count);
+  launch.global_excess_accesses = record.number_or("global_excess_accesses", 0, max_count);
+  if (record.has("global_excess")) take_global_excess(record.list("global_excess", 6), kernel, launch);
+  if (record.has("local_accesses")) {
+    for (const json& row : record.list("local_accesses", 5)) {
+      launch.local_accesses.push_back({known(row[0], "site", kernel.sites), operation_of(row[1]), width_of(row[2]),
+                                       number_of(row[3], "accesses", max_count),
+                                       number_of(row[4], "lanes", max_passes)});
+    }
+  }
+  if (!record.has("time")) return;
+  const json& time = record.list("time");
+  if (time.size() != 5 || !time[4].is_boolean()) wrong("time is not a list of 5");
+  launch.time = KernelTime{number_of(time[0], "launches", max_count), number_of(time[1], "nanoseconds", max_passes),
+                           number_of(time[2], "clock", max_count), text_of(time[3], "gpu"), time[4].get<bool>()};
 }
 
 void take_excess(const json& list, const KnownParts& kernel, KernelTrace& launch) {
@@ -236,15 +340,10 @@ void take_excess(const json& list, const KnownParts& kernel, KernelTrace& launch
                   .operation = operation_of(row[2]),
                   .width = width_of(row[3]),
                   .level = level_of(row[4])};
-    const auto* architecture = banks::find_architecture(text_of(row[5], "architecture"));
-    if (architecture == nullptr) wrong("excess has an architecture that the bank model does not know");
-    excess.architecture = architecture->name;
+    excess.architecture = architecture_of(row[5]);
     excess.accesses = number_of(row[6], "accesses", max_count);
     excess.mixed = number_of(row[7], "mixed", max_count);
-    const json& sums = row[8];
-    if (!sums.is_array() || sums.size() != 6) wrong("excess has a tally that is not a list of 6");
-    std::uint64_t n[6];
-    for (std::size_t i = 0; i < 6; ++i) n[i] = number_of(sums[i], "tally", max_passes);
+    const auto n = tally_of<6>(row[8]);
     excess.tally = {n[0], n[1], n[2], n[3], n[4], n[5]};
     excess.why_unknown = text_of(row[9], "why_unknown");
     const banks::Tally& tally = excess.tally;
@@ -280,15 +379,20 @@ void take_diagnoses(const json& list, const KnownParts& kernel, KernelTrace& lau
 
 }  // namespace
 
-Pattern read_pattern(const Record& record, const KnownParts& kernel) {
+Pattern read_global_pattern(const Record& record, const KnownParts& kernel) {
   Pattern pattern;
   pattern.site = known(record.at("site"), "site", kernel.sites);
-  pattern.array = known(record.at("array"), "array", kernel.arrays);
   pattern.operation = operation_of(record.at("operation"));
   pattern.width = width_of(record.at("width"));
-  pattern.level = level_of(record.at("level"));
   pattern.mask = mask_of(record.at("mask"), kernel.warp);
   pattern.addresses = addresses_of(record, pattern.mask);
+  return pattern;
+}
+
+Pattern read_pattern(const Record& record, const KnownParts& kernel) {
+  Pattern pattern = read_global_pattern(record, kernel);
+  pattern.array = known(record.at("array"), "array", kernel.arrays);
+  pattern.level = level_of(record.at("level"));
   if (record.has("lane_arrays")) {
     pattern.lane_arrays = of_lanes(record.list("lane_arrays"), "lane_arrays", pattern.mask,
                                    [&](const json& array) { return known(array, "array", kernel.arrays); });
@@ -308,8 +412,12 @@ KernelTrace read_launch(const Record& record, const KnownParts& kernel) {
   launch.levels = std::uint32_t(record.number("levels", max_levels));
   launch.copied_bytes = record.number_or("copied_bytes", 0, max_passes);
   launch.left_out = record.number_or("left_out", 0, max_count);
-  const json& patterns = record.list("patterns", 6);
-  take_patterns(patterns, record.has("merged") ? &record.list("merged", 6) : nullptr, kernel, launch);
+  launches = launches_of(launch);
+  PatternPlaces places = take_patterns(record.list("patterns", 6), kernel.patterns, launches, launch.patterns);
+  if (record.has("merged")) {
+    launch.merged = read_merged(record.list("merged", 6), std::move(places), kernel, launch);
+  }
+  take_global(record, kernel, launch);
   for (const json& row : record.list("participants", 3)) {
     launch.participants.push_back(
         {level_of(row[0]), mask_of(row[1], kernel.warp), number_of(row[2], "count", max_count)});

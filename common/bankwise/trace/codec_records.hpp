@@ -76,12 +76,13 @@ inline constexpr std::uint64_t max_passes = std::uint64_t{1} << 58;  ///< access
 /// What a launch may refer to: the parts of its kernel that earlier records have defined.
 struct KnownParts {
   std::size_t sites = 0, arrays = 0;
-  const std::vector<Pattern>& patterns;
+  const std::vector<Pattern>&patterns, &global_patterns;
   unsigned warp = 32;  ///< lanes
 };
 
-/// A pattern or a launch with the file's numbers of sites and arrays. Both call wrong().
+/// A pattern or a launch with the file's numbers of sites and arrays. All call wrong().
 Pattern read_pattern(const Record& record, const KnownParts& kernel);
+Pattern read_global_pattern(const Record& record, const KnownParts& kernel);
 KernelTrace read_launch(const Record& record, const KnownParts& kernel);
 
 }  // namespace bankwise::trace

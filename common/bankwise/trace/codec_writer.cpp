@@ -97,15 +97,20 @@ std::vector<std::uint32_t> of_active(const std::vector<std::uint32_t>& of_lanes,
   return active;
 }
 
-void define(RecordLine& line, const Pattern& pattern) {
-  line.number("site", pattern.site).number("array", pattern.array).text("operation", to_string(pattern.operation));
-  line.number("width", pattern.width).number("level", pattern.level).raw("mask", hexadecimal(pattern.mask));
+void define_lanes(RecordLine& line, const Pattern& pattern) {
+  line.text("operation", to_string(pattern.operation)).number("width", pattern.width);
+  line.raw("mask", hexadecimal(pattern.mask));
   const auto addresses = of_active(pattern.addresses, pattern.mask);
   if (const auto step = step_of(addresses)) {
     line.number("address", addresses.front()).raw("step", std::to_string(*step));
   } else {
     line.list("addresses", addresses, decimal);
   }
+}
+
+void define(RecordLine& line, const Pattern& pattern) {
+  line.number("site", pattern.site).number("array", pattern.array).number("level", pattern.level);
+  define_lanes(line, pattern);
   if (!pattern.lane_arrays.empty()) line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal);
   if (!pattern.sources.empty()) line.list("sources", of_active(pattern.sources, pattern.mask), decimal);
   if (pattern.is_loop) line.flag("is_loop", true);
@@ -114,6 +119,10 @@ void define(RecordLine& line, const Pattern& pattern) {
 std::string json_of(const LaunchShape& shape) {
   const auto& [x, y, z] = shape.threads;
   return row(row(x, y, z), row(shape.block[0], shape.block[1], shape.block[2]), shape.launches);
+}
+
+std::string json_of(const banks::SectorTally& tally) {
+  return row(tally.accesses, tally.lanes, tally.sectors, tally.ideal, tally.lines, tally.bytes, tally.unknown);
 }
 
 std::string json_of(const banks::Tally& tally) {
@@ -140,6 +149,27 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
                  diagnosis.other ? std::to_string(sites[*diagnosis.other]) : std::string("null"),
                  std::string(diagnosis.ended ? "true" : "false"), diagnosis.count, first.launch, first.block,
                  first.warp, json_text(diagnosis.text));
+    });
+  }
+  if (launches.watches_global) {
+    line.number("sectors_read", launches.sectors_read).number("sectors_written", launches.sectors_written);
+  }
+  if (launches.global_left_out > 0) line.number("global_left_out", launches.global_left_out);
+  if (!launches.local_accesses.empty()) {
+    line.list("local_accesses", launches.local_accesses, [&](const LocalAccesses& local) {
+      return row(sites[local.site], json_text(to_string(local.operation)), local.width, local.accesses, local.lanes);
+    });
+  }
+  if (launches.time) {
+    const KernelTime& time = *launches.time;
+    line.raw("time", row(time.launches, time.nanoseconds, time.clock_khz, json_text(time.gpu),
+                         std::string(time.overlapped ? "true" : "false")));
+  }
+  if (launches.global_excess_accesses > 0) {
+    line.number("global_excess_accesses", launches.global_excess_accesses);
+    line.list("global_excess", launches.global_excess, [&](const GlobalExcess& excess) {
+      return row(sites[excess.site], json_text(to_string(excess.operation)), excess.width,
+                 json_text(excess.architecture), excess.accesses, json_of(excess.tally));
     });
   }
   if (launches.excess_accesses == 0) return;
@@ -232,13 +262,26 @@ std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view 
   if (launches.merged) {
     for (const Pattern& pattern : *launches.merged) define_pattern(pattern).merged += pattern.count;
   }
+  std::map<std::uint32_t, Counted> global_patterns;
+  for (Pattern pattern : launches.global_patterns) {
+    const std::uint64_t count = std::exchange(pattern.count, 0);
+    pattern.site = sites.at(pattern.site);
+    const std::size_t before = known.trace().global_patterns.size();
+    const std::uint32_t number = known.add_global(pattern).value();
+    if (known.trace().global_patterns.size() > before) {
+      RecordLine line(lines, "global_pattern", process_);
+      line.number("kernel", kernel.number).number("global_pattern", before).number("site", pattern.site);
+      define_lanes(line, pattern);
+    }
+    global_patterns.try_emplace(number, Counted{.first = pattern.first}).first->second.count += count;
+  }
   std::string launch;
   {
     RecordLine line(launch, "launch", process_);
     line.number("kernel", kernel.number);
-    const auto put = [&](const char* name, bool is_needed, auto number_of) {
+    const auto put = [&](const char* name, const auto& places, bool is_needed, auto number_of) {
       std::vector<std::string> rows;
-      for (const auto& [number, counted] : patterns) {
+      for (const auto& [number, counted] : places) {
         const Occurrence& first = counted.first;
         if (const auto value = number_of(counted); value != 0) {
           rows.push_back(row(number, value, first.launch, first.block, first.warp, first.number));
@@ -246,9 +289,12 @@ std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view 
       }
       if (is_needed || !rows.empty()) line.list(name, rows, [](const std::string& text) { return text; });
     };
-    put("patterns", true, [](const Counted& counted) { return counted.count; });
+    const auto count = [](const Counted& counted) { return counted.count; };
+    put("patterns", patterns, true, count);
+    if (launches.watches_global) put("global_patterns", global_patterns, true, count);
     if (launches.merged) {
-      put("merged", false, [](const Counted& counted) { return std::int64_t(counted.merged - counted.count); });
+      put("merged", patterns, false,
+          [](const Counted& counted) { return std::int64_t(counted.merged - counted.count); });
     }
     put_sums(line, launches, sites, arrays);
   }
@@ -259,7 +305,7 @@ std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view 
     kernel.last = std::move(launch);
   }
   // Too many to remember: the kernel gets a new number the next time, and everything is defined again.
-  if (known.trace().patterns.size() > max_patterns_) kernels_.erase(key);
+  if (known.trace().patterns.size() + known.trace().global_patterns.size() > max_patterns_) kernels_.erase(key);
   return lines;
 }
 

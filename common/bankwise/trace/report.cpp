@@ -151,6 +151,39 @@ void set_merged(Report& report) {
   }
 }
 
+/// The lines of global memory. Several sites may be one line.
+void add_global(const KernelTrace& trace, unsigned warps, Report& report) {
+  std::map<LineKey, std::size_t> numbers;
+  const auto line_of = [&](const auto& accesses) -> GlobalLineReport& {
+    const Site& site = trace.sites[accesses.site];
+    const LineKey key{site.file, site.line, site.column, site.pc, "", accesses.operation, accesses.width};
+    const auto [number, is_new] = numbers.try_emplace(key, report.global_lines.size());
+    if (is_new) {
+      report.global_lines.push_back({.site = site, .operation = accesses.operation, .width = accesses.width});
+    }
+    return report.global_lines[number->second];
+  };
+  for (const Pattern& pattern : trace.global_patterns) {
+    GlobalLineReport& line = line_of(pattern);
+    for_each_global_warp(pattern, trace.warp, warps, *report.architecture, [&](const GlobalWarpAccess& access) {
+      line.costs.add(access.access.mask, access.cost ? &*access.cost : nullptr, pattern.count);
+      if (!access.cost) return;
+      if (line.typical && line.typical->cost.sectors * line.typical->count >= access.cost->sectors * pattern.count) {
+        return;
+      }
+      const auto lanes = access.access.addresses;
+      const std::uint32_t warp = pattern.first.warp * warps + access.number;
+      line.typical = {*access.cost,        pattern.count,
+                      pattern.first.block, warp,
+                      access.access.mask,  {lanes.begin(), lanes.begin() + std::bit_width(access.access.mask)}};
+    });
+  }
+  for (const GlobalExcess& excess : trace.global_excess) {
+    if (excess.architecture == report.architecture->name) line_of(excess).costs.add(excess.tally);
+  }
+  for (const GlobalLineReport& line : report.global_lines) report.global.add(line.costs);
+}
+
 }  // namespace
 
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
@@ -164,6 +197,18 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
   if (trace.left_out > 0) {
     sentences.push_back(
         fmt::format("{} accesses of {} were left out: the numbers are lower bounds", trace.left_out, trace.kernel));
+  }
+  std::uint64_t global = 0;
+  for (const GlobalExcess& excess : trace.global_excess)
+    global += excess.architecture == architecture.name ? excess.accesses : 0;
+  if (global < trace.global_excess_accesses) {
+    sentences.push_back(
+        fmt::format("{} accesses to global memory of {} did not fit into the trace, and have no cost on {}",
+                    trace.global_excess_accesses - global, trace.kernel, architecture.name));
+  }
+  if (trace.global_left_out > 0) {
+    sentences.push_back(fmt::format("{} accesses to global memory of {} were left out: the sectors are lower bounds",
+                                    trace.global_left_out, trace.kernel));
   }
   return sentences;
 }
@@ -209,6 +254,7 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
     line.costs.add(excess.tally);
     line.mixed += excess.mixed;
   }
+  add_global(trace, warps, report);
   for (const DiagnosisRecord& diagnosis : trace.diagnoses) {
     report.diagnoses.push_back(placed_sentence_of(diagnosis, trace));
   }

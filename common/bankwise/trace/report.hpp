@@ -42,6 +42,25 @@ struct LineReport {
   unsigned widest = 0;               ///< bytes per lane of the widest access that is left; 0 without accesses
 };
 
+/// An access to global memory.
+struct GlobalAccess {
+  banks::SectorCost cost;
+  std::uint64_t count = 0;  ///< how often it occurred
+  std::uint64_t block = 0;  ///< the first time: linear number in the grid
+  std::uint32_t warp = 0;   ///< in warps of the report's width
+  std::uint64_t mask = 0;
+  std::vector<std::uint32_t> addresses;  ///< of each lane up to the last active one, from a cache line's beginning
+};
+
+/// The accesses of one source line to global memory with one operation and width.
+struct GlobalLineReport {
+  Site site;
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;  ///< bytes per lane
+  banks::SectorTally costs;
+  std::optional<GlobalAccess> typical;  ///< which moves the most, all occurrences together; excess is not considered
+};
+
 /// A kernel's trace on an architecture.
 struct Report {
   const banks::Architecture* architecture = nullptr;
@@ -51,6 +70,8 @@ struct Report {
   std::uint32_t level_count = 0;                     ///< the most levels of a block
   std::vector<LevelReport> levels;                   ///< those with accesses, in order
   std::vector<LineReport> lines;                     ///< in the order of the trace's patterns
+  std::vector<GlobalLineReport> global_lines;        ///< in the order of the trace's patterns
+  banks::SectorTally global;                         ///< all of them
   banks::Tally loads, stores, atomics, all;          ///< copies (cp.async) are only in the last
   std::uint64_t executed_lanes = 0, executions = 0;  ///< over all basic blocks and warps, if the producer knows them
   std::vector<Report> merged;                        ///< one, of the second trace, if the trace has one

@@ -1,6 +1,8 @@
 #include <bankwise/trace/trace.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -81,11 +83,36 @@ std::optional<unsigned> max_passes_of_swap(const Architecture& architecture, con
 
 }  // namespace
 
+void KernelTime::add(const KernelTime& other) {
+  if (launches == 0) clock_khz = other.clock_khz, gpu = other.gpu;
+  launches += other.launches;
+  nanoseconds += other.nanoseconds;
+  overlapped |= other.overlapped;
+}
+
 std::string_view to_string(Maker maker) { return makers[std::size_t(maker)]; }
 
 Maker maker_named(std::string_view name) {
   const auto* maker = std::ranges::find(makers, name);
   return maker == std::end(makers) ? Maker::other : Maker(maker - std::begin(makers));
+}
+
+std::vector<std::uint32_t> relative_to_line(std::uint64_t mask, const std::uint64_t* addresses) {
+  constexpr std::uint64_t line = 128, max_gap = std::uint64_t{16} << 20;
+  std::vector<std::uint32_t> offsets(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  std::array<unsigned, banks::max_lanes> order;
+  unsigned lanes = 0;
+  banks::for_each_lane(mask, [&](unsigned lane) { order[lanes++] = lane; });
+  const auto by_address = [&](unsigned a, unsigned b) { return addresses[a] < addresses[b]; };
+  if (!std::is_sorted(order.begin(), order.begin() + lanes, by_address))
+    std::sort(order.begin(), order.begin() + lanes, by_address);
+  std::uint64_t removed = lanes == 0 ? 0 : addresses[order[0]] / line * line;
+  for (unsigned i = 0; i < lanes; ++i) {
+    const std::uint64_t gap = i == 0 ? 0 : addresses[order[i]] - addresses[order[i - 1]];
+    if (gap >= max_gap + line) removed += (gap - max_gap) / line * line;
+    offsets[order[i]] = std::uint32_t(addresses[order[i]] - removed);
+  }
+  return offsets;
 }
 
 std::uint64_t blocks_of(const LaunchShape& shape) {
@@ -122,6 +149,9 @@ KernelTrace merged(const KernelTrace& kernel) {
   KernelTrace second = kernel;
   if (second.merged) second.patterns = *std::exchange(second.merged, std::nullopt);
   second.order.clear();
+  second.global_patterns.clear();  // are the same in both
+  second.global_excess.clear();
+  second.global_excess_accesses = second.global_left_out = 0;
   return second;
 }
 

@@ -1,4 +1,4 @@
-// The shared-memory accesses of programs. Producers (the emulator, Oclgrind's plugin, bankcheck cuda) make a trace, and
+// The accesses of programs to shared and to global memory. Producers (the emulator, Oclgrind's plugin, bankcheck cuda) make a trace, and
 // report.hpp explains it. Equal accesses are one pattern with a count, so a trace is small, and computing its cost on
 // one more architecture is cheap. codec.hpp has its file format.
 #pragma once
@@ -13,6 +13,7 @@
 
 #include <bankwise/banks/access.hpp>
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/sectors.hpp>
 #include <bankwise/trace/fault.hpp>
 
 namespace bankwise::trace {
@@ -99,6 +100,37 @@ struct Excess {
   std::string why_unknown;  ///< one sentence, if the tally has accesses without a cost
 };
 
+/// Accesses to global memory whose patterns did not fit, with their cost at the time.
+struct GlobalExcess {
+  std::uint32_t site = 0;
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;
+  std::string architecture;    ///< name in the bank model
+  std::uint64_t accesses = 0;  ///< in warps of the trace; the tally is in warps of the architecture
+  banks::SectorTally tally;
+};
+
+/// Accesses to the memory of single threads: spilled registers, arrays that are indexed at run time. They have no cost.
+struct LocalAccesses {
+  std::uint32_t site = 0;
+  banks::Operation operation = banks::Operation::load;
+  unsigned width = 4;
+  std::uint64_t accesses = 0, lanes = 0;
+};
+
+/// What launches took in a run of the program that nobody watched.
+struct KernelTime {
+  std::uint64_t launches = 0;
+  std::uint64_t nanoseconds = 0;  ///< all launches together
+  std::uint64_t clock_khz = 0;    ///< of the multiprocessors, in the same run
+  std::string gpu;                ///< its name: "NVIDIA H200"
+  bool overlapped = false;        ///< other kernels ran at the same time
+
+  /// Later launches. The clock and the GPU are the first ones'.
+  void add(const KernelTime& other);
+  bool operator==(const KernelTime&) const = default;
+};
+
 /// What the producer found wrong at one place, or at two. A producer in the same process throws an emulator::Diagnosis.
 struct DiagnosisRecord {
   Fault fault = Fault::race;
@@ -146,6 +178,17 @@ struct KernelTrace {
   std::optional<std::vector<Pattern>> merged;
   std::vector<Participants> participants;
   std::vector<BasicBlock> basic_blocks;
+  bool watches_global = false;  ///< else the members about global memory are empty
+  /// Accesses to global memory: `array`, `level`, `lane_arrays` and `sources` mean nothing. Operations are load, store,
+  /// atomic (each kind, with or without a result) and cp_async. Addresses are those of relative_to_line().
+  std::vector<Pattern> global_patterns;
+  std::uint64_t global_excess_accesses = 0;  ///< as below: `global_excess` has their cost on some architectures
+  std::vector<GlobalExcess> global_excess;
+  std::uint64_t global_left_out = 0;  ///< accesses of which nothing else is known
+  std::vector<LocalAccesses> local_accesses;
+  /// Different sectors of 32 bytes that a launch reads and writes, added up over the launches: at least.
+  std::uint64_t sectors_read = 0, sectors_written = 0;
+  std::optional<KernelTime> time;
   std::uint64_t copied_bytes = 0;     ///< to and from shared memory, by instructions without lanes
   std::uint64_t left_out = 0;         ///< accesses of which nothing else is known
   std::uint64_t excess_accesses = 0;  ///< that did not fit into patterns: `excess` has their cost on some architectures
@@ -170,6 +213,11 @@ struct Trace {
   std::vector<KernelTrace> kernels;  ///< each once, in the order of their first launches
   std::vector<std::string> errors;   ///< failures, one sentence each: the trace may lack later launches
 };
+
+/// Addresses of global memory, for each lane up to the last active one, as patterns have them: bytes from the cache line
+/// (128 bytes) of the lowest one. So equal accesses at different places are equal. Sectors and lines stay as they are,
+/// but a gap of 16 MiB or more becomes one of 16 MiB, so that the offsets fit into 32 bits.
+std::vector<std::uint32_t> relative_to_line(std::uint64_t mask, const std::uint64_t* addresses);
 
 /// Blocks of a launch; 2^64 - 1 for a shape with more.
 std::uint64_t blocks_of(const LaunchShape& shape);

@@ -89,4 +89,28 @@ void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const 
   }
 }
 
+/// One of the warps that the lanes of a pattern in global memory fill.
+struct GlobalWarpAccess {
+  unsigned number = 0;  ///< within the pattern
+  banks::Access access;
+  std::optional<banks::SectorCost> cost;
+};
+
+/// Calls `visit(const GlobalWarpAccess&)` for each of the `warps` parts that has an active lane; `warps` is not 0. The
+/// addresses of a part count from a cache line, too, but not from its own.
+template <class Visit>
+void for_each_global_warp(const Pattern& pattern, unsigned warp, unsigned warps,
+                          const banks::Architecture& architecture, Visit visit) {
+  const unsigned lanes = warp / warps;  // NOLINT(clang-analyzer-core.DivideZero): at least 1
+  for (unsigned number = 0; number < warps; ++number) {
+    const std::uint64_t mask = lanes_in(pattern.mask, lanes, number);
+    if (mask == 0) continue;
+    const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
+    GlobalWarpAccess access{.number = number, .access = {pattern.operation, pattern.width, mask, {}}};
+    access.access.addresses = std::span(pattern.addresses).subspan(first, last);
+    access.cost = banks::sectors(architecture, access.access);
+    visit(access);
+  }
+}
+
 }  // namespace bankwise::trace

@@ -24,7 +24,8 @@ inline constexpr Architecture intel[]{
      .note = "Low confidence: banks and lanes are the guide's example, not a specification. For Xe-HPC, an Intel "
              "engineer mentions 64 banks of 8 bytes.",
      .multiprocessor = {std::nullopt, "the units that share local memory differ between the GPUs of this row"},
-     .models = {std::nullopt, "the emulator plays GPUs with CUDA's properties"}},
+     .models = {std::nullopt, "the emulator plays GPUs with CUDA's properties"},
+     .sectors = {std::nullopt, "how Intel's GPUs divide accesses to global memory is not modelled"}},
 };
 
 }  // namespace bankwise::banks::rows

@@ -102,25 +102,30 @@ inline constexpr GpuModel b200_models[]{{"NVIDIA B200", 10, 0, 148, 1965000, 399
 inline constexpr GpuModel rtx_5090_models[]{
     {"NVIDIA GeForce RTX 5090", 12, 0, 170, 2407000, 14001000, 512, 32, 98304, sm_89}};
 
+inline constexpr Known<Sectors> h200_sectors{
+    Sectors{32, 128, Evidence::measured, "hardware counters of an H200: tests/data/h200_sectors.csv"}};
+inline constexpr Known<Sectors> like_h200{
+    Sectors{32, 128, Evidence::vendor, "CUDA C++ Best Practices Guide, coalesced access: transactions of 32 bytes"}};
+
 // Name, other names, GPUs; lanes of a warp, by default and at most; rules; what to know before trusting the numbers;
-// multiprocessor, models.
+// multiprocessor, models, sectors.
 // It would put each value on a line.
 // clang-format off
 inline constexpr Architecture nvidia[]{
-    {"sm_50", "sm_52 sm_53 gtx750ti gtx970", "Maxwell: GTX 980, M40", 32, 32, maxwell, "", {sm_50}, {maxwell_models}},
+    {"sm_50", "sm_52 sm_53 gtx750ti gtx970", "Maxwell: GTX 980, M40", 32, 32, maxwell, "", {sm_50}, {maxwell_models}, like_h200},
     {"sm_60", "sm_61 sm_62 gtx1070 gtx1080ti p4 p40", "Pascal: GTX 1080, P100", 32, 32, pascal, "",
-     {sm_50}, {pascal_models}},
-    {"sm_70", "sm_72 titanv", "Volta: V100, Xavier", 32, 32, volta, "", {sm_70}, {volta_models}},
+     {sm_50}, {pascal_models}, like_h200},
+    {"sm_70", "sm_72 titanv", "Volta: V100, Xavier", 32, 32, volta, "", {sm_70}, {volta_models}, like_h200},
     {"sm_75", "gtx1660 rtx2060 rtx2070 rtx2080ti", "Turing: RTX 2080, T4", 32, 32, turing, "",
-     {sm_75}, {turing_models}},
+     {sm_75}, {turing_models}, like_h200},
     {"sm_80", "sm_86 sm_87 sm_88 a10 a30 a40 a6000 rtx3060 rtx3070 rtx3080", "Ampere: A100, RTX 3090, Orin", 32, 32,
-     ampere, "", {sm_80}, {ampere_models}},
-    {"sm_89", "l4 l40s rtx4060 rtx4070 rtx4080", "Ada: RTX 4090, L40", 32, 32, ada, "", {sm_89}, {ada_models}},
-    {"sm_90", "gh200 h20 h800", "Hopper: H100, H200", 32, 32, hopper, "", {sm_90}, {hopper_models}},
+     ampere, "", {sm_80}, {ampere_models}, like_h200},
+    {"sm_89", "l4 l40s rtx4060 rtx4070 rtx4080", "Ada: RTX 4090, L40", 32, 32, ada, "", {sm_89}, {ada_models}, like_h200},
+    {"sm_90", "gh200 h20 h800", "Hopper: H100, H200", 32, 32, hopper, "", {sm_90}, {hopper_models}, h200_sectors},
     {"sm_100", "sm_101 sm_103 sm_110 b100 gb200 gb300 thor", "Blackwell: B200, B300", 32, 32, blackwell, "",
-     {sm_90}, {b200_models}},
+     {sm_90}, {b200_models}, like_h200},
     {"sm_120", "sm_121 gb10 rtx5070 rtx5080", "Blackwell: RTX 5090, RTX PRO 6000", 32, 32, blackwell, "",
-     {sm_89}, {rtx_5090_models}}};
+     {sm_89}, {rtx_5090_models}, like_h200}};
 // clang-format on
 
 }  // namespace bankwise::banks::rows

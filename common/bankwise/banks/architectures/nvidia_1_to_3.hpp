@@ -58,19 +58,22 @@ inline constexpr Known<Multiprocessor> tesla_multiprocessor{Multiprocessor{16 * 
 inline constexpr Known<Multiprocessor> fermi_multiprocessor{Multiprocessor{48 * KiB, 48 * KiB, 0, 128, 1536, 8}};
 inline constexpr Known<Multiprocessor> kepler_multiprocessor{Multiprocessor{48 * KiB, 48 * KiB, 0, 256, 2048, 16}};
 
+inline constexpr Known<Sectors> no_old_sectors{
+    std::nullopt, "how compute capability 1.x to 3.x serves global memory is not modelled"};
+
 // Name, other names, GPUs; lanes of a warp, by default and at most; rules; what to know before trusting the numbers;
-// multiprocessor, models.
+// multiprocessor, models, sectors.
 inline constexpr Architecture nvidia_1_to_3[]{
     {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
      "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes.",
-     tesla_multiprocessor, no_old_model},
+     tesla_multiprocessor, no_old_model, no_old_sectors},
     {"sm_20", "sm_21", "Fermi: GTX 480, M2050", 32, 32, fermi,
      "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.",
-     fermi_multiprocessor, no_old_model},
+     fermi_multiprocessor, no_old_model, no_old_sectors},
     {"sm_30", "sm_32 sm_35 sm_37 k40 gtxtitan", "Kepler, 4-byte banks: GTX 680, K20, K80", 32, 32, kepler_four_byte, "",
-     kepler_multiprocessor, no_old_model},
+     kepler_multiprocessor, no_old_model, no_old_sectors},
     {"sm_30_eight_byte", "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte", "Kepler, 8-byte banks", 32, 32,
      kepler_eight_byte, "After cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte); the default is sm_30.",
-     kepler_multiprocessor, no_old_model}};
+     kepler_multiprocessor, no_old_model, no_old_sectors}};
 
 }  // namespace bankwise::banks::rows
