@@ -267,3 +267,18 @@ TEST_CASE("banks/well_formed/resident_blocks") {
   CHECK(resident_blocks(h100, most + 1, 256) == 3);
   CHECK_FALSE(find_architecture("intel_xe")->multiprocessor.fact);
 }
+
+TEST_CASE("banks/names/gpus") {
+  const auto name_of = [](const char* wanted) -> std::string {
+    const GpuModel* gpu = find_gpu(wanted);
+    return gpu == nullptr ? "" : std::string(gpu->name);
+  };
+  CHECK(name_of("h200") == "NVIDIA H200");
+  CHECK(name_of("H100") == "NVIDIA H100 80GB HBM3");
+  CHECK(name_of("NVIDIA H100 80GB HBM3") == "NVIDIA H100 80GB HBM3");
+  CHECK(name_of("rtx-4090") == "NVIDIA GeForce RTX 4090");
+  CHECK(name_of("v100") == "Tesla V100-SXM2-16GB");
+  CHECK(name_of("sm_86") == "NVIDIA GeForce RTX 3090");
+  CHECK(name_of("sm_90a") == "NVIDIA H200");  // the first, which the emulator plays
+  for (const char* none : {"a10", "l4", "sm_99", "mi300x", "", "nvidia h", "gfx942"}) CHECK(name_of(none).empty());
+}

@@ -128,6 +128,13 @@ constexpr unsigned request_bytes(const Rule& rule, unsigned width) {
 
 // What the table knows about a GPU besides the cost of an access.
 
+/// A fact, or the reason why it is not known.
+template <class Fact>
+struct Known {
+  std::optional<Fact> fact;
+  std::string_view why_unknown = "";
+};
+
 /// What a multiprocessor (compute unit) has for its blocks.
 struct Multiprocessor {
   std::uint32_t shared;                          ///< bytes of shared memory for all resident blocks
@@ -146,6 +153,9 @@ struct GpuModel {
   int multiprocessors, clock_khz, memory_khz, bus_bits;
   unsigned memory_gib, l2_kib;
   Multiprocessor multiprocessor;
+  /// The most that programs reached, in GB/s (10^9 bytes); `access_patterns --bandwidth` measures both.
+  Known<double> l2_bandwidth{std::nullopt, "it has not been measured on this GPU"};
+  Known<double> dram_bandwidth{std::nullopt, "it has not been measured on this GPU"};
 };
 
 /// Blocks of `threads` threads with `bytes` of shared memory that are resident at the same time, as far as shared
@@ -161,13 +171,6 @@ struct Sectors {
   unsigned sector_bytes = 32, line_bytes = 128;
   Evidence evidence = Evidence::inferred;
   std::string_view source;
-};
-
-/// A fact, or the reason why it is not known.
-template <class Fact>
-struct Known {
-  std::optional<Fact> fact;
-  std::string_view why_unknown = "";
 };
 
 /// A row of the table.
@@ -208,6 +211,10 @@ std::vector<std::string> names_of(const Architecture& architecture);
 /// By one of its names, in any case, with or without blanks, "-" and "_": "RTX 4090", "rtx-4090". Null if there is
 /// none.
 const Architecture* find_architecture(std::string_view name);
+
+/// A GPU by words of its name in sequence ("H200", "rtx-4090", "NVIDIA H100 80GB HBM3"), or the first of a compute
+/// capability ("sm_86"). Null if the table has no such GPU.
+const GpuModel* find_gpu(std::string_view name);
 
 // --- Implementation of well_formed() ---
 

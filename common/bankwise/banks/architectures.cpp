@@ -68,6 +68,31 @@ const Architecture* find_architecture(std::string_view name) {
   return row == table.end() ? nullptr : &*row;
 }
 
+const GpuModel* find_gpu(std::string_view name) {
+  std::string wanted = plain(name);
+  const bool is_capability = wanted.starts_with("sm");
+  if (is_capability && wanted.find_last_of("af") == wanted.size() - 1) wanted.pop_back();
+  const auto has_name = [&](const GpuModel& gpu) {
+    if (is_capability) return wanted == "sm" + std::to_string(gpu.major) + std::to_string(gpu.minor);
+    std::string words(gpu.name);
+    std::replace(words.begin(), words.end(), '-', ' ');
+    for (std::size_t at = 0; at != std::string::npos; at = words.find(' ', at)) {
+      at += words[at] == ' ' ? 1 : 0;
+      for (std::size_t end = at; end < words.size(); end = std::min(words.find(' ', end + 1), words.size())) {
+        if (end > at && plain(words.substr(at, end - at)) == wanted) return true;
+      }
+      if (plain(words.substr(at)) == wanted) return true;
+    }
+    return false;
+  };
+  for (const Architecture& architecture : table) {
+    if (!architecture.models.fact) continue;
+    const auto gpu = std::ranges::find_if(*architecture.models.fact, has_name);
+    if (gpu != architecture.models.fact->end()) return &*gpu;
+  }
+  return nullptr;
+}
+
 std::uint32_t resident_blocks(const Multiprocessor& multiprocessor, std::uint64_t bytes, std::uint64_t threads) {
   const auto& [shared, per_block, reserved, unit, max_threads, max_blocks] = multiprocessor;
   if (bytes > per_block) return 0;

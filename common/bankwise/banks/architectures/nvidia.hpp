@@ -83,21 +83,30 @@ inline constexpr Multiprocessor sm_86{100 * KiB, 99 * KiB, KiB, 128, 1536, 16};
 inline constexpr Multiprocessor sm_89{100 * KiB, 99 * KiB, KiB, 128, 1536, 24};
 inline constexpr Multiprocessor sm_90{228 * KiB, 227 * KiB, KiB, 128, 2048, 32};
 
-// Name, compute capability; multiprocessors, kHz, kHz of memory, bits of its bus; GiB, KiB of L2 cache. The first is
-// what the emulator plays.
+// NVIDIA's whitepaper on the A100 compares the bytes that the L2 caches of A100 and V100 deliver per clock.
+inline constexpr Known<double> a100_l2{5120 * 1.41}, v100_l2{2048 * 1.53};
+// docs/results/nvidia_h200/limits.csv: reduction single_pass, 2^30 words, has DRAM busy for 94.2 % of its time.
+inline constexpr Known<double> h200_dram{0.942 * 2 * 3.201 * 6144 / 8};
+inline constexpr Known<double> not_measured = GpuModel{}.dram_bandwidth;
+
+// Name, compute capability; multiprocessors, kHz, kHz of memory, bits of its bus; GiB, KiB of L2 cache; its
+// multiprocessor; bandwidth of L2 and of DRAM. The first is what the emulator plays.
 inline constexpr GpuModel maxwell_models[]{
     {"NVIDIA GeForce GTX 750 Ti", 5, 0, 5, 1084500, 2700000, 128, 2, 2048, sm_50},
     {"NVIDIA GeForce GTX 980", 5, 2, 16, 1215500, 3505000, 256, 4, 2048, sm_52}};
 inline constexpr GpuModel pascal_models[]{{"Tesla P100-SXM2-16GB", 6, 0, 56, 1480500, 715000, 4096, 16, 4096, sm_50},
                                           {"NVIDIA GeForce GTX 1080", 6, 1, 20, 1733500, 5005000, 256, 8, 2048, sm_52}};
-inline constexpr GpuModel volta_models[]{{"Tesla V100-SXM2-16GB", 7, 0, 80, 1530000, 877000, 4096, 16, 6144, sm_70}};
+inline constexpr GpuModel volta_models[]{
+    {"Tesla V100-SXM2-16GB", 7, 0, 80, 1530000, 877000, 4096, 16, 6144, sm_70, v100_l2}};
 inline constexpr GpuModel turing_models[]{{"Tesla T4", 7, 5, 40, 1590000, 5001000, 256, 16, 4096, sm_75}};
 inline constexpr GpuModel ampere_models[]{
-    {"NVIDIA A100-SXM4-40GB", 8, 0, 108, 1410000, 1215000, 5120, 40, 40960, sm_80},
+    {"NVIDIA A100-SXM4-40GB", 8, 0, 108, 1410000, 1215000, 5120, 40, 40960, sm_80, a100_l2},
     {"NVIDIA GeForce RTX 3090", 8, 6, 82, 1695000, 9751000, 384, 24, 6144, sm_86}};
 inline constexpr GpuModel ada_models[]{
     {"NVIDIA GeForce RTX 4090", 8, 9, 128, 2520000, 10501000, 384, 24, 73728, sm_89}};
-inline constexpr GpuModel hopper_models[]{{"NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6144, 141, 51200, sm_90}};
+inline constexpr GpuModel hopper_models[]{
+    {"NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6144, 141, 51200, sm_90, not_measured, h200_dram},
+    {"NVIDIA H100 80GB HBM3", 9, 0, 132, 1980000, 2619000, 5120, 80, 51200, sm_90}};
 inline constexpr GpuModel b200_models[]{{"NVIDIA B200", 10, 0, 148, 1965000, 3996000, 8192, 180, 129024, sm_90}};
 inline constexpr GpuModel rtx_5090_models[]{
     {"NVIDIA GeForce RTX 5090", 12, 0, 170, 2407000, 14001000, 512, 32, 98304, sm_89}};

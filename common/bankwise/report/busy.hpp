@@ -1,0 +1,111 @@
+// How busy a kernel keeps the memories of a GPU, and how much faster it can become at most without conflicts or without
+// superfluous sectors.
+//
+// From the work of a kernel follows the least time that each pipe needs for it, whatever else the kernel does:
+//
+// - Shared memory takes one cycle of its multiprocessor per pass (data/h200_wavefronts.csv: measured with clock64 on an
+//   H200, every pattern within 3 %; NVIDIA's CUDA guide says the same of compute capability 5.0 and newer).
+// - The L1 cache delivers at most four sectors of 32 bytes per cycle (128 bytes: NVIDIA's Volta tuning guide, "Unified
+//   Shared Memory/L1/Texture Cache").
+// - The L2 cache delivers each sector that a launch reads at least once: the L1 caches begin a launch empty. It receives
+//   each sector that an instruction stores, because the L1 cache writes through.
+// - DRAM delivers what a launch reads, except for as many bytes as the L2 cache can hold from before, and receives what
+//   it writes, except for as many as the L2 cache can keep.
+//
+// It is assumed that all threads of a kernel do equal work. If one block has all conflicts, the multiprocessor that runs
+// it is busier than these numbers say. The clock is assumed to be constant.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <bankwise/banks/architecture.hpp>
+
+namespace bankwise::report {
+
+/// A part of the GPU that does one thing at a time.
+enum class Pipe { shared, l1, l2, dram };
+inline constexpr std::size_t pipe_count = 4;
+/// "shared memory", "L1 cache", "L2 cache", "DRAM".
+std::string_view to_string(Pipe pipe);
+
+inline constexpr double sector_bytes = 32;
+
+/// What a GPU does per nanosecond, at most.
+struct GpuRates {
+  std::string name;
+  double multiprocessors = 1;
+  double clock_ghz = 1;            ///< of the multiprocessors
+  double l2_bytes = 0;             ///< capacity of the L2 cache
+  std::optional<double> l2, dram;  ///< GB/s (10^9 bytes), the most that was reached; empty: not known
+  std::string_view l2_unknown;     ///< why not
+  bool is_dram_peak = false;       ///< `dram` is what its pins transfer, more than any program reaches
+};
+
+/// Of a model in the table. Without a measured bandwidth DRAM has its peak: two transfers per cycle of each pin.
+GpuRates rates_of(const banks::GpuModel& gpu);
+
+/// Launches of one size.
+struct Grid {
+  std::uint64_t blocks = 1, threads = 1;  ///< threads of a block
+  std::uint64_t launches = 1;
+};
+
+/// What all launches of a kernel do together.
+struct Work {
+  std::uint64_t passes = 0;           ///< of shared memory
+  std::uint64_t sectors = 0;          ///< of global memory, by all instructions
+  std::uint64_t stored_sectors = 0;   ///< those of `sectors` that are written
+  std::uint64_t sectors_read = 0;     ///< different ones of a launch, added up over the launches
+  std::uint64_t sectors_written = 0;  ///< likewise
+  std::vector<Grid> grids;            ///< none: one launch that fills the GPU evenly
+};
+
+/// By pipe, in nanoseconds; empty where the bandwidth is not known.
+using LeastTimes = std::array<std::optional<double>, pipe_count>;
+
+/// What is assumed besides.
+enum class Assuming {
+  nothing,  ///< a lower bound in any order of the blocks, even if their work differs, or if L1 caches combine stores
+  usual,    ///< the multiprocessor with the most blocks, ceil(blocks / multiprocessors), decides; stores go through L1
+};
+LeastTimes least_times(const Work& work, const GpuRates& gpu, Assuming assuming);
+
+struct PipeUse {
+  Pipe pipe = Pipe::shared;
+  double least_ns = 0;         ///< of all launches
+  std::optional<double> busy;  ///< least_ns ÷ measured time; of L2 and DRAM at least. Above 1 if an assumption fails
+};
+
+struct Busy {
+  std::vector<PipeUse> pipes;           ///< those with work and a known bandwidth, the largest first
+  std::optional<double> over_the_next;  ///< least time of the first ÷ that of the second, if there are two
+};
+
+/// `measured_ns`: the time of all launches together; empty: not measured.
+Busy busy(const Work& work, const GpuRates& gpu, std::optional<double> measured_ns = std::nullopt);
+
+/// The most time that a change can save, in nanoseconds; empty if sectors are saved and a bandwidth is not known. A pass
+/// less saves a cycle. A sector less saves at most a cycle of the L1 cache (the sector may be the only one of its cache
+/// line), its transfer from L2, and two sectors of DRAM, which moves at least 64 bytes. These stages overlap, so they
+/// are rarely all saved. Contention of atomics for one address is not counted, nor are misses of the TLB.
+std::optional<double> most_saved_ns(const Work& before, const Work& after, const GpuRates& gpu);
+
+/// The largest speedup that a change can have, at least 1: measured ÷ (measured - most saved), but not more than
+/// measured ÷ (least time that any pipe needs after the change). Empty if neither limits it.
+std::optional<double> most_speedup(const Work& before, const Work& after, const GpuRates& gpu, double measured_ns);
+
+/// The share of the measured time that conflicts and superfluous sectors of a line can take, at most 1; empty as
+/// most_saved_ns(). The shares of all lines may add up to more than 1.
+std::optional<double> most_share(std::uint64_t conflicts, std::uint64_t excess_sectors, const Work& work,
+                                 const GpuRates& gpu, double measured_ns);
+
+/// What conflicts and superfluous sectors probably take, in nanoseconds, to compare lines with each other: a cycle of
+/// shared memory, and the transfer of a sector between L1 and L2. Where the bandwidth of L2 is not known, that of DRAM.
+double likely_ns(std::uint64_t conflicts, std::uint64_t excess_sectors, const Work& work, const GpuRates& gpu);
+
+}  // namespace bankwise::report

@@ -1,0 +1,149 @@
+// The pure model of common/bankwise/report/busy.hpp, with numbers computed by hand.
+#include <bankwise/report/busy.hpp>
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::report;
+
+namespace {
+
+/// Ten multiprocessors at 1 GHz: a cycle takes a nanosecond.
+GpuRates ten() {
+  return {.name = "ten", .multiprocessors = 10, .clock_ghz = 1, .l2_bytes = 3200, .l2 = 320.0, .dram = 64.0};
+}
+
+Work work_of(std::uint64_t blocks, std::uint64_t passes, std::uint64_t launches = 1) {
+  return {.passes = passes, .grids = {{.blocks = blocks, .threads = 32, .launches = launches}}};
+}
+
+double shared_ns(const Work& work, Assuming assuming = Assuming::usual) {
+  return least_times(work, ten(), assuming)[std::size_t(Pipe::shared)].value();
+}
+
+}  // namespace
+
+TEST_CASE("report/busy/least_time_of_shared_memory") {
+  CHECK(shared_ns(work_of(10, 1000)) == Approx(100));
+  CHECK(shared_ns({.passes = 1000}) == Approx(100));  // no grid is known: all multiprocessors
+}
+
+TEST_CASE("report/busy/tail_of_the_grid") {
+  // 11 blocks of 100 passes: one multiprocessor has two.
+  CHECK(shared_ns(work_of(11, 1100)) == Approx(200));
+  CHECK(shared_ns(work_of(11, 1100), Assuming::nothing) == Approx(110));
+  CHECK(shared_ns(work_of(20, 2000)) == Approx(200));
+  CHECK(shared_ns(work_of(1, 100)) == Approx(100));  // one block uses one multiprocessor
+  CHECK(shared_ns(work_of(1, 100), Assuming::nothing) == Approx(100));
+  CHECK(shared_ns(work_of(1, 500, 5)) == Approx(500));
+}
+
+TEST_CASE("report/busy/launches_of_several_sizes") {
+  // Threads do equal work: 10 blocks of 64 threads and 1 block of 64 threads share 1100 passes.
+  const Work work{.passes = 1100, .grids = {{10, 64, 1}, {1, 64, 1}}};
+  CHECK(shared_ns(work) == Approx(100 + 100));
+  // 10 blocks of 96 threads have three quarters of the passes, 10 of 32 the rest.
+  CHECK(shared_ns({.passes = 4000, .grids = {{10, 96, 1}, {10, 32, 1}}}) == Approx(300 + 100));
+  CHECK(shared_ns({.passes = 100, .grids = {{0, 32, 7}, {1, 32, 1}}}) == Approx(100));  // empty launches do nothing
+}
+
+TEST_CASE("report/busy/least_time_of_caches_and_dram") {
+  const Work work{.sectors = 4000, .stored_sectors = 2000, .sectors_read = 500, .sectors_written = 200};
+  const LeastTimes usual = least_times(work, ten(), Assuming::usual);
+  CHECK(usual[1] == Approx(4000.0 / 4 / 10));
+  CHECK(usual[2] == Approx((500 + 2000) * 32 / 320.0));
+  CHECK(usual[3] == Approx(((500 * 32 - 3200) + (200 * 32 - 3200)) / 64.0));
+  CHECK(least_times(work, ten(), Assuming::nothing)[2] == Approx((500 + 200) * 32 / 320.0));
+  // In each launch the L2 cache may hold what it needs from the one before.
+  const Work thrice{.sectors_read = 500, .grids = {{.blocks = 10, .threads = 32, .launches = 3}}};
+  CHECK(least_times(thrice, ten(), Assuming::usual)[3] == Approx((500 * 32 - 3 * 3200) / 64.0));
+  const Work cached{.sectors_read = 100, .sectors_written = 100};
+  CHECK(least_times(cached, ten(), Assuming::usual)[3] == 0.0);
+}
+
+TEST_CASE("report/busy/largest_pipe_first") {
+  const Work work{.passes = 3000, .sectors = 4000, .sectors_read = 1000};
+  const Busy measured = busy(work, ten(), 600.0);
+  REQUIRE(measured.pipes.size() == 4);
+  CHECK(measured.pipes[0].pipe == Pipe::dram);
+  CHECK(measured.pipes[0].least_ns == Approx(450));
+  CHECK(measured.pipes[0].busy == Approx(0.75));
+  CHECK(measured.pipes[1].pipe == Pipe::shared);
+  CHECK(measured.pipes[1].busy == Approx(0.5));
+  CHECK(measured.pipes[3].busy == Approx(100 / 600.0));
+  CHECK(measured.over_the_next == Approx(1.5));
+  const Busy unmeasured = busy(work, ten());
+  CHECK(unmeasured.pipes[0].least_ns == Approx(450));
+  CHECK_FALSE(unmeasured.pipes[0].busy);
+  CHECK(busy({}, ten(), 100.0).pipes.empty());
+  const Busy only_shared = busy({.passes = 10}, ten(), 0.0);
+  REQUIRE(only_shared.pipes.size() == 1);
+  CHECK_FALSE(only_shared.pipes[0].busy);
+  CHECK_FALSE(only_shared.over_the_next);
+}
+
+TEST_CASE("report/busy/unknown_bandwidth") {
+  GpuRates gpu = ten();
+  gpu.l2.reset();
+  const Work work{.passes = 1000, .sectors = 4000, .sectors_read = 1000};
+  const Busy known = busy(work, gpu, 1000.0);
+  CHECK(std::ranges::find(known.pipes, Pipe::l2, &PipeUse::pipe) == known.pipes.end());
+  CHECK_FALSE(most_saved_ns(work, {}, gpu));
+  CHECK_FALSE(most_share(0, 10, work, gpu, 1000));
+  CHECK(most_share(1000, 0, work, gpu, 1000) == Approx(0.1));
+  // What remains limits the speedup: 4000 sectors need 100 ns of the L1 caches, DRAM 450.
+  CHECK(most_speedup(work, {.sectors = 3000, .sectors_read = 1000}, gpu, 900) == Approx(2));
+  CHECK_FALSE(most_speedup(work, {}, gpu, 1000));
+}
+
+TEST_CASE("report/busy/bound_of_shared_memory") {
+  // Busy 50 % of the time with, 10 % without conflicts.
+  CHECK(most_speedup(work_of(10, 5000), work_of(10, 1000), ten(), 1000) == Approx(1 / (1 - 0.4)));
+  // 90 % of the time could go, but DRAM needs half of it.
+  Work before = work_of(10, 9500), after = work_of(10, 500);
+  before.sectors_read = after.sectors_read = 1100;
+  CHECK(most_speedup(before, after, ten(), 1000) == Approx(2));
+  CHECK(most_speedup(work_of(10, 1000), work_of(10, 1000), ten(), 1000) == 1.0);  // nothing to save
+}
+
+TEST_CASE("report/busy/bound_at_least_1") {
+  // The clock was higher than assumed: the least times exceed the time.
+  CHECK(most_speedup(work_of(10, 5000), work_of(10, 4000), ten(), 100) == 1.0);
+  CHECK(most_speedup(work_of(10, 500), work_of(10, 5000), ten(), 100) == 1.0);  // a change for the worse
+  CHECK_FALSE(most_speedup(work_of(10, 500), work_of(10, 100), ten(), 0));
+  CHECK_FALSE(most_speedup(work_of(10, 5000), {}, ten(), 100));  // nothing limits it
+}
+
+TEST_CASE("report/busy/bound_of_global_memory") {
+  const Work before{.sectors = 1100, .sectors_read = 100}, after{.sectors = 100, .sectors_read = 100};
+  // Each of 1000 sectors: a cycle of one in ten multiprocessors, 32 bytes of L2, 64 bytes of DRAM.
+  const double saved = 1000 * (1 / 10.0 + 32 / 320.0 + 64 / 64.0);
+  CHECK(most_saved_ns(before, after, ten()) == Approx(saved));
+  CHECK(most_speedup(before, after, ten(), 3000) == Approx(3000 / (3000 - saved)));
+  CHECK(most_speedup(before, after, ten(), 1000) == Approx(1000 / 10.0));  // the L2 cache has to deliver 100 sectors
+}
+
+TEST_CASE("report/busy/share_of_a_line") {
+  const Work work = work_of(11, 1100);
+  CHECK(most_share(550, 0, work, ten(), 1000) == Approx(0.1));  // half of the passes of the busiest: 100 of 1000 ns
+  CHECK(most_share(550, 0, work, ten(), 50) == 1.0);
+  CHECK_FALSE(most_share(550, 0, work, ten(), 0));
+  CHECK(likely_ns(550, 0, work, ten()) == Approx(100));
+  CHECK(likely_ns(0, 550, work, ten()) == Approx(550 * 32 / 320.0));
+  GpuRates gpu = ten();
+  gpu.l2.reset();
+  CHECK(likely_ns(0, 550, work, gpu) == Approx(550 * 32 / 64.0));
+}
+
+TEST_CASE("report/busy/rates_of_a_row") {
+  const banks::GpuModel* h200 = banks::find_gpu("h200");
+  REQUIRE(h200 != nullptr);
+  const GpuRates gpu = rates_of(*h200);
+  CHECK(gpu.clock_ghz == Approx(1.98));
+  CHECK(gpu.dram == Approx(4631).margin(1));
+  CHECK_FALSE(gpu.is_dram_peak);
+  const GpuRates h100 = rates_of(*banks::find_gpu("H100"));
+  CHECK(h100.dram == Approx(3352).margin(1));
+  CHECK(h100.is_dram_peak);
+  CHECK_FALSE(h100.l2);
+  CHECK_FALSE(h100.l2_unknown.empty());
+}
