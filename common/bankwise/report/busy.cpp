@@ -7,34 +7,63 @@ namespace bankwise::report {
 namespace {
 
 // See the header for the sources.
-constexpr double l1_sectors_per_cycle = 4, dram_granule = 64;
+constexpr double l1_sectors_per_cycle = 4, l1_cycles_per_line = 1, dram_granule = 64;
+constexpr double path_cycles_per_pass = 1, path_cycles_per_sector = 1.25;  // beyond a cycle of the pipe
 
-/// By how much the busiest multiprocessor has more work than it would have if all of the GPU shared it, over all
-/// launches; threads do equal work.
-double imbalance(const std::vector<Grid>& grids, const GpuRates& gpu, Assuming assuming) {
-  double threads = 0, busiest = 0;
-  for (const Grid& grid : grids) {
-    if (grid.blocks == 0) continue;
-    const auto blocks = double(grid.blocks);
-    const double work = blocks * double(grid.threads) * double(grid.launches);
-    const auto each = std::uint64_t(gpu.multiprocessors);
-    const double most = assuming == Assuming::usual ? double((grid.blocks - 1) / each + 1)
-                                                    : std::max(1.0, blocks / gpu.multiprocessors);
-    threads += work;
-    busiest += work * most / blocks;
-  }
-  return threads == 0 ? 1 : busiest * gpu.multiprocessors / threads;
+/// Without empty launches. None: a warp in each multiprocessor.
+std::vector<Grid> grids_of(const Work& work, const GpuRates& gpu) {
+  std::vector<Grid> grids = work.grids;
+  std::erase_if(grids, [](const Grid& grid) { return grid.blocks * grid.threads * grid.launches == 0; });
+  if (grids.empty()) grids.push_back({.blocks = std::uint64_t(gpu.multiprocessors), .threads = gpu.warp});
+  return grids;
 }
 
-/// Nanoseconds of one cycle of all multiprocessors, as far as the kernel uses them.
+std::uint64_t ceiling(std::uint64_t count, std::uint64_t each) { return (count + each - 1) / each; }
+
+double threads_in(const Grid& grid) { return double(grid.blocks) * double(grid.threads) * double(grid.launches); }
+
+double threads_in(const std::vector<Grid>& grids) {
+  double threads = 0;
+  for (const Grid& grid : grids) threads += threads_in(grid);
+  return threads;
+}
+
+/// Nanoseconds of one cycle of all multiprocessors, as far as the kernel uses them: the busiest has more work than it
+/// would have if all of the GPU shared it. Threads do equal work.
 double cycle_ns(const Work& work, const GpuRates& gpu, Assuming assuming) {
-  return imbalance(work.grids, gpu, assuming) / (gpu.multiprocessors * gpu.clock_ghz);
+  const std::vector<Grid> grids = grids_of(work, gpu);
+  double busiest = 0;
+  for (const Grid& grid : grids) {
+    const auto blocks = double(grid.blocks);
+    const double most = assuming == Assuming::usual ? double(ceiling(grid.blocks, std::uint64_t(gpu.multiprocessors)))
+                                                    : std::max(1.0, blocks / gpu.multiprocessors);
+    busiest += threads_in(grid) * most / blocks;
+  }
+  return busiest / (threads_in(grids) * gpu.clock_ghz);
+}
+
+/// Nanoseconds of one cycle for each of `count` events that warps wait for, in the blocks that a multiprocessor
+/// executes one after another. `path`: those that one warp of each block waits for, over all blocks.
+double path_ns(double count, const std::optional<double>& path, const Work& work, const GpuRates& gpu) {
+  const std::vector<Grid> grids = grids_of(work, gpu);
+  double cycles = 0;
+  for (const Grid& grid : grids) {
+    const std::uint64_t most = ceiling(grid.blocks, std::uint64_t(gpu.multiprocessors));
+    const double rounds = double(ceiling(most, std::max(grid.resident, std::uint64_t{1})));
+    const double of_block = path.value_or(count / double(ceiling(grid.threads, gpu.warp))) * double(grid.threads);
+    cycles += double(grid.launches) * rounds * of_block;
+  }
+  return cycles / (threads_in(grids) * gpu.clock_ghz);
 }
 
 std::uint64_t launches_in(const Work& work) {
   std::uint64_t launches = 0;
   for (const Grid& grid : work.grids) launches += grid.launches;
   return std::max(launches, std::uint64_t{1});
+}
+
+double l1_cycles(const Work& work) {
+  return std::max(double(work.sectors) / l1_sectors_per_cycle, double(work.cache_lines) * l1_cycles_per_line);
 }
 
 double less(std::uint64_t before, std::uint64_t after) { return before > after ? double(before - after) : 0; }
@@ -70,7 +99,7 @@ LeastTimes least_times(const Work& work, const GpuRates& gpu, Assuming assuming)
   };
   std::uint64_t stored = work.sectors_written;
   if (assuming == Assuming::usual) stored = std::max(stored, work.stored_sectors);
-  return {double(work.passes) * cycle, double(work.sectors) / l1_sectors_per_cycle * cycle,
+  return {double(work.passes) * cycle, l1_cycles(work) * cycle,
           transfer(double(work.sectors_read + stored) * sector_bytes, gpu.l2),
           transfer(beyond_cache(work.sectors_read) + beyond_cache(work.sectors_written), gpu.dram)};
 }
@@ -88,13 +117,29 @@ Busy busy(const Work& work, const GpuRates& gpu, std::optional<double> measured_
   return busy;
 }
 
+std::optional<double> path_of(const trace::Report& report, std::uint64_t banks::Tally::*passes) {
+  double path = 0;
+  for (const trace::LevelReport& level : report.levels) {
+    if (level.costs.*passes == 0) continue;
+    if (level.issued_warps == 0) return std::nullopt;
+    path += double(level.costs.*passes) / double(level.issued_warps);
+  }
+  return path * double(report.blocks);
+}
+
 std::optional<double> most_saved_ns(const Work& before, const Work& after, const GpuRates& gpu) {
   const double cycle = cycle_ns(before, gpu, Assuming::usual);
-  const double sectors = less(before.sectors, after.sectors);
-  const double saved = less(before.passes, after.passes) * cycle;
+  const double passes = less(before.passes, after.passes), sectors = less(before.sectors, after.sectors);
+  double saved = passes * cycle;
+  if (passes > 0) {
+    const Work& shape = after.grids.empty() ? before : after;
+    saved += path_cycles_per_pass * std::max(0.0, path_ns(double(before.passes), before.path_passes, before, gpu) -
+                                                      path_ns(double(after.passes), after.path_passes, shape, gpu));
+  }
   if (sectors == 0) return saved;
   if (!gpu.l2 || !gpu.dram) return std::nullopt;
-  return saved + sectors * (cycle + sector_bytes / *gpu.l2 + dram_granule / *gpu.dram);
+  saved += path_cycles_per_sector * path_ns(sectors, std::nullopt, before, gpu);
+  return saved + sectors * (cycle + std::max(cycle, sector_bytes / *gpu.l2) + dram_granule / *gpu.dram);
 }
 
 std::optional<double> most_speedup(const Work& before, const Work& after, const GpuRates& gpu, double measured_ns) {

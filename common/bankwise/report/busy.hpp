@@ -6,11 +6,19 @@
 // - Shared memory takes one cycle of its multiprocessor per pass (data/h200_wavefronts.csv: measured with clock64 on an
 //   H200, every pattern within 3 %; NVIDIA's CUDA guide says the same of compute capability 5.0 and newer).
 // - The L1 cache delivers at most four sectors of 32 bytes per cycle (128 bytes: NVIDIA's Volta tuning guide, "Unified
-//   Shared Memory/L1/Texture Cache").
+//   Shared Memory/L1/Texture Cache"), all of one cache line (measured with clock64 on an H200: 32 warps whose lanes are
+//   16, 32, 64 and 128 bytes apart take 4, 8, 16 and 32 cycles for a load that hits).
 // - The L2 cache delivers each sector that a launch reads at least once: the L1 caches begin a launch empty. It receives
-//   each sector that an instruction stores, because the L1 cache writes through.
+//   each sector that an instruction stores, because the L1 cache writes through. To one multiprocessor it can deliver
+//   at least a sector per cycle (NVIDIA's whitepaper on the A100: 47 bytes if all multiprocessors ask).
 // - DRAM delivers what a launch reads, except for as many bytes as the L2 cache can hold from before, and receives what
 //   it writes, except for as many as the L2 cache can keep.
+//
+// A conflict costs more than a cycle of its pipe where a warp waits for it: measured with clock64 on an H200, a load
+// takes 34.2 + 2 (passes - 1) cycles if no other warp uses the pipe, and 32 warps together take one cycle per pass. So
+// a conflict less saves at most a cycle of the pipe of its multiprocessor, and one more for each conflict that lies on
+// the path of one warp, in the blocks that the multiprocessor executes one after another. For sectors the second
+// number is 1.25 (likewise: a load of 32 cache lines that hit takes 119.9 cycles, of one 51.5).
 //
 // It is assumed that all threads of a kernel do equal work. If one block has all conflicts, the multiprocessor that runs
 // it is busier than these numbers say. The clock is assumed to be constant.
@@ -24,6 +32,7 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/trace/report.hpp>
 
 namespace bankwise::report {
 
@@ -43,6 +52,7 @@ struct GpuRates {
   double l2_bytes = 0;             ///< capacity of the L2 cache
   std::optional<double> l2, dram;  ///< GB/s (10^9 bytes), the most that was reached; empty: not known
   std::string_view l2_unknown;     ///< why not
+  unsigned warp = 32;              ///< lanes
   bool is_dram_peak = false;       ///< `dram` is what its pins transfer, more than any program reaches
 };
 
@@ -53,17 +63,25 @@ GpuRates rates_of(const banks::GpuModel& gpu);
 struct Grid {
   std::uint64_t blocks = 1, threads = 1;  ///< threads of a block
   std::uint64_t launches = 1;
+  std::uint64_t resident = 1;  ///< blocks that a multiprocessor executes at the same time; 1 if it is not known
 };
 
 /// What all launches of a kernel do together.
 struct Work {
   std::uint64_t passes = 0;           ///< of shared memory
+  std::optional<double> path_passes;  ///< path_of(); empty: the warps of a block have equal parts of `passes`
   std::uint64_t sectors = 0;          ///< of global memory, by all instructions
+  std::uint64_t cache_lines = 0;      ///< likewise, of 128 bytes; 0: not known
   std::uint64_t stored_sectors = 0;   ///< those of `sectors` that are written
   std::uint64_t sectors_read = 0;     ///< different ones of a launch, added up over the launches
   std::uint64_t sectors_written = 0;  ///< likewise
   std::vector<Grid> grids;            ///< none: one launch that fills the GPU evenly
 };
+
+/// The passes that one warp makes after another on its way through a block, added up over the traced blocks: at each
+/// level (interval between two barriers) those of an average warp that accesses shared memory there. `passes` may be
+/// the ideal ones. Empty if the trace does not know the warps.
+std::optional<double> path_of(const trace::Report& report, std::uint64_t banks::Tally::*passes);
 
 /// By pipe, in nanoseconds; empty where the bandwidth is not known.
 using LeastTimes = std::array<std::optional<double>, pipe_count>;
@@ -90,9 +108,11 @@ struct Busy {
 Busy busy(const Work& work, const GpuRates& gpu, std::optional<double> measured_ns = std::nullopt);
 
 /// The most time that a change can save, in nanoseconds; empty if sectors are saved and a bandwidth is not known. A pass
-/// less saves a cycle. A sector less saves at most a cycle of the L1 cache (the sector may be the only one of its cache
-/// line), its transfer from L2, and two sectors of DRAM, which moves at least 64 bytes. These stages overlap, so they
-/// are rarely all saved. Contention of atomics for one address is not counted, nor are misses of the TLB.
+/// less saves a cycle, and one more on the path of a warp. A sector less saves at most a cycle of the L1 cache (the
+/// sector may be the only one of its cache line), 1.25 on the path of a warp, its transfer from L2, and two sectors of
+/// DRAM, which moves at least 64 bytes. These stages overlap, so they are rarely all saved. Contention of atomics for
+/// one address is not counted, nor are misses of the TLB, nor that a change may turn misses of a cache into hits, or
+/// let more blocks be resident. If `after` has no grids, it has those of `before`.
 std::optional<double> most_saved_ns(const Work& before, const Work& after, const GpuRates& gpu);
 
 /// The largest speedup that a change can have, at least 1: measured ÷ (measured - most saved), but not more than
