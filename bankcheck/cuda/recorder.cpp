@@ -225,7 +225,8 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
       .kernels = std::exchange(options.report.kernels, {}),  // globs of what is watched; all of it is reported
       .max_launches = options.max_launches,
       .max_blocks = options.max_groups,
-      .table_bytes = table_mebibytes_ << 20});
+      .table_bytes = table_mebibytes_ << 20,
+      .memory = options.memory});
   const Ended ended = start_and_wait(find_program(options.program.front()), options.program,
                                      {.own_stdout = !reporting.quiet(), .time_limit = options.time_limit});
 

@@ -35,6 +35,11 @@ std::optional<std::string> still_running(const Ended& ended) {
       others == 0 ? "" : fmt::format(" and {} more", others));
 }
 
+std::string not_memory_spaces(const std::string& text) {
+  if (support::MemorySpaces::parse(text)) return "";
+  return fmt::format("{} is not a list of memory spaces: shared, global, or shared,global", support::in_quotes(text));
+}
+
 /// Whether a process has loaded a library, by the end of its path.
 bool has_loaded(long process, std::string_view library) {
   std::ifstream maps(fmt::format("/proc/{}/maps", process));
@@ -56,6 +61,13 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
       ->check(CLI::Validator(not_a_text, ""))
       ->type_name("FILE");
   command.option_defaults()->group("Recorder");
+  command
+      .add_option_function<std::string>(
+          "--memory", [&options](const std::string& list) { options.memory = *support::MemorySpaces::parse(list); },
+          "Memory spaces to watch, separated by commas: shared, global")
+      ->check(CLI::Validator(not_memory_spaces, ""))
+      ->type_name("SPACE,...")
+      ->default_str(options.memory.text());
   command
       .add_option("--max-launches", options.max_launches,
                   "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/child_process.hpp"
 #include "bankcheck/driver/reporting.hpp"
@@ -22,8 +23,9 @@ struct CheckOptions {
   ReportOptions report;
   std::string trace;
   std::uint64_t max_launches = 0, max_groups = 0;  ///< 0: all
-  double time_limit = 0;                           ///< seconds; 0: none
-  std::vector<std::string> program;                ///< what follows --
+  support::MemorySpaces memory;
+  double time_limit = 0;             ///< seconds; 0: none
+  std::vector<std::string> program;  ///< what follows --
 };
 
 /// What was recorded, and how the run ended.

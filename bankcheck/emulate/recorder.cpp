@@ -197,6 +197,7 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   run.request.warp = architecture.warp;
   run.request.max_launches = options.max_launches;
   run.request.max_blocks = options.max_groups;
+  run.request.memory = options.memory;
   run.request.kernels = names_without_numbers(options.report.kernels);
   options.report.fit.fit |= verifies();
   if (!verifies() && !is_built)

@@ -166,6 +166,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   support::OpenclRequest request{.kernels = names_without_suffixes(options.report.kernels),
                                  .max_launches = options.max_launches,
                                  .max_groups = options.max_groups,
+                                 .memory = options.memory,
                                  .device = device_values(device_info_, *reporting.architectures().front())};
   for (const banks::Architecture* architecture : reporting.architectures()) {
     request.architectures.emplace_back(architecture->name);

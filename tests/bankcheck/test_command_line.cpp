@@ -122,6 +122,10 @@ TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("fit a b c", "'b' 'c' are not expected; see bankcheck fit --help");
   check_refused_at_once("emulate --max-conflict=0 a.cu", "'--max-conflict'; did you mean '--max-conflicts'?");
   check_refused_at_once("opencl --max-conflict 0 -- x", "did you mean '--max-conflicts'? bankcheck opencl --help");
+  for (const char* list : {"''", "shared,", "shared,texture"}) {
+    check_refused_at_once("emulate --memory " + std::string(list) + " a.cu",
+                          "is not a list of memory spaces: shared, global, or shared,global");
+  }
   check_refused_at_once("opencl --arch sm_90", "no program to check: give it after the options");
   check_refused_at_once("cuda --", "no program to check: give it after the options");
   check_refused_at_once("predict", "either a CSV file of accesses or --index");

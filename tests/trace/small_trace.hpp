@@ -43,6 +43,7 @@ inline trace::KernelTrace full_kernel() {
                       .knows_code = false,
                       .blocks = 7,
                       .levels = 9,
+                      .watches_shared = false,
                       .watches_global = true,
                       .global_excess_accesses = 16,
                       .global_left_out = 14,

@@ -58,6 +58,7 @@ TEST_CASE("trace/json_lines/read_back") {
   CHECK(b.levels == 9);
   CHECK(b.copied_bytes == 11);
   CHECK(b.left_out == 13);
+  CHECK_FALSE(b.watches_shared);
   CHECK(b.watches_global);
   REQUIRE(b.global_patterns.size() == 1);
   CHECK(b.global_patterns[0].addresses == std::vector<std::uint32_t>{2, 0, 96});

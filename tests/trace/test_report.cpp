@@ -157,6 +157,9 @@ TEST_CASE("trace/report/incomplete") {
   CHECK(text.starts_with("incomplete: 7 accesses of k were left out: the numbers are lower bounds\n"));
   CHECK(text.find("\nat least 1 accesses") != std::string::npos);
   CHECK_THROWS_WITH(conflicts(trace, "sm_90"), report.incomplete[0]);
+  auto unwatched = builder();
+  unwatched.trace().watches_shared = false;
+  CHECK_THROWS_WITH(conflicts(unwatched.take(), "sm_90"), "shared memory of k was not watched");
 }
 
 namespace {

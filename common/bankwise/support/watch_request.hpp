@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,6 +16,24 @@
 namespace bankwise::support {
 
 using Lines = std::vector<std::string>;
+
+/// The memory spaces to watch; as a text "shared,global". Without one of them, what it holds is not known.
+struct MemorySpaces {
+  bool shared = true, global = true;
+
+  std::string text() const { return !shared ? "global" : !global ? "shared" : "shared,global"; }
+  /// Nothing for an empty list and for an unknown name.
+  static std::optional<MemorySpaces> parse(std::string_view text) {
+    MemorySpaces spaces{false, false};
+    for (;;) {
+      const std::string_view name = text.substr(0, text.find(','));
+      if (name != "shared" && name != "global") return std::nullopt;
+      (name == "shared" ? spaces.shared : spaces.global) = true;
+      if (name.size() == text.size()) return spaces;
+      text.remove_prefix(name.size() + 1);
+    }
+  }
+};
 
 /// The file of support/progress.hpp; not set without a terminal.
 inline constexpr const char* progress_variable = "BANKWISE_PROGRESS";
@@ -35,8 +54,9 @@ struct OpenclRequest {
   std::uint64_t max_launches = 0;  ///< to record of each kernel with the same sizes; 0: all
   std::uint64_t max_groups = 0;    ///< to record of each launch, spread over the grid; 0: all
   Lines architectures;             ///< accesses whose patterns exceed their bound are costed for these
-  Lines device;                    ///< properties of the simulated device: KEY=VALUE; the first line of a key counts
-  std::string oclgrind_driver;     ///< path of Oclgrind's driver, for the one that passes all requests on to it
+  MemorySpaces memory;
+  Lines device;                 ///< properties of the simulated device: KEY=VALUE; the first line of a key counts
+  std::string oclgrind_driver;  ///< path of Oclgrind's driver, for the one that passes all requests on to it
 
   template <class Request, class Visit>
   static void for_each_variable(Request& request, Visit visit) {
@@ -48,6 +68,7 @@ struct OpenclRequest {
     visit("BANKWISE_MAX_LAUNCHES", request.max_launches);
     visit("BANKWISE_MAX_GROUPS", request.max_groups);
     visit("BANKWISE_ARCHITECTURES", request.architectures);
+    visit("BANKWISE_MEMORY", request.memory);
     visit("BANKWISE_OPENCL_DEVICE", request.device);
     visit("BANKWISE_OCLGRIND_DRIVER", request.oclgrind_driver);
   }
@@ -66,6 +87,7 @@ struct EmulateRequest {
   bool run_repeated = false;                                                    ///< launches whose results are known
   Lines kernels;                                                                ///< globs: none: all are recorded
   Lines allow;                                                                  ///< ids of trace::faults()
+  MemorySpaces memory;
 
   template <class Request, class Visit>
   static void for_each_variable(Request& request, Visit visit) {
@@ -83,6 +105,7 @@ struct EmulateRequest {
     visit("BANKWISE_EMULATE_RUN_REPEATED", request.run_repeated);
     visit("BANKWISE_EMULATE_KERNELS", request.kernels);
     visit("BANKWISE_EMULATE_ALLOW", request.allow);
+    visit("BANKWISE_EMULATE_MEMORY", request.memory);
   }
 };
 
@@ -94,6 +117,7 @@ struct CudaRequest {
   std::uint64_t max_launches = 0;                        ///< to watch of each kernel and launch shape; 0: all
   std::uint64_t max_blocks = 0;                          ///< to watch in each launch; 0: all
   std::uint64_t table_bytes = std::uint64_t(256) << 20;  ///< device memory for each context
+  MemorySpaces memory;
 
   template <class Request, class Visit>
   static void for_each_variable(Request& request, Visit visit) {
@@ -103,11 +127,13 @@ struct CudaRequest {
     visit("BANKWISE_CUDA_MAX_LAUNCHES", request.max_launches);
     visit("BANKWISE_CUDA_MAX_GROUPS", request.max_blocks);
     visit("BANKWISE_CUDA_TABLE_BYTES", request.table_bytes);
+    visit("BANKWISE_CUDA_MEMORY", request.memory);
   }
 };
 
 inline std::string to_variable(const std::string& text) { return text; }
 inline std::string to_variable(std::uint64_t number) { return std::to_string(number); }
+inline std::string to_variable(const MemorySpaces& spaces) { return spaces.text(); }
 inline std::string to_variable(const Lines& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
@@ -124,6 +150,11 @@ void from_variable(const char* name, std::string_view text, Number& value) {
     throw std::runtime_error(std::string(name) + " is not a number: " + std::string(text));
   }
   value = Number(number);
+}
+inline void from_variable(const char* name, std::string_view text, MemorySpaces& spaces) {
+  const auto named = MemorySpaces::parse(text);
+  if (!named) throw std::runtime_error(std::string(name) + " names no memory spaces: " + std::string(text));
+  spaces = *named;
 }
 inline void from_variable(const char* /*name*/, std::string_view text, Lines& lines) {
   while (!text.empty()) {

@@ -301,6 +301,7 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   trace_.copied_bytes += other.copied_bytes;
   trace_.left_out += other.left_out;
   trace_.excess_accesses += other.excess_accesses;
+  trace_.watches_shared &= other.watches_shared;
   trace_.watches_global |= other.watches_global;
   trace_.global_excess_accesses += other.global_excess_accesses;
   trace_.global_left_out += other.global_left_out;

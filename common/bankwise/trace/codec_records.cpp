@@ -72,7 +72,8 @@ json record_in(const std::string& line) {
                                                              "global_left_out",
                                                              "local_accesses",
                                                              "sectors_read",
-                                                             "sectors_written"};
+                                                             "sectors_written",
+                                                             "watches_shared"};
   std::set<std::string, std::less<>> keys;
   bool is_known = true, is_list = false;
   const auto keep = [&](int depth, json::parse_event_t event, json& value) {
@@ -417,6 +418,7 @@ KernelTrace read_launch(const Record& record, const KnownParts& kernel) {
   if (record.has("merged")) {
     launch.merged = read_merged(record.list("merged", 6), std::move(places), kernel, launch);
   }
+  if (record.has("watches_shared")) launch.watches_shared = record.flag("watches_shared");
   take_global(record, kernel, launch);
   for (const json& row : record.list("participants", 3)) {
     launch.participants.push_back(

@@ -151,6 +151,7 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
                  first.warp, json_text(diagnosis.text));
     });
   }
+  if (!launches.watches_shared) line.flag("watches_shared", false);
   if (launches.watches_global) {
     line.number("sectors_read", launches.sectors_read).number("sectors_written", launches.sectors_written);
   }

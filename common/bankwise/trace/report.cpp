@@ -188,6 +188,7 @@ void add_global(const KernelTrace& trace, unsigned warps, Report& report) {
 
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
   std::vector<std::string> sentences;
+  if (!trace.watches_shared) sentences.push_back(fmt::format("shared memory of {} was not watched", trace.kernel));
   std::uint64_t costed = 0;
   for (const Excess& excess : trace.excess) costed += excess.architecture == architecture.name ? excess.accesses : 0;
   if (costed < trace.excess_accesses) {

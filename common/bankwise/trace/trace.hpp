@@ -178,6 +178,7 @@ struct KernelTrace {
   std::optional<std::vector<Pattern>> merged;
   std::vector<Participants> participants;
   std::vector<BasicBlock> basic_blocks;
+  bool watches_shared = true;   ///< else it is not known what is in shared memory
   bool watches_global = false;  ///< else the members about global memory are empty
   /// Accesses to global memory: `array`, `level`, `lane_arrays` and `sources` mean nothing. Operations are load, store,
   /// atomic (each kind, with or without a result) and cp_async. Addresses are those of relative_to_line().
