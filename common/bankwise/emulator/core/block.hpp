@@ -50,6 +50,15 @@ struct PendingStore {
   std::atomic_flag* lock = nullptr;  ///< which the lane holds
 };
 
+/// An access to global memory that a lane has made, or is about to make (global_accesses.hpp).
+struct LoggedAccess {
+  std::uintptr_t address = 0, pc = 0;
+  std::uint32_t bytes = 0;
+  banks::Operation operation = banks::Operation::load;
+  bool as_aligned = true;  ///< as PendingAccess::as_aligned
+  std::uint8_t noted = 0;  ///< the lane's notes before it
+};
+
 /// The values that lanes brought to a meeting, until the last of them has continued.
 struct Delivery {
   std::array<std::uint64_t, 64> values{};
@@ -87,9 +96,11 @@ struct Lane {
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
   PendingStore store;
+  std::vector<LoggedAccess> global;
+  std::size_t next_global = 0;  ///< of these, that its warp has not made yet
 
   // The positions since its previous suspension, and how many the warp has processed. Last, because most lanes use few.
-  static constexpr unsigned max_notes = 128;
+  static constexpr unsigned max_notes = 128;  // fits into LoggedAccess::noted
   unsigned noted = 0, next = 0;
   std::array<LaneKey, max_notes> notes;
 };

@@ -82,6 +82,8 @@ void RunningBlock::begin(std::uint64_t number_, BlockRecorder* recorder_) {
     lane.copies.clear();
     lane.copy_group = 0;
     lane.store = {};
+    lane.global.clear();
+    lane.next_global = 0;
     release(lane);
   }
 }
@@ -112,7 +114,8 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       faults_(launch, block_),
       accesses_(block_, faults_),
       meetings_(block_, faults_, grid),
-      races_(block_, epoch) {
+      races_(block_, epoch),
+      global_(block_) {
   // Shared memory is never initialized: kernels find all arrays with constructors initialized.
   for (const std::uint32_t guard : block_.layout.guards) {
     guards_.push_back(std::exchange(block_.storage[guard], std::byte{1}));
@@ -172,6 +175,7 @@ void BlockRunner::report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::u
 // Recursion: once each time that its notes are full.
 void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
+  if (lane.next_global == lane.global.size()) lane.global.clear(), lane.next_global = 0;
   current = &lane;
   lane.fiber.resume();
   note_kernel(lane);
@@ -199,6 +203,7 @@ void BlockRunner::advance(Lane& lane) {
 void BlockRunner::run(std::uint64_t number, BlockRecorder* recorder) {
   block_.begin(number, recorder);
   accesses_.begin_block();
+  global_.begin_block();
   meetings_.begin_block();
   steps_ = 0;
   while (block_.returned < block_.lanes.size()) {
@@ -288,12 +293,17 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
   }
   steps_ += count;
   warp.steps += count;
+  for (unsigned k = 1; k < count && global_.is_pending(warp); ++k) {
+    for_each_lane(group, [&](unsigned i) { block_.lane(warp, i).next = k; });
+    global_.perform(warp, group);
+  }
   for_each_lane(group, [&](unsigned i) {
     warp.moved[i] = warp.steps;
     Lane& lane = block_.lane(warp, i);
     lane.next = count;
     advance(lane);
   });
+  global_.perform(warp, group);
   return count;
 }
 
@@ -321,6 +331,7 @@ unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group) {
       ++lane.next;
       advance(lane);
     });
+    global_.perform(warp, group);
     return 1;
   }
   group_ = group;
@@ -329,6 +340,7 @@ unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group) {
   } else {
     for_each_lane(group, [&](unsigned i) { resume(block_.lane(warp, i)); });
   }
+  global_.perform(warp, group);
   return 1;
 }
 

@@ -20,6 +20,7 @@
 
 #include <bankwise/emulator/core/block.hpp>
 #include <bankwise/emulator/core/faults.hpp>
+#include <bankwise/emulator/core/global_accesses.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/global_races.hpp>
 #include <bankwise/emulator/core/meetings.hpp>
@@ -90,6 +91,13 @@ class BlockRunner {
     ++block_.syncs;
   }
   GlobalRaces& races() { return races_; }
+  /// A lane is about to access memory that is not shared.
+  void log_access(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, bool as_aligned,
+                  std::uintptr_t pc) {
+    if (!global_.watches() || stacks_.contains(address)) return;
+    global_.log(lane, operation, address, bytes, as_aligned, pc);
+  }
+  const GlobalPatterns& global_patterns() const { return global_.patterns(); }
   RunningBlock& block() { return block_; }
   AsynchronousCopies& copies() { return accesses_.copies; }
   Meetings& meetings() { return meetings_; }
@@ -124,6 +132,7 @@ class BlockRunner {
   SharedAccesses accesses_;
   Meetings meetings_;
   GlobalRaces races_;
+  GlobalAccesses global_;
   std::unordered_map<LaneKey, std::pair<LaneKey, std::uint64_t>> places_;  // by key, in the order of execution
   std::unordered_map<const char*, std::shared_ptr<const void>> ptx_programs_;
   std::vector<std::byte> guards_;  ///< values of the guards before

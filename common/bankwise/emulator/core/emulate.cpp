@@ -117,6 +117,7 @@ class LaunchRun {
         if (ended || launch_.cooperative) break;  // a thread of a cooperative launch has one block
       }
       recording_.take(runner.faults());
+      recording_.take(runner.global_patterns());
     } catch (...) {
       if (launch_.cooperative) grid_.leave(true);
       fail(i, std::current_exception());

@@ -22,6 +22,7 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
     return;
   }
   if (!lane->runner->is_shared(address)) {
+    lane->runner->log_access(*lane, operation, address, bytes, as_aligned, pc);
     if (!lane->runner->is_in_allocation(*lane, address, bytes, writes, pc)) return;
     is_volatile ? lane->runner->note_sync(*lane) : lane->runner->races().access(*lane, address, bytes, writes, pc);
     return;

@@ -25,6 +25,7 @@ bool access(const PendingAccess& access, const void* address, const void* caller
   Lane& lane = running();
   if (!lane.runner->is_shared(address)) {
     const bool writes = access.operation != banks::Operation::load;
+    lane.runner->log_access(lane, access.operation, address, access.bytes, access.as_aligned, std::uintptr_t(caller));
     lane.runner->is_in_allocation(lane, address, access.bytes, writes, std::uintptr_t(caller));
     lane.runner->note_sync(lane);  // an atomic, or an instruction whose memory order is not known here
     return false;
@@ -127,6 +128,7 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, cons
     std::memcpy(to, copy.content.data(), bytes);
     return;
   }
+  if (given != 0) lane.runner->log_access(lane, banks::Operation::cp_async, from, bytes, true, copy.pc);
   copy.offset = lane.runner->offset_of(to);
   const auto source = std::uint32_t(std::uintptr_t(from) % 128);
   access({.operation = banks::Operation::cp_async, .bytes = bytes, .source = source}, to, caller);

@@ -26,6 +26,9 @@ struct Launch {
   std::uint64_t step_limit = std::uint64_t{1} << 26;  ///< steps that the warps of a block may take
   /// Memory for patterns, per block and per launch. Accesses that do not fit are counted, and the report says so.
   std::size_t pattern_bytes = std::size_t{256} << 20;
+  /// Different patterns of global memory that a launch records; the rest is costed at once. 0: global memory is not
+  /// watched. Addresses count from a multiple of 128 bytes, so arrays should begin at one, as on a GPU.
+  std::size_t global_patterns = 0;
   bool record_order = false;                        ///< fills the trace's order: all accesses, one after another
   std::size_t access_limit = std::size_t{1} << 22;  ///< accesses of a traced block whose order may be recorded
   bool source_lines = true;  ///< records source lines; reading the program's debug information takes 0.1 to 0.2 s

@@ -124,7 +124,8 @@ void BlockRecorder::finish(std::uint32_t levels) {
   builder_.trace().levels = std::min(levels, trace::max_levels);
 }
 
-Recording::Recording(const Launch& launch) : launch_(launch), builder_(head_of(launch), {launch.pattern_bytes, {}}) {}
+Recording::Recording(const Launch& launch)
+    : launch_(launch), builder_(head_of(launch), {launch.pattern_bytes, {}}), global_(launch.global_patterns) {}
 
 void Recording::take(std::uint64_t block, BlockRecorder recorder) {
   trace::KernelTrace own = recorder.take();
@@ -140,6 +141,11 @@ void Recording::take(std::uint64_t block, BlockRecorder recorder) {
 void Recording::take(const FaultReports& faults) {
   const std::lock_guard lock(mutex_);
   faults.put_into(builder_);
+}
+
+void Recording::take(const GlobalPatterns& patterns) {
+  const std::lock_guard lock(mutex_);
+  global_.add(patterns);
 }
 
 trace::KernelTrace Recording::finish() {
@@ -165,10 +171,10 @@ trace::KernelTrace Recording::finish() {
     end += (bytes + 127) / 128 * 128;
   }
   std::vector<std::uint32_t> sites, arrays;
-  for (const trace::Site& site : raw.sites) {
-    sites.push_back(named.site(launch_.source_lines ? site_of(std::uintptr_t(*site.pc))
-                                                    : trace::Site{.file = "?", .function = "?"}));
-  }
+  const auto site = [&](std::uintptr_t pc) {
+    return named.site(launch_.source_lines ? site_of(pc) : trace::Site{.file = "?", .function = "?"});
+  };
+  for (const trace::Site& raw_site : raw.sites) sites.push_back(site(std::uintptr_t(*raw_site.pc)));
   for (const trace::Array& array : raw.arrays) arrays.push_back(numbers[RawArray(array).row]);
   const auto move = [&](std::vector<Pattern>& list) {
     for (Pattern& pattern : list) {
@@ -182,6 +188,7 @@ trace::KernelTrace Recording::finish() {
   move(raw.patterns);
   if (raw.merged) move(*raw.merged);
   const auto patterns = named.add_with(raw, sites, arrays);
+  if (launch_.global_patterns > 0) global_.put_into(named, site);
   trace::KernelTrace trace = named.take();
   const Dim3 &grid = launch_.grid, &block = launch_.block;
   trace.shapes = {{{std::uint64_t{grid.x} * block.x, std::uint64_t{grid.y} * block.y, std::uint64_t{grid.z} * block.z},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <bankwise/emulator/core/faults.hpp>
+#include <bankwise/emulator/core/global_patterns.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/core/merging.hpp>
 #include <bankwise/trace/builder.hpp>
@@ -67,6 +68,7 @@ class Recording {
   explicit Recording(const Launch& launch);
   void take(std::uint64_t block, BlockRecorder recorder);
   void take(const FaultReports& faults);
+  void take(const GlobalPatterns& patterns);
   /// The trace with names; the caller fills in the kernel.
   trace::KernelTrace finish();
 
@@ -74,6 +76,7 @@ class Recording {
   const Launch& launch_;
   std::mutex mutex_;
   trace::Builder builder_;
+  GlobalPatterns global_;
   std::map<std::uint64_t, std::vector<trace::OrderedAccess>> orders_;  ///< by block
 };
 

@@ -39,6 +39,10 @@ std::vector<std::uint64_t> sample(std::uint64_t blocks, std::uint64_t limit) {
   return chosen;
 }
 
+/// Recorded patterns of global memory, of each launch: enough for regular accesses. Launches that gather at random have
+/// new ones each time, and a trace should stay small.
+constexpr std::size_t max_global_patterns = 1024;
+
 /// With --fatal the first fault ends the program.
 constexpr int exit_of_fatal = 1;
 
@@ -121,7 +125,6 @@ std::deque<LaterLaunch> later;
 
 /// Reports, once for each kernel, that nothing of it was recorded because its code does not call the emulator.
 void check_instrumentation(const trace::KernelTrace& trace, bool has_dynamic_array, const void* caller) {
-  if (!trace.patterns.empty() || trace.excess_accesses > 0) return;
   static std::mutex mutex;
   static std::set<std::string> checked;
   const std::lock_guard lock(mutex);
@@ -131,6 +134,17 @@ void check_instrumentation(const trace::KernelTrace& trace, bool has_dynamic_arr
                      "instrumentation",
                      trace.kernel),
          caller);
+}
+
+/// Shared memory is not to be watched. The emulator records it all the same, because its cost is small.
+void drop_shared(trace::KernelTrace& trace) {
+  trace.watches_shared = false;
+  trace.arrays.clear();
+  trace.patterns.clear();
+  trace.merged.reset();
+  trace.participants.clear();
+  trace.excess.clear();
+  trace.excess_accesses = 0;
 }
 
 cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
@@ -148,6 +162,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   const bool watched =
       !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
+  if (watched && settings().memory.global) how.global_patterns = max_global_patterns;
   if (settings().step_limit > 0) how.step_limit = settings().step_limit;
   how.fatal = settings().fatal;
   how.names_flags = true;
@@ -173,7 +188,9 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     if (!settings().record.empty()) catch_signals();
     how.stop = &stopping;
     ++launches_running;
-    const trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
+    trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
+    const bool is_instrumented = !trace.patterns.empty() || trace.excess_accesses > 0 || !trace.global_patterns.empty();
+    if (!settings().memory.shared) drop_shared(trace);
     record(trace);
     --launches_running;
     if (stopping) end_by(signal_that_stops);
@@ -183,7 +200,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       return diagnosis.ended || diagnosis.fault == Fault::invalid_address;
     });
     if (bad != trace.diagnoses.end()) return failed(error_of(bad->fault), true);
-    if (watched) check_instrumentation(trace, how.dynamic_shared > 0, caller);
+    if (watched && !is_instrumented) check_instrumentation(trace, how.dynamic_shared > 0, caller);
     repeat.ran(trace);
     note_results(trace.kernel);
     return cudaSuccess;

@@ -1,0 +1,176 @@
+#include <bankwise/emulator/core/global_patterns.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/trace/warps.hpp>
+
+namespace bankwise::emulator {
+namespace {
+
+/// The architecture whose sectors accesses beyond the bound are counted in.
+const banks::Architecture& sector_architecture() {
+  static const banks::Architecture* const hopper = banks::find_architecture("sm_90");
+  return *hopper;
+}
+
+bool has_these_sectors(const banks::Architecture& architecture) {
+  const auto &sectors = architecture.sectors.fact, &ours = sector_architecture().sectors.fact;
+  return sectors && sectors->sector_bytes == ours->sector_bytes && sectors->line_bytes == ours->line_bytes;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+  return hash ^ hash >> 32;
+}
+
+/// The same in each run of the program, wherever the loader has put it.
+std::uint64_t hash_of(const GlobalPatterns::Access& access, const std::uint32_t* addresses, unsigned lanes) {
+  static const std::uintptr_t program = loaded_program().dlpi_addr;
+  std::uint64_t hash = mixed(access.pc - program, access.mask);
+  hash = mixed(hash, std::uint64_t(access.operation) << 8 | access.width);
+  for (unsigned lane = 0; lane < lanes; lane += 2) {
+    const std::uint64_t next = lane + 1 < lanes ? addresses[lane + 1] : 0;
+    hash = mixed(hash, next << 32 | addresses[lane]);
+  }
+  return mixed(hash, lanes);
+}
+
+}  // namespace
+
+void GlobalPatterns::add(const Access& access, const std::uint64_t* addresses, const trace::Occurrence& when) {
+  touch(access, addresses);
+  const unsigned lanes = banks::max_lanes - unsigned(std::countl_zero(access.mask));
+  Kept pattern{.count = 1, .access = access, .first = when};
+  std::uint64_t low = ~std::uint64_t{0}, high = 0;
+  banks::for_each_lane(access.mask, [&](unsigned lane) {
+    low = std::min(low, addresses[lane]);
+    high = std::max(high, addresses[lane]);
+  });
+  constexpr std::uint64_t line = 128, near = std::uint64_t{1} << 24;
+  std::fill_n(pattern.addresses.begin(), (lanes + 1) / 2 * 2, 0);
+  if (high - low < near) {  // no gap to shorten
+    low = low / line * line;
+    banks::for_each_lane(access.mask,
+                         [&](unsigned lane) { pattern.addresses[lane] = std::uint32_t(addresses[lane] - low); });
+  } else {
+    std::ranges::copy(trace::relative_to_line(access.mask, addresses), pattern.addresses.begin());
+  }
+  pattern.hash = hash_of(access, pattern.addresses.data(), lanes);
+  add(pattern);
+}
+
+void GlobalPatterns::add(const Kept& pattern) {
+  if (std::countl_zero(pattern.hash) < int(level_)) return cost(pattern);
+  if (slots_.empty()) slots_.resize(std::bit_ceil(4 * max_patterns_ + 4));
+  const unsigned lanes = banks::max_lanes - unsigned(std::countl_zero(pattern.access.mask));
+  std::size_t slot = pattern.hash % slots_.size();
+  for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
+    Kept& known = kept_[slots_[slot] - 1];
+    if (known.hash != pattern.hash || known.access != pattern.access ||
+        !std::equal(known.addresses.begin(), known.addresses.begin() + lanes, pattern.addresses.begin())) {
+      continue;
+    }
+    known.count += pattern.count;
+    known.first = std::min(known.first, pattern.first);
+    return;
+  }
+  kept_.push_back(pattern);
+  slots_[slot] = std::uint32_t(kept_.size());
+  while (kept_.size() > max_patterns_) raise_level();
+}
+
+void GlobalPatterns::raise_level() {
+  ++level_;
+  for (const Kept& pattern : std::exchange(kept_, {})) {
+    std::countl_zero(pattern.hash) < int(level_) ? cost(pattern) : kept_.push_back(pattern);
+  }
+  std::ranges::fill(slots_, 0);
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    std::size_t slot = kept_[i].hash % slots_.size();
+    while (slots_[slot] != 0) slot = (slot + 1) % slots_.size();
+    slots_[slot] = std::uint32_t(i + 1);
+  }
+}
+
+void GlobalPatterns::cost(const Kept& pattern) {
+  const auto& [pc, mask, operation, width] = pattern.access;
+  const auto cost = banks::sectors(sector_architecture(), {operation, width, mask, pattern.addresses});
+  excess_[{pc, operation, width}].add(mask, cost ? &*cost : nullptr, pattern.count);
+}
+
+GlobalPatterns::Sectors& GlobalPatterns::sectors_at(std::uint64_t number) {
+  auto& [known, sectors] = latest_[number % latest_.size()];
+  if (sectors != nullptr && known == number) return *sectors;
+  auto& entry = sectors_[number];
+  if (entry == nullptr) entry = std::make_unique<Sectors>();
+  known = number;
+  sectors = entry.get();
+  return *sectors;
+}
+
+void GlobalPatterns::touch(const Access& access, const std::uint64_t* addresses) {
+  const bool reads = access.operation != banks::Operation::store;
+  const bool writes = access.operation == banks::Operation::store || access.operation == banks::Operation::atomic;
+  std::uint64_t last = ~std::uint64_t{0};
+  banks::for_each_lane(access.mask, [&](unsigned lane) {
+    const std::uint64_t end = (addresses[lane] + access.width - 1) >> sector_bits;
+    for (std::uint64_t sector = addresses[lane] >> sector_bits; sector <= end; ++sector) {
+      if (sector == last) continue;
+      last = sector;
+      Sectors& sectors = sectors_at(sector >> (region_bits - sector_bits));
+      const std::uint64_t bit = std::uint64_t{1} << sector % 64;
+      const std::size_t word = sector / 64 % sectors.read.size();
+      if (reads) sectors.read[word] |= bit;
+      if (writes) sectors.written[word] |= bit;
+    }
+  });
+}
+
+void GlobalPatterns::add(const GlobalPatterns& other) {
+  while (level_ < other.level_) raise_level();
+  for (const Kept& pattern : other.kept_) add(pattern);
+  for (const auto& [key, tally] : other.excess_) excess_[key].add(tally);
+  for (const auto& [number, bits] : other.sectors_) {
+    Sectors& sectors = sectors_at(number);
+    for (std::size_t word = 0; word < sectors.read.size(); ++word) {
+      sectors.read[word] |= bits->read[word];
+      sectors.written[word] |= bits->written[word];
+    }
+  }
+}
+
+void GlobalPatterns::put_into(trace::Builder& builder,
+                              const std::function<std::uint32_t(std::uintptr_t)>& site_of) const {
+  builder.trace().watches_global = true;
+  for (const Kept& kept : kept_) {
+    trace::Pattern pattern{.site = site_of(kept.access.pc),
+                           .operation = kept.access.operation,
+                           .width = kept.access.width,
+                           .mask = kept.access.mask,
+                           .addresses = {kept.addresses.begin(), kept.addresses.end()},
+                           .count = kept.count,
+                           .first = kept.first};
+    normalize(pattern);
+    builder.add_global(pattern);
+  }
+  for (const auto& [key, tally] : excess_) {
+    const auto& [pc, operation, width] = key;
+    builder.trace().global_excess_accesses += tally.accesses;
+    for (const banks::Architecture& architecture : banks::architectures()) {
+      if (warps_in(builder.trace(), architecture) == 0) continue;
+      trace::GlobalExcess excess{site_of(pc), operation, width, std::string(architecture.name), tally.accesses, tally};
+      if (!has_these_sectors(architecture)) {
+        excess.tally = {.accesses = tally.accesses, .lanes = tally.lanes, .unknown = tally.accesses};
+      }
+      builder.add(excess);
+    }
+  }
+  for (const auto& [number, bits] : sectors_) {
+    for (const std::uint64_t word : bits->read) builder.trace().sectors_read += unsigned(std::popcount(word));
+    for (const std::uint64_t word : bits->written) builder.trace().sectors_written += unsigned(std::popcount(word));
+  }
+}
+
+}  // namespace bankwise::emulator

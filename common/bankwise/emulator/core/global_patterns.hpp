@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <bankwise/banks/sectors.hpp>
+#include <bankwise/trace/builder.hpp>
+
+namespace bankwise::emulator {
+
+/// Internal to common/bankwise/emulator: accesses to global memory, of any number of blocks. Sites are program counters.
+///
+/// At most so many patterns are kept; further ones are costed at once. Those with the least hashes are kept, so the
+/// result depends on the set of all accesses only, and not on their order or on the thread that has them.
+class GlobalPatterns {
+ public:
+  explicit GlobalPatterns(std::size_t max_patterns) : max_patterns_(max_patterns) {}
+
+  struct Access {
+    std::uintptr_t pc = 0;
+    std::uint64_t mask = 0;
+    banks::Operation operation = banks::Operation::load;
+    std::uint8_t width = 4;
+    bool operator==(const Access&) const = default;
+  };
+  /// One access, with the address of each lane up to the last active one; those of inactive lanes mean nothing.
+  void add(const Access& access, const std::uint64_t* addresses, const trace::Occurrence& when);
+  void add(const GlobalPatterns& other);
+  /// Adds all to a trace. `site_of`: the trace's number for the site of an instruction.
+  void put_into(trace::Builder& builder, const std::function<std::uint32_t(std::uintptr_t pc)>& site_of) const;
+
+ private:
+  using Addresses = std::array<std::uint32_t, banks::max_lanes>;
+  struct Kept {
+    std::uint64_t hash = 0, count = 0;
+    Access access;
+    trace::Occurrence first;
+    Addresses addresses;  ///< as trace::relative_to_line() gives them; 0 for inactive lanes
+  };
+  /// Different sectors, one bit each, of 64 KiB of memory.
+  struct Sectors {
+    std::array<std::uint64_t, 32> read{}, written{};
+  };
+  static constexpr unsigned region_bits = 16, sector_bits = 5;
+
+  void add(const Kept& pattern);
+  void cost(const Kept& pattern);
+  void raise_level();
+  void touch(const Access& access, const std::uint64_t* addresses);
+  Sectors& sectors_at(std::uint64_t number);
+
+  std::size_t max_patterns_;
+  unsigned level_ = 0;  ///< patterns are kept whose hashes begin with so many zeros
+  std::vector<Kept> kept_;
+  std::vector<std::uint32_t> slots_;  ///< 1 + number of a pattern, by hash; 0: none
+  std::map<std::tuple<std::uintptr_t, banks::Operation, unsigned>, banks::SectorTally> excess_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Sectors>> sectors_;  ///< by region
+  std::array<std::pair<std::uint64_t, Sectors*>, 64> latest_{};          ///< of these, by number % 64
+};
+
+}  // namespace bankwise::emulator
