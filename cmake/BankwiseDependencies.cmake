@@ -152,6 +152,11 @@ bankwise_part(SANITIZER why_bankcheck ", Compute Sanitizer headers ${BANKWISE_SA
 nvidia-cuda-sanitizer-api with -D BANKWISE_SANITIZER_INCLUDE=DIR)"
   "CMAKE_CXX_FLAGS MATCHES -fsanitize" ", without cuda: CUDA programs cannot load a library built with a sanitizer")
 
+# bankcheck cuda --time: only the headers of CUPTI.
+bankwise_part(TIMING why_bankcheck ""
+  "NOT BANKWISE_HAVE_SANITIZER" ""
+  "NOT BANKWISE_CUPTI_INCLUDE" ", without cuda --time: no CUPTI in the CUDA Toolkit (NVIDIA: cuda-cupti-dev)")
+
 # The emulator needs the instrumentation of g++, and the signals and ELF symbols of x86-64 Linux.
 bankwise_part(EMULATOR why_emulator ""
   "NOT BANKWISE_EMULATOR" "off by BANKWISE_EMULATOR"

@@ -4,58 +4,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <iterator>
 #include <limits>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include <bankwise/support/numbers.hpp>
-#include <bankwise/support/text.hpp>
+#include "bankcheck/cuda/fields.hpp"
 
 namespace bankwise::cuda {
 namespace {
 
-constexpr std::uint64_t max_count = std::uint64_t{1} << 62;
-constexpr std::size_t max_line = 64 << 10;
-constexpr std::uint64_t max_file = std::uint64_t{1} << 30;
 constexpr std::string_view head = "bankwise_cuda_record 1";
-
-/// What breaks the format.
-struct Wrong {
-  std::string sentence;
-};
-
-/// The fields of a line, separated by single spaces.
-class Fields {
- public:
-  explicit Fields(std::string_view line) : rest_(line) {}
-
-  std::string_view word(const char* field) {
-    if (rest_.empty()) throw Wrong{fmt::format("it has no {}", field)};
-    const auto end = std::min(rest_.find(' '), rest_.size());
-    const std::string_view word = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    return word;
-  }
-  std::uint64_t number(const char* field, std::uint64_t max = max_count, int base = 10) {
-    const std::string_view text = word(field);
-    std::uint64_t value = 0;
-    if (!support::parse_number(text, value, base) || value > max) {
-      throw Wrong{fmt::format("{} is no {} of at most {}", support::in_quotes(text), field, max)};
-    }
-    return value;
-  }
-  std::uint64_t hex(const char* field, std::uint64_t max = max_count) { return number(field, max, 16); }
-  std::string rest() { return std::string(std::exchange(rest_, {})); }
-  void check_end() const {
-    if (!rest_.empty()) throw Wrong{"it goes on after its last field"};
-  }
-
- private:
-  std::string_view rest_;
-};
 
 /// In the order of Kind.
 constexpr std::string_view kinds[]{"load",     "store",       "atomic",       "async",        "ldmatrix",
@@ -123,8 +82,7 @@ class RecordReader {
  public:
   explicit RecordReader(const std::filesystem::path& file) : file_(file) {}
 
-  void take(std::string_view line) {
-    Fields fields(line);
+  void take(Fields& fields) {
     const std::string_view record_kind = fields.word("kind of record");
     if (record_kind == "process") {
       record.process = fields.number("process");
@@ -169,7 +127,6 @@ class RecordReader {
     } else {
       throw Wrong{fmt::format("there is no record {}", support::in_quotes(record_kind))};
     }
-    fields.check_end();
   }
 
   ProcessRecord record;
@@ -188,28 +145,13 @@ class RecordReader {
 }  // namespace
 
 ProcessRecord read_record(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", support::in_quotes(path.string())));
-  if (std::filesystem::file_size(path) > max_file) {
-    throw std::runtime_error(fmt::format("{} is larger than 1 GiB", support::in_quotes(path.string())));
-  }
-  std::string line;
-  if (!std::getline(file, line) || line != head) {
-    throw std::runtime_error(fmt::format("{} is no record of version 1", support::in_quotes(path.string())));
-  }
   RecordReader reader(path);
-  for (std::uint64_t number = 2; !reader.record.ended && std::getline(file, line); ++number) {
-    if (file.eof()) break;  // the process ended while it wrote this line
-    try {
-      if (line.size() > max_line) throw Wrong{"it is too long"};
-      reader.take(line);
-    } catch (const Wrong& wrong) {
-      reader.record.errors.push_back(
-          fmt::format("line {} of the record of process {}: {}", number, reader.record.process, wrong.sentence));
-      break;
-    }
-  }
-  return std::move(reader.record);
+  ProcessRecord& record = reader.record;
+  read_lines(path, head, "record", record.process, record.errors, [&](Fields& fields) {
+    reader.take(fields);
+    return !record.ended;
+  });
+  return std::move(record);
 }
 
 }  // namespace bankwise::cuda

@@ -106,7 +106,8 @@ struct Resolved {
 /// of the trace. Patterns beyond the bound of trace::Builder are costed on `architectures`. Accesses that the GPU has
 /// costed are excess on its own architecture, and on those of `architectures` that have the same rule.
 Resolved resolve(const std::vector<ProcessRecord>& records,
-                 const std::vector<const banks::Architecture*>& architectures);
+                 const std::vector<const banks::Architecture*>& architectures,
+                 const std::map<std::string, trace::KernelTime>& times = {});
 
 /// The architecture of a GPU; null if the bank model does not know it.
 const banks::Architecture* architecture_of(const Device& device);

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <system_error>
+#include <utility>
 
 #include <bankwise/support/append.hpp>
 #include <bankwise/support/exit_code.hpp>
@@ -17,6 +19,7 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/record.hpp"
+#include "bankcheck/cuda/times.hpp"
 
 namespace bankwise::cuda {
 namespace {
@@ -28,8 +31,8 @@ using namespace driver;
 
 constexpr std::string_view library = "libsanitizer-public.so";
 
-/// Directories where the CUDA Toolkit and NVIDIA's Python package put the Sanitizer library.
-std::vector<fs::path> usual_places() {
+/// Roots of CUDA Toolkits.
+std::vector<fs::path> toolkits() {
   std::vector<fs::path> toolkits;
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
     if (const char* path = std::getenv(variable); path != nullptr && *path != '\0') toolkits.emplace_back(path);
@@ -41,16 +44,22 @@ std::vector<fs::path> usual_places() {
     }
   }
   toolkits.emplace_back("/usr/local/cuda");
+  return toolkits;
+}
+
+/// Where the CUDA Toolkit and NVIDIA's Python packages put a library: these folders of each toolkit, and these of
+/// each folder `nvidia` that pip has made.
+std::vector<fs::path> usual_places(std::initializer_list<const char*> in_toolkit,
+                                   std::initializer_list<const char*> in_package) {
   std::vector<fs::path> places;
-  for (const fs::path& toolkit : toolkits) {
-    places.push_back(toolkit / "compute-sanitizer");
-    places.push_back(toolkit / "extras/compute-sanitizer");
+  for (const fs::path& toolkit : toolkits()) {
+    for (const char* folder : in_toolkit) places.push_back(toolkit / folder);
   }
   std::error_code ignored;
-  for (const char* root : {"/usr/local/lib", "/usr/lib", "/usr/lib/python3/dist-packages"}) {  // pip's nvidia/cu13
+  for (const char* root : {"/usr/local/lib", "/usr/lib", "/usr/lib/python3/dist-packages"}) {
     for (fs::directory_iterator entry(root, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
       for (const char* packages : {"dist-packages", "site-packages"}) {
-        places.push_back(entry->path() / packages / "nvidia/cu13/compute-sanitizer");
+        for (const char* folder : in_package) places.push_back(entry->path() / packages / "nvidia" / folder);
       }
     }
   }
@@ -94,7 +103,8 @@ fs::path find_sanitizer(const std::string& folder) {
     if (fs::exists(fs::path(folder) / library, ignored)) return fs::canonical(fs::path(folder) / library);
     throw std::runtime_error(fmt::format("--sanitizer: there is no {} in {}", library, support::in_quotes(folder)));
   }
-  for (const fs::path& place : usual_places()) {
+  for (const fs::path& place :
+       usual_places({"compute-sanitizer", "extras/compute-sanitizer"}, {"cu13/compute-sanitizer"})) {
     if (fs::exists(place / library, ignored)) return fs::canonical(place / library);
   }
   throw std::runtime_error(fmt::format(
@@ -103,13 +113,40 @@ fs::path find_sanitizer(const std::string& folder) {
       library));
 }
 
-/// The library for the CUDA driver to load into the program. Error: std::runtime_error if bankcheck has none.
-fs::path find_injection() {
-  fs::path library_path = find_next_to_bankcheck("bankcheck_cuda.so");
+/// CUPTI, for --time. Error: std::runtime_error if there is none.
+fs::path find_cupti() {
+  std::vector<fs::path> places;
+  if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr) {
+    for (std::string_view rest = path; !rest.empty();) {
+      const auto end = std::min(rest.find(':'), rest.size());
+      if (end > 0) places.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  for (const fs::path& place : usual_places({"extras/CUPTI/lib64", "lib64", "lib", "targets/x86_64-linux/lib"},
+                                            {"cu13/lib", "cuda_cupti/lib"})) {
+    places.push_back(place);
+  }
+  places.emplace_back("/usr/lib/x86_64-linux-gnu");
+  std::error_code ignored;
+  for (const fs::path& place : places) {
+    for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
+      if (fs::exists(place / name, ignored)) return fs::canonical(place / name);
+    }
+  }
+  throw std::runtime_error(
+      "--time needs NVIDIA's CUPTI, libcupti.so.13 or libcupti.so.12, which is not installed: it comes with the CUDA "
+      "Toolkit, or by pip install nvidia-cuda-cupti; LD_LIBRARY_PATH names its directory");
+}
+
+/// A library for the CUDA driver to load into the program. Error: std::runtime_error if bankcheck has none.
+fs::path find_injection(std::string_view name, std::string_view headers) {
+  fs::path library_path = find_next_to_bankcheck(name);
   if (library_path.empty()) {
     throw std::runtime_error(
-        "there is no bankcheck_cuda.so next to bankcheck: bankcheck was built without nvcc or without the headers of "
-        "NVIDIA's Compute Sanitizer, please rebuild it with the CUDA Toolkit");
+        fmt::format("there is no {} next to bankcheck: bankcheck was built without nvcc or without the headers of "
+                    "NVIDIA's {}, please rebuild it with the CUDA Toolkit",
+                    name, headers));
   }
   return library_path;
 }
@@ -136,16 +173,18 @@ void check_gpu_present() {
 
 // --- The run ---
 
-std::vector<ProcessRecord> records_in(const fs::path& folder, std::vector<std::string>& errors) {
+/// What the processes of a run have left in a folder, read by `read`.
+template <class Read>
+auto records_in(const fs::path& folder, const char* extension, Read read, std::vector<std::string>& errors) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".record") paths.push_back(entry.path());
+    if (entry.path().extension() == extension) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<ProcessRecord> records;
+  std::vector<decltype(read(folder))> records;
   for (const fs::path& path : paths) {
     try {
-      records.push_back(read_record(path));
+      records.push_back(read(path));
     } catch (const std::runtime_error& error) {
       errors.emplace_back(error.what());
     }
@@ -188,6 +227,31 @@ std::optional<std::string> failure_of(const Ended& ended, const std::vector<Proc
   return std::nullopt;
 }
 
+/// What --time needs.
+struct Timer {
+  fs::path injection, cupti;
+};
+
+/// Runs the program again, without watching it. The kernels have no times if that fails.
+MatchedTimes time_kernels(const Timer& timer, const CheckOptions& options, const TemporaryFolder& folder,
+                          const std::vector<ProcessRecord>& records) {
+  setenv("CUDA_INJECTION64_PATH", timer.injection.c_str(), 1);
+  write_request(support::CudaTimeRequest{.folder = folder.path(), .cupti = timer.cupti});
+  const Ended ended =
+      start_and_wait(find_program(options.program.front()), options.program,
+                     {.silent = true,
+                      .time_limit = options.time_limit,
+                      .hint = "the program is running for the second time, for --time; its output is not shown"});
+  if (const auto failure = driver::failure_of(ended)) {
+    return {{}, {fmt::format("no kernel has a time, since the second run failed: {}", *failure)}};
+  }
+  std::vector<std::string> errors;
+  std::vector<ProcessTimes> times = records_in(folder.path(), ".times", read_times, errors);
+  MatchedTimes matched = match(records, std::move(times));
+  matched.remarks.insert(matched.remarks.begin(), errors.begin(), errors.end());
+  return matched;
+}
+
 }  // namespace
 
 void Recorder::declare(CLI::App& command) {
@@ -205,6 +269,9 @@ void Recorder::declare(CLI::App& command) {
       ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 16))
       ->type_name("MIB")
       ->capture_default_str();
+  command.add_flag("--time", time_,
+                   "Also run the program a second time, without watching it, for the times of its kernels; this run "
+                   "reads nothing, and its output is not shown");
   command.add_option("--sanitizer", sanitizer_, "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)")
       ->type_name("DIR");
 }
@@ -215,7 +282,10 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   check_program(options.program.front());
   const bool names_library = !sanitizer_.empty();
   if (!names_library) check_gpu_present();  // without one, it does not matter what else is missing
-  const fs::path injection = find_injection(), sanitizer = find_sanitizer(sanitizer_);
+  const fs::path injection = find_injection("bankcheck_cuda.so", "Compute Sanitizer");
+  const fs::path sanitizer = find_sanitizer(sanitizer_);
+  std::optional<Timer> timer;
+  if (time_) timer = Timer{find_injection("bankcheck_cuda_time.so", "CUPTI"), find_cupti()};
   if (names_library) check_gpu_present();
   const TemporaryFolder folder;
   setenv("CUDA_INJECTION64_PATH", injection.c_str(), 1);
@@ -231,16 +301,18 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
                                      {.own_stdout = !reporting.quiet(), .time_limit = options.time_limit});
 
   std::vector<std::string> errors;
-  const std::vector<ProcessRecord> records = records_in(folder.path(), errors);
+  const std::vector<ProcessRecord> records = records_in(folder.path(), ".record", read_record, errors);
   if (reporting.architectures().empty()) reporting.report_on(architectures_of(records));
-  Resolved resolved = resolve(records, reporting.architectures());
+  MatchedTimes matched;
+  if (timer && !driver::failure_of(ended) && !records.empty()) matched = time_kernels(*timer, options, folder, records);
+  Resolved resolved = resolve(records, reporting.architectures(), matched.times);
   Outcome outcome{.trace = std::move(resolved.trace),
                   .left_out = {std::move(resolved.left_out), std::move(resolved.left_out_kinds)}};
   outcome.trace.command = options.program;
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
   outcome.failure = failure_of(ended, records, outcome.trace);
   add_end(outcome, ended, folder, injection.filename().string());
-  outcome.remarks.clear();  // many programs leave some process without CUDA in the background
+  outcome.remarks = matched.remarks;  // not of processes without CUDA in the background, which many programs leave
   return outcome;
 }
 

@@ -17,6 +17,7 @@ class Recorder : public driver::ProgramRecorder {
  private:
   std::string sanitizer_;                ///< directory of libsanitizer-public.so; empty: it is looked for
   std::uint64_t table_mebibytes_ = 256;  ///< device memory for each context
+  bool time_ = false;                    ///< run the program again, without watching it, for the times of its kernels
 };
 
 }  // namespace bankwise::cuda

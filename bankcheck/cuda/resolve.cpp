@@ -260,7 +260,8 @@ const banks::Architecture* architecture_of(const Device& device) {
 }
 
 Resolved resolve(const std::vector<ProcessRecord>& records,
-                 const std::vector<const banks::Architecture*>& architectures) {
+                 const std::vector<const banks::Architecture*>& architectures,
+                 const std::map<std::string, trace::KernelTime>& times) {
   Resolved resolved{.trace = {.maker = trace::Maker::cuda, .revision = std::string(support::revision())}};
   trace::Trace& trace = resolved.trace;
   Cubins cubins;
@@ -280,6 +281,9 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
       trace.errors.push_back(
           fmt::format("process {} did not end in order: what it did last was not recorded", record.process));
     }
+  }
+  for (const auto& [name, time] : times) {
+    if (const auto at = places.find(name); at != places.end()) builders[at->second].trace().time = time;
   }
   for (trace::Builder& builder : builders) {
     trace::KernelTrace kernel = builder.take();

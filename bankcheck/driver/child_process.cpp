@@ -301,11 +301,14 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   Pipe pipe;
   std::vector<Redirection> redirections{{pipe.in, STDERR_FILENO}};
   if (!wait.own_stdout) redirections.insert(redirections.begin(), {STDERR_FILENO, STDOUT_FILENO});
+  const int null = wait.silent ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+  if (null >= 0) redirections = {{null, STDIN_FILENO}, {null, STDOUT_FILENO}, {null, STDERR_FILENO}};
   const Parenthood parenthood;
   SignalsToChild signals;
   const pid_t child = spawn(program, command, redirections, false);
   const Guarded guarded(std::to_string(child));
   pipe.close_in();
+  if (null >= 0) close(null);
   Ended ended = wait_for(child, pipe.out, wait, signals);
   ended.program = command.front();
   ended.time_limit = wait.time_limit;

@@ -113,6 +113,7 @@ struct Ended {
 /// What to do while a command runs.
 struct Wait {
   bool own_stdout = true;                              ///< false: the command's stdout goes to stderr
+  bool silent = false;                                 ///< the command reads nothing, and its output is dropped
   std::function<void(std::string_view)> watch_stderr;  ///< called with each piece of the command's stderr
   Progress* progress = nullptr;                        ///< shown while the command runs
   double time_limit = 0;                               ///< in seconds; 0: none

@@ -131,6 +131,18 @@ struct CudaRequest {
   }
 };
 
+/// To the library that the CUDA driver loads when the program is timed.
+struct CudaTimeRequest {
+  std::string folder;  ///< for the times
+  std::string cupti;   ///< path of libcupti.so
+
+  template <class Request, class Visit>
+  static void for_each_variable(Request& request, Visit visit) {
+    visit("BANKWISE_CUDA_TIMES", request.folder, true);
+    visit("BANKWISE_CUPTI_LIBRARY", request.cupti, true);
+  }
+};
+
 inline std::string to_variable(const std::string& text) { return text; }
 inline std::string to_variable(std::uint64_t number) { return std::to_string(number); }
 inline std::string to_variable(const MemorySpaces& spaces) { return spaces.text(); }

@@ -157,3 +157,68 @@ TEST_CASE("cuda/failures/no_temporary_directory") {
   }
   CHECK_FALSE(std::filesystem::exists(mark));
 }
+
+#ifdef FAKE_CUPTI_DIRECTORY
+
+namespace {
+
+/// Runs with --time: the program's second run is `second`, with the fake CUPTI. The trace is `trace`.
+Outcome time(const std::string& second, const std::string& environment, std::string* trace = nullptr,
+             const std::string& libraries = FAKE_DRIVER_DIRECTORY ":" FAKE_CUPTI_DIRECTORY) {
+  const SanitizerDirectory sanitizer(FAKE_SANITIZER);
+  const ScratchDirectory scratch;
+  const auto file = scratch.path() / "trace.jsonl";
+  Outcome outcome = bankcheck("cuda --time --trace '" + file.string() + "' " + sanitizer.option() +
+                                  " -- sh -c 'if test -n \"$BANKWISE_CUDA_TIMES\"; then echo twice; " + second +
+                                  "; else echo once; " INJECTION_SCENARIO " simple; fi'",
+                              driver + " LD_LIBRARY_PATH='" + libraries + "' " + environment);
+  if (trace != nullptr) *trace = text_of(file);
+  INFO(outcome.err);
+  INFO(outcome.out);
+  CHECK(count(outcome.out, "once") == 1);
+  CHECK(count(outcome.out, "twice") == 0);
+  return outcome;
+}
+
+const std::string in_second_run = INJECTION_SCENARIO " nothing";
+const std::string launches = "kernel 7 2 1 32 1 1 ", two_launches = launches + "100 200;" + launches + "200 301;";
+
+}  // namespace
+
+TEST_CASE("cuda/failures/time") {
+  std::string trace;
+  const std::string four = "FAKE_CUPTI_LAUNCHES='" + two_launches + two_launches + "other 1 1 1 1 1 1 50 60'";
+  const Outcome timed = ended(0, time(in_second_run, four, &trace));
+  CHECK(sentences_in(timed.err).empty());
+  CHECK_THAT(trace, ContainsSubstring("\"time\":[4,402,0,\"unknown\",true"));
+}
+
+TEST_CASE("cuda/failures/time_of_other_launches") {
+  std::string trace;
+  const Outcome fewer = ended(0, time(in_second_run, "FAKE_CUPTI_LAUNCHES='" + two_launches + "'", &trace));
+  CHECK(sentences_in(fewer.err) ==
+        std::vector<std::string>{
+            "the watched and the timed run of the program differ: kernel (4 launches and 2) has no time"});
+  CHECK_THAT(trace, !ContainsSubstring("\"time\""));
+  const Outcome failed = ended(0, time("exit 4", "", &trace));
+  CHECK(sentences_in(failed.err) ==
+        std::vector<std::string>{
+            "no kernel has a time, since the second run failed: the program 'sh' failed with exit code 4"});
+  CHECK_THAT(trace, !ContainsSubstring("\"time\""));
+}
+
+TEST_CASE("cuda/failures/time_without_cupti") {
+  const SanitizerDirectory sanitizer(FAKE_SANITIZER);
+  const Outcome refused = ended(0, time(in_second_run, "FAKE_CUPTI_FAIL=cuptiActivityEnable"));
+  CHECK_THAT(refused.err,
+             ContainsSubstring("CUPTI cannot time the program: cuptiActivityEnable failed: fake: refused"));
+  const Outcome dropped = ended(0, time(in_second_run, "FAKE_CUPTI_DROPS=1 FAKE_CUPTI_LAUNCHES='" + launches + "1 2'"));
+  CHECK_THAT(dropped.err, ContainsSubstring("CUPTI dropped 3 records"));
+  const ScratchDirectory scratch;
+  std::ofstream(scratch.path() / "libcupti.so.13") << "no library\n";
+  const Outcome broken =
+      ended(0, time(in_second_run, "", nullptr, FAKE_DRIVER_DIRECTORY ":" + scratch.path().string()));
+  CHECK_THAT(broken.err, ContainsSubstring("cannot load CUPTI: "));
+}
+
+#endif

@@ -1,0 +1,188 @@
+#include "bankcheck/cuda/times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "bankcheck/cuda/cubin/cubin.hpp"
+#include "bankcheck/cuda/fields.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+constexpr std::uint64_t max_id = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_time = std::numeric_limits<std::int64_t>::max();
+
+class TimesReader {
+ public:
+  void take(Fields& fields) {
+    const std::string_view kind = fields.word("kind of record");
+    if (kind == "process") {
+      times.process = fields.number("process");
+    } else if (kind == "device") {
+      TimedDevice& device = times.devices[unsigned(fields.number("device", max_id))];
+      device.multiprocessors = fields.number("number of multiprocessors", max_id);
+      device.clock_khz = fields.number("clock", max_id);
+      device.memory_khz = fields.number("clock", max_id);
+      device.bus_bits = fields.number("number of bits", max_id);
+      device.l2_bytes = fields.number("number of bytes", max_id);
+      device.name = fields.rest();
+    } else if (kind == "kernel") {
+      const auto id = unsigned(fields.number("kernel", max_id));
+      times.kernels[id] = fields.rest();
+    } else if (kind == "launch") {
+      take_launch(fields);
+    } else if (kind == "clock") {
+      auto& changes = times.clocks[unsigned(fields.number("device", max_id))];
+      const std::uint64_t time = fields.number("time", max_time);
+      changes.push_back({time, 1000 * fields.number("clock", 1'000'000)});
+    } else if (kind == "error") {
+      times.errors.push_back(fields.rest());
+    } else if (kind == "end") {
+      times.ended = true;
+    } else {
+      throw Wrong{fmt::format("there is no record {}", support::in_quotes(kind))};
+    }
+  }
+
+  ProcessTimes times;
+
+ private:
+  void take_launch(Fields& fields) {
+    TimedLaunch launch;
+    launch.kernel = unsigned(fields.number("kernel", max_id));
+    launch.device = unsigned(fields.number("device", max_id));
+    if (!times.kernels.contains(launch.kernel) || !times.devices.contains(launch.device)) {
+      throw Wrong{"it names a kernel or a device that no line before it has"};
+    }
+    for (auto& side : launch.grid) side = fields.number("grid", max_id);
+    for (auto& side : launch.block) side = fields.number("block", 1024);
+    launch.start = fields.number("time", max_time);
+    launch.end = fields.number("time", max_time);
+    if (launch.end < launch.start) throw Wrong{"it ends before it begins"};
+    fields.check_end();
+    times.launches.push_back(launch);
+  }
+};
+
+/// Grid and block.
+using Size = std::pair<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 3>>;
+using Counts = std::map<Size, std::uint64_t>;
+
+/// A kernel's launches in the timed run.
+struct Timed {
+  Counts counts;
+  trace::KernelTime time;
+  double clock_seconds = 0;     ///< kHz x nanoseconds, added up
+  std::set<std::string> names;  ///< of the GPUs
+};
+
+/// The clock of a device at a time: the last one that was read before, otherwise the first one after. `changes` are in
+/// the order of time. 0: it was never read.
+std::uint64_t clock_at(const std::vector<ClockChange>& changes, std::uint64_t time) {
+  if (changes.empty()) return 0;
+  const auto next = std::ranges::upper_bound(changes, time, {}, &ClockChange::time);
+  return next == changes.begin() ? next->khz : std::prev(next)->khz;
+}
+
+/// Which launches ran while another one of their process ran on their device. Puts them in the order of their starts.
+std::vector<bool> overlapping(std::vector<TimedLaunch>& launches) {
+  std::ranges::sort(launches, {}, [](const TimedLaunch& launch) { return std::pair(launch.device, launch.start); });
+  std::vector<bool> overlaps(launches.size());
+  std::size_t latest = 0;  // that of the device which ends last
+  for (std::size_t i = 1; i < launches.size(); ++i) {
+    const bool same_device = launches[i].device == launches[latest].device;
+    if (same_device && launches[i].start < launches[latest].end) overlaps[i] = overlaps[latest] = true;
+    if (!same_device || launches[i].end > launches[latest].end) latest = i;
+  }
+  return overlaps;
+}
+
+void add(ProcessTimes& process, std::map<std::string, Timed>& kernels) {
+  for (auto& [device, changes] : process.clocks) std::ranges::sort(changes, {}, &ClockChange::time);
+  const std::vector<bool> overlaps = overlapping(process.launches);
+  for (std::size_t i = 0; i < process.launches.size(); ++i) {
+    const TimedLaunch& launch = process.launches[i];
+    const TimedDevice& device = process.devices.at(launch.device);
+    Timed& timed = kernels[process.kernels.at(launch.kernel)];
+    ++timed.counts[{launch.grid, launch.block}];
+    ++timed.time.launches;
+    timed.time.nanoseconds += launch.end - launch.start;
+    timed.time.overlapped = timed.time.overlapped || overlaps[i];
+    const std::uint64_t clock = clock_at(process.clocks[launch.device], launch.end);
+    timed.clock_seconds += double(clock != 0 ? clock : device.clock_khz) * double(launch.end - launch.start);
+    timed.names.insert(device.name);
+  }
+}
+
+std::map<std::string, Counts> counts_of(const std::vector<ProcessRecord>& watched) {
+  std::map<std::string, Counts> counts;
+  for (const ProcessRecord& record : watched) {
+    for (const auto& [id, kernel] : record.kernels) {
+      for (const RecordedLaunches& shape : kernel.shapes) {
+        if (shape.launches > 0) counts[kernel.name][{shape.grid, shape.block}] += shape.launches;
+      }
+    }
+  }
+  return counts;
+}
+
+std::uint64_t total(const Counts& counts) {
+  std::uint64_t launches = 0;
+  for (const auto& [size, count] : counts) launches += count;
+  return launches;
+}
+
+}  // namespace
+
+ProcessTimes read_times(const std::filesystem::path& path) {
+  TimesReader reader;
+  ProcessTimes& times = reader.times;
+  read_lines(path, "bankwise_cuda_times 1", "times", times.process, times.errors, [&](Fields& fields) {
+    reader.take(fields);
+    return !times.ended;
+  });
+  return std::move(times);
+}
+
+MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<ProcessTimes> timed) {
+  MatchedTimes matched;
+  std::map<std::string, Timed> kernels;
+  for (ProcessTimes& process : timed) {
+    add(process, kernels);
+    for (const std::string& error : process.errors) {
+      matched.remarks.push_back(fmt::format("process {} of the timed run: {}", process.process, error));
+    }
+  }
+  std::vector<std::string> unequal;
+  for (const auto& [name, counts] : counts_of(watched)) {
+    Timed& kernel = kernels[name];
+    if (kernel.counts != counts) {
+      const std::string why =
+          kernel.time.launches == total(counts)
+              ? "other sizes"
+              : fmt::format("{} and {}", support::plural(total(counts), "launch", "launches"), kernel.time.launches);
+      unequal.push_back(fmt::format("{} ({})", demangled(name), why));
+    } else if (kernel.names.size() > 1) {
+      matched.remarks.push_back(fmt::format("{} ran on GPUs of different names: it has no time", demangled(name)));
+    } else if (kernel.time.nanoseconds > 0) {
+      kernel.time.gpu = *kernel.names.begin();
+      kernel.time.clock_khz = std::uint64_t(kernel.clock_seconds / double(kernel.time.nanoseconds) + 0.5);
+      matched.times.emplace(name, kernel.time);
+    }
+  }
+  if (!unequal.empty()) {
+    const std::size_t more = unequal.size() - 1;
+    matched.remarks.push_back(fmt::format(
+        "the watched and the timed run of the program differ: {} no time",
+        more == 0
+            ? unequal.front() + " has"
+            : fmt::format("{} and {} have", unequal.front(), support::plural(more, "more kernel", "more kernels"))));
+  }
+  return matched;
+}
+
+}  // namespace bankwise::cuda
