@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/sectors.hpp>
 
 using namespace bankwise::banks;
 
@@ -22,6 +23,7 @@ constexpr Pattern patterns[]{
     {"stride 2", [](unsigned lane) { return std::uint32_t(2 * lane); }},
     {"stride 32", [](unsigned lane) { return std::uint32_t(32 * lane); }},
     {"scattered", [](unsigned lane) { return (lane * 2654435761U) >> 20; }},
+    {"permuted", [](unsigned lane) { return std::uint32_t(lane * 13 % 32); }},
 };
 
 /// A thousand different accesses, so the branch predictor cannot learn one.
@@ -66,5 +68,22 @@ void accesses_a_second(benchmark::State& state) {
 BENCHMARK(accesses_a_second)  // NOLINT: the library keeps what it allocates
     ->ArgsProduct({benchmark::CreateDenseRange(0, std::size(subjects) - 1, 1),
                    benchmark::CreateDenseRange(0, std::size(patterns) - 1, 1)});
+
+/// Sectors of loads from global memory, by the index of the pattern.
+void sectors_a_second(benchmark::State& state) {
+  const Pattern& pattern = patterns[state.range(0)];
+  const Architecture& architecture = *find_architecture("sm_90");
+  const auto all = accesses(pattern, 4);
+  Access access{Operation::load, 4, 0xffffffff, {}};
+  while (state.KeepRunning()) {
+    for (const auto& addresses : all) {
+      access.addresses = addresses;
+      benchmark::DoNotOptimize(sectors(architecture, access));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * std::int64_t(all.size()));
+  state.SetLabel(std::string("sm_90 sectors of load 4, ") + pattern.name);
+}
+BENCHMARK(sectors_a_second)->DenseRange(0, std::size(patterns) - 1, 1);  // NOLINT: the library keeps what it allocates
 
 }  // namespace

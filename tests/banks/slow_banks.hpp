@@ -24,6 +24,17 @@ struct SlowCost {
 SlowCost cost(std::string_view architecture, banks::Operation operation, unsigned width, std::uint64_t mask,
               const std::vector<std::uint32_t>& addresses, const std::vector<std::uint32_t>& sources);
 
+struct SlowSectors {
+  unsigned sectors = 0, ideal = 0, lines = 0, bytes = 0;
+  bool refused = false;
+
+  bool operator==(const SlowSectors&) const = default;
+};
+
+/// The same for global memory.
+SlowSectors sectors(std::string_view architecture, unsigned width, std::uint64_t mask,
+                    const std::vector<std::uint32_t>& addresses);
+
 struct Lane {
   unsigned number = 0;
   std::uint64_t byte = 0;

@@ -1,7 +1,8 @@
 // Global memory: sectors of an access, and what it looks like in words.
 #include <bankwise/banks/address_shape.hpp>
 #include <bankwise/banks/sectors.hpp>
-#include "tests/bank_patterns.hpp"
+#include "slow_banks.hpp"
+#include "tests/banks/random_accesses.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -23,7 +24,91 @@ std::string shape(unsigned width, const banks::ByteOf& byte_of, std::uint64_t ma
 /// Bytes without a pattern, below `range`.
 std::uint32_t scattered(unsigned lane, unsigned range) { return (lane * 2654435761U >> 8) % (range / 4) * 4; }
 
+/// Random accesses, half of them moved to an alignment that their width does not have, some with lanes moved apart.
+banks::RandomAccess next_global(banks::RandomAccesses& random, unsigned lanes) {
+  banks::RandomAccess access = random.next(lanes);
+  const unsigned kind = random.below(4), offset = random.below(256);
+  for (std::uint32_t& address : access.addresses) address += kind < 2 ? 0 : kind == 2 ? offset : random.below(64);
+  return access;
+}
+
+slow::SlowSectors by_model(const banks::Architecture& architecture, const banks::Access& access) {
+  const auto cost = banks::sectors(architecture, access);
+  if (!cost) return {.refused = true};
+  return {cost->sectors, cost->ideal, cost->lines, cost->bytes};
+}
+
+/// Random accesses for which a change of the architecture or of the access changes the cost.
+unsigned noticed(std::string_view name, const std::function<void(banks::Architecture&, banks::Access&)>& change) {
+  const banks::Architecture& whole = *banks::find_architecture(name);
+  banks::RandomAccesses random(7);
+  unsigned different = 0;
+  for (unsigned i = 0; i < 2000; ++i) {
+    const banks::RandomAccess access = next_global(random, whole.lanes);
+    banks::Architecture changed = whole;
+    banks::Access seen = access.access();
+    change(changed, seen);
+    different += by_model(changed, seen) != slow::sectors(name, access.width, access.mask, access.addresses) ? 1 : 0;
+  }
+  return different;
+}
+
 }  // namespace
+
+TEST_CASE("banks/sectors/second_model_agrees") {
+  unsigned known = 0;
+  for (const banks::Architecture& architecture : banks::architectures()) {
+    INFO(architecture.name);
+    banks::RandomAccesses random(3);
+    const unsigned count = architecture.name == "sm_90" ? 100000 : 1000;
+    unsigned wrong = 0;
+    std::string first;
+    for (unsigned i = 0; i < count; ++i) {
+      const banks::RandomAccess access = next_global(random, architecture.lanes);
+      const auto rules = slow::sectors(architecture.name, access.width, access.mask, access.addresses);
+      if (by_model(architecture, access.access()) != rules && ++wrong == 1) first = to_text(access);
+    }
+    INFO(first);
+    CHECK(wrong == 0);
+    known += architecture.sectors.fact ? 1 : 0;
+  }
+  CHECK(known == 20);
+}
+
+TEST_CASE("banks/sectors/detects_broken_rule") {
+  using banks::Access, banks::Architecture;
+  CHECK(noticed("sm_90", [](Architecture&, Access&) {}) == 0);
+  const auto sized = [](unsigned sector, unsigned line) {
+    return [=](Architecture& changed, Access&) { changed.sectors.fact = {sector, line, {}, "changed"}; };
+  };
+  CHECK(noticed("sm_90", sized(64, 128)) > 200);
+  CHECK(noticed("sm_90", sized(16, 128)) > 200);
+  CHECK(noticed("sm_90", sized(32, 64)) > 200);
+  CHECK(noticed("gfx90a", sized(128, 128)) > 200);
+  CHECK(noticed("sm_90", [](Architecture&, Access& access) { access.width = 1; }) > 200);
+  CHECK(noticed("sm_90", [](Architecture&, Access& access) { access.mask = access.mask == 0 ? 0 : ~0U; }) > 200);
+  CHECK(noticed("sm_90", [](Architecture&, Access& access) { access.mask &= ~0U << 1; }) > 200);
+  // 12 bytes whole, as on AMD's GPUs.
+  CHECK(noticed("sm_90", [](Architecture& changed, Access&) {
+          changed.rules = banks::find_architecture("gfx942")->rules;
+        }) > 60);
+}
+
+TEST_CASE("banks/sectors/worked_numbers") {
+  const auto cost = [](std::string_view name, unsigned width, const banks::ByteOf& byte_of) {
+    return by_model(*banks::find_architecture(name),
+                    {banks::Operation::load, width, first_lanes(32), addresses_of(byte_of)});
+  };
+  // A column of a matrix of 1,024 floats a row: 32 sectors, of which an eighth is used.
+  CHECK(cost("sm_90", 4, [](unsigned lane) { return 4096 * lane; }) == slow::SlowSectors{32, 4, 32, 128});
+  CHECK(cost("sm_90", 4, [](unsigned lane) { return 4 * lane; }) == slow::SlowSectors{4, 4, 1, 128});
+  CHECK(cost("sm_90", 4, [](unsigned lane) { return 4 + 4 * lane; }) == slow::SlowSectors{5, 4, 2, 128});
+  CHECK(cost("sm_90", 4, [](unsigned) { return 4; }) == slow::SlowSectors{1, 1, 1, 4});
+  CHECK(cost("sm_90", 12, [](unsigned lane) { return 12 * lane; }) == slow::SlowSectors{36, 12, 9, 384});
+  CHECK(cost("gfx942", 12, [](unsigned lane) { return 12 * lane; }) == slow::SlowSectors{3, 3, 3, 384});
+  CHECK(cost("intel_xe", 4, [](unsigned lane) { return 12 * lane; }) == slow::SlowSectors{6, 2, 6, 128});
+  CHECK(cost("sm_20", 4, [](unsigned lane) { return 4 * lane; }).refused);
+}
 
 TEST_CASE("banks/shape/consecutive") {
   CHECK(shape(4, [](unsigned lane) { return 4 * lane; }) == "consecutive");

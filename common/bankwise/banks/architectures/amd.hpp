@@ -85,8 +85,18 @@ constexpr Known<Multiprocessor> unit_with(std::uint32_t kib) {
 inline constexpr Known<Multiprocessor> no_amd_limits{std::nullopt, "its limits have not been taken from AMD's manuals"};
 inline constexpr Known<std::span<const GpuModel>> no_amd_model{std::nullopt,
                                                                "the emulator plays GPUs with CUDA's properties"};
-inline constexpr Known<Sectors> no_amd_sectors{std::nullopt,
-                                               "how AMD's GPUs divide accesses to global memory is not modelled"};
+inline constexpr Known<Sectors> no_evergreen_sectors{std::nullopt,
+                                                     "no good source for how it divides accesses to global memory"};
+// The L1 cache of compute units is accessed in whole lines.
+inline constexpr Known<Sectors> gcn_sectors{
+    Sectors{64, 64, Evidence::vendor, "ROCm Compute Profiler's documentation, vector L1 cache and L2 cache"}};
+inline constexpr Known<Sectors> cdna2_sectors{
+    Sectors{64, 128, Evidence::vendor, "ROCm Compute Profiler's documentation, vector L1 cache and L2 cache"}};
+inline constexpr Known<Sectors> cdna3_sectors{
+    Sectors{128, 128, Evidence::vendor, "cache lines of MI300: github.com/ROCm/rocprofiler-compute/pull/446"}};
+inline constexpr Known<Sectors> like_cdna3_sectors{Sectors{128, 128, Evidence::inferred, "cache lines as on gfx942"}};
+inline constexpr Known<Sectors> rdna_sectors{
+    Sectors{128, 128, Evidence::inferred, "L2 cache lines since gfx10: Mesa, src/amd/common/ac_gpu_info.c"}};
 inline constexpr std::string_view wave64 =
     "We assume that a wave of 64 lanes is served as two of 32, one after the other; no source confirms it.";
 
@@ -94,24 +104,24 @@ inline constexpr std::string_view wave64 =
 // multiprocessor, models, sectors.
 inline constexpr Architecture amd[]{
     {"hd5870", "cypress evergreen terascale2", "TeraScale 2: Radeon HD 5870", 64, 64, evergreen, "", no_amd_limits,
-     no_amd_model, no_amd_sectors},
+     no_amd_model, no_evergreen_sectors},
     {"gcn", "gfx700 gfx701 gfx801 gfx802 gfx803 gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c mi25 mi60 radeonvii",
      "GCN: R9 290, RX 580, Vega, MI50", 64, 64, gcn, "A few small APUs have 16 banks.", unit_with(64), no_amd_model,
-     no_amd_sectors},
-    {"gfx908", "", "CDNA: MI100", 64, 64, gcn, "", unit_with(64), no_amd_model, no_amd_sectors},
+     gcn_sectors},
+    {"gfx908", "", "CDNA: MI100", 64, 64, gcn, "", unit_with(64), no_amd_model, gcn_sectors},
     {"gfx90a", "mi250x", "CDNA 2: MI210, MI250", 64, 64, cdna2,
-     "An AMD tool models some stores with fewer conflicts than these.", unit_with(64), no_amd_model, no_amd_sectors},
+     "An AMD tool models some stores with fewer conflicts than these.", unit_with(64), no_amd_model, cdna2_sectors},
     {"gfx942", "gfx940 gfx941", "CDNA 3: MI300A, MI300X, MI325X", 64, 64, cdna3, "", unit_with(64), no_amd_model,
-     no_amd_sectors},
+     cdna3_sectors},
     {"gfx950", "", "CDNA 4: MI350, MI355X", 64, 64, cdna4,
      "64 banks only for loads of 8 and 16 bytes. One guide says that 4-byte accesses have 64 banks, too.",
-     unit_with(160), no_amd_model, no_amd_sectors},
+     unit_with(160), no_amd_model, like_cdna3_sectors},
     {"gfx1030",
      "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 rx5700xt rx6800xt rx6900xt w6800",
-     "RDNA 1 and 2: RX 5700, RX 6800", 32, 64, rdna2, wave64, no_amd_limits, no_amd_model, no_amd_sectors},
+     "RDNA 1 and 2: RX 5700, RX 6800", 32, 64, rdna2, wave64, no_amd_limits, no_amd_model, rdna_sectors},
     {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 rx7600 rx7900xt rx7900xtx w7900", "RDNA 3: RX 7900",
-     32, 64, rdna3, wave64, no_amd_limits, no_amd_model, no_amd_sectors},
+     32, 64, rdna3, wave64, no_amd_limits, no_amd_model, rdna_sectors},
     {"gfx1201", "gfx1200 rx9060xt rx9070xt", "RDNA 4: RX 9070", 32, 64, rdna4, wave64, no_amd_limits, no_amd_model,
-     no_amd_sectors}};
+     rdna_sectors}};
 
 }  // namespace bankwise::banks::rows

@@ -25,7 +25,8 @@ inline constexpr Architecture intel[]{
              "engineer mentions 64 banks of 8 bytes.",
      .multiprocessor = {std::nullopt, "the units that share local memory differ between the GPUs of this row"},
      .models = {std::nullopt, "the emulator plays GPUs with CUDA's properties"},
-     .sectors = {std::nullopt, "how Intel's GPUs divide accesses to global memory is not modelled"}},
+     .sectors = {Sectors{64, 64, Evidence::vendor,
+                         "OpenCL Developer Guide for Intel Processor Graphics, 2019, memory access overview"}}},
 };
 
 }  // namespace bankwise::banks::rows

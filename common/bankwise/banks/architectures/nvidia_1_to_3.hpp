@@ -58,22 +58,28 @@ inline constexpr Known<Multiprocessor> tesla_multiprocessor{Multiprocessor{16 * 
 inline constexpr Known<Multiprocessor> fermi_multiprocessor{Multiprocessor{48 * KiB, 48 * KiB, 0, 128, 1536, 8}};
 inline constexpr Known<Multiprocessor> kepler_multiprocessor{Multiprocessor{48 * KiB, 48 * KiB, 0, 256, 2048, 16}};
 
-inline constexpr Known<Sectors> no_old_sectors{
-    std::nullopt, "how compute capability 1.x to 3.x serves global memory is not modelled"};
+inline constexpr Known<Sectors> no_tesla_sectors{
+    std::nullopt, "compute capability 1.x moves segments of 32, 64 or 128 bytes for each half-warp: not modelled"};
+inline constexpr Known<Sectors> no_fermi_sectors{
+    std::nullopt,
+    "compute capability 2.x moves cache lines of 128 bytes or, past the L1 cache, sectors of 32 bytes: not modelled"};
+inline constexpr Known<Sectors> kepler_sectors{Sectors{
+    32, 128, Evidence::vendor,
+    "CUDA C Programming Guide, global memory of compute capability 3.x: cached in L2, in segments of 32 bytes"}};
 
 // Name, other names, GPUs; lanes of a warp, by default and at most; rules; what to know before trusting the numbers;
 // multiprocessor, models, sectors.
 inline constexpr Architecture nvidia_1_to_3[]{
     {"sm_13", "sm_10 sm_11 sm_12", "Tesla: 8800 GTX, GTX 280", 32, 32, tesla,
      "The hardware chooses the word that it broadcasts, so loads have a least and a greatest number of passes.",
-     tesla_multiprocessor, no_old_model, no_old_sectors},
+     tesla_multiprocessor, no_old_model, no_tesla_sectors},
     {"sm_20", "sm_21", "Fermi: GTX 480, M2050", 32, 32, fermi,
      "Counted in ways, as its guide does: a 64-bit access without conflict is 1, a 128-bit access at least 2.",
-     fermi_multiprocessor, no_old_model, no_old_sectors},
+     fermi_multiprocessor, no_old_model, no_fermi_sectors},
     {"sm_30", "sm_32 sm_35 sm_37 k40 gtxtitan", "Kepler, 4-byte banks: GTX 680, K20, K80", 32, 32, kepler_four_byte, "",
-     kepler_multiprocessor, no_old_model, no_old_sectors},
+     kepler_multiprocessor, no_old_model, kepler_sectors},
     {"sm_30_eight_byte", "sm_32_eight_byte sm_35_eight_byte sm_37_eight_byte", "Kepler, 8-byte banks", 32, 32,
      kepler_eight_byte, "After cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte); the default is sm_30.",
-     kepler_multiprocessor, no_old_model, no_old_sectors}};
+     kepler_multiprocessor, no_old_model, kepler_sectors}};
 
 }  // namespace bankwise::banks::rows
