@@ -18,13 +18,15 @@ unsigned moved_bytes(unsigned bytes, unsigned alignment) {
 
 }  // namespace
 
-GroupRecorder::GroupRecorder(trace::Bound bound)
-    : builder_({.warp = banks::max_lanes, .splits = true}, std::move(bound)) {}
+GroupRecorder::GroupRecorder(trace::Bound bound, TouchedSectors* touched)
+    : builder_({.warp = banks::max_lanes, .splits = true}, std::move(bound)) {
+  if (touched != nullptr) touched_.emplace(*touched);
+}
 
 void GroupRecorder::begin(std::uint64_t group, const std::vector<LocalArray>& arrays) {
   group_ = group;
   level_ = 0;
-  accesses_ = 0;
+  accesses_ = global_accesses_ = 0;
   arrays_.clear();
   begins_.clear();
   for (const LocalArray& array : arrays) {
@@ -43,7 +45,7 @@ void GroupRecorder::forget_rows() {
 }
 
 GroupRecorder::Row* GroupRecorder::row_of(unsigned lane, std::uint32_t path, const LaneAccess& access) {
-  Key key{access.instruction, path, 0, access.bytes, access.operation};
+  Key key{access.instruction, path, 0, access.bytes, access.operation, access.array == LaneAccess::global};
   const std::uint64_t bit = std::uint64_t{1} << lane;
   if (next_row_ < rows_.size() && rows_[next_row_].key == key && (rows_[next_row_].mask & bit) == 0) {
     return &rows_[next_row_++];
@@ -71,13 +73,14 @@ void GroupRecorder::access(unsigned lane, LanePath& path, const LaneAccess& acce
   }
   lane %= banks::max_lanes;
   Row* row = row_of(lane, path.number(paths_), access);
+  const bool is_global = access.array == LaneAccess::global;
   if (row == nullptr) {
-    ++builder_.trace().left_out;
+    ++(is_global ? builder_.trace().global_left_out : builder_.trace().left_out);
     return;
   }
   row->mask |= std::uint64_t{1} << lane;
-  row->addresses[lane] = begins_[access.array] + access.offset;
-  row->arrays[lane] = std::uint16_t(access.array);
+  row->addresses[lane] =
+      is_global ? access.offset : std::uint64_t{access.array} << 32 | (begins_[access.array] + access.offset);
 }
 
 void GroupRecorder::barrier() {
@@ -88,8 +91,12 @@ void GroupRecorder::barrier() {
 void GroupRecorder::flush() {
   std::uint64_t lanes = 0;
   for (const Row& row : rows_) {
-    add(row);
-    lanes |= row.mask;
+    if (row.key.is_global) {
+      add_global(row);
+    } else {
+      add(row);
+      lanes |= row.mask;
+    }
   }
   if (lanes != 0) builder_.add(trace::Participants{level_, lanes, 1});
   forget_rows();
@@ -106,9 +113,10 @@ void GroupRecorder::add(const Row& row) {
   const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
   const unsigned unit = unit_of(bytes, key.instruction->alignment);
   const unsigned last = banks::max_lanes - unsigned(std::countl_zero(row.mask));
-  const std::uint16_t array = row.arrays[unsigned(std::countr_zero(row.mask))];
+  const auto array_of = [&](unsigned lane) { return std::uint32_t(row.addresses[lane] >> 32); };
+  const std::uint32_t array = array_of(unsigned(std::countr_zero(row.mask)));
   bool mixed = false;
-  banks::for_each_lane(row.mask, [&](unsigned lane) { mixed |= row.arrays[lane] != array; });
+  banks::for_each_lane(row.mask, [&](unsigned lane) { mixed |= array_of(lane) != array; });
 
   pattern_.site = site_of(key.instruction);
   pattern_.array = arrays_[array];
@@ -119,13 +127,41 @@ void GroupRecorder::add(const Row& row) {
   pattern_.count = 1;
   pattern_.lane_arrays.assign(mixed ? last : 0, 0);
   if (mixed) {
-    banks::for_each_lane(row.mask, [&](unsigned lane) { pattern_.lane_arrays[lane] = arrays_[row.arrays[lane]]; });
+    banks::for_each_lane(row.mask, [&](unsigned lane) { pattern_.lane_arrays[lane] = arrays_[array_of(lane)]; });
   }
   for (unsigned part = 0; part < bytes; part += unit) {
     pattern_.addresses.assign(last, 0);
-    banks::for_each_lane(row.mask, [&](unsigned lane) { pattern_.addresses[lane] = row.addresses[lane] + part; });
+    banks::for_each_lane(row.mask,
+                         [&](unsigned lane) { pattern_.addresses[lane] = std::uint32_t(row.addresses[lane]) + part; });
     pattern_.first = {group_, chunk_, 0, accesses_++};
     builder_.add(pattern_);
+  }
+}
+
+void GroupRecorder::add_global(const Row& row) {
+  const Key& key = row.key;
+  const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
+  const unsigned unit = unit_of(bytes, key.instruction->alignment);
+  const bool is_store = key.operation == banks::Operation::store;
+  std::uint64_t touched = ~std::uint64_t{0};  // the last sector
+  banks::for_each_lane(row.mask, [&](unsigned lane) {
+    const std::uint64_t first = row.addresses[lane], last = first + bytes - 1;
+    if (first / TouchedSectors::sector_bytes == touched && last / TouchedSectors::sector_bytes == touched) return;
+    touched_->touch(first, bytes, is_store);
+    touched = last / TouchedSectors::sector_bytes;
+  });
+  trace::Pattern& pattern = global_pattern_;
+  pattern.site = site_of(key.instruction);
+  pattern.operation = key.operation;
+  pattern.width = unit;
+  pattern.mask = row.mask;
+  pattern.count = 1;
+  std::array<std::uint64_t, banks::max_lanes> addresses = row.addresses;
+  for (unsigned part = 0; part < bytes; part += unit) {
+    pattern.addresses = trace::relative_to_line(row.mask, addresses.data());
+    pattern.first = {group_, chunk_, 0, global_accesses_++};
+    builder_.add_global(pattern);
+    banks::for_each_lane(row.mask, [&](unsigned lane) { addresses[lane] += unit; });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 #include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/opencl/plugin/control_flow.hpp"
+#include "bankcheck/opencl/plugin/touched_sectors.hpp"
 
 namespace bankwise::opencl {
 
@@ -36,15 +38,18 @@ struct Instruction {
   trace::Site site;
   unsigned alignment = 16;     ///< in bytes, as known to the compiler
   bool adds_one_only = false;  ///< an atomic that adds the constant 1 and whose result is unused
+  bool is_global = true;       ///< if the memory is Oclgrind's global one: it also holds constants and images
 };
 
 /// An access of one lane by one instruction.
 struct LaneAccess {
+  static constexpr std::uint32_t global = ~0U;
+
   const Instruction* instruction = nullptr;
   banks::Operation operation = banks::Operation::load;
   unsigned bytes = 4;
-  std::uint32_t array = 0;  ///< index of a LocalArray
-  std::uint32_t offset = 0;
+  std::uint32_t array = 0;   ///< index of a LocalArray, or `global`
+  std::uint64_t offset = 0;  ///< in the array; in global memory the address, in which buffers are far apart
 };
 
 /// Records the work-groups of a launch one after another. Lanes are numbered x fastest. Between two barriers a lane
@@ -55,7 +60,8 @@ class GroupRecorder {
   /// Limit for the accesses of 64 lanes that all threads together keep between two barriers: about 600 bytes each.
   static constexpr std::size_t max_rows = std::size_t{1} << 22;
 
-  explicit GroupRecorder(trace::Bound bound);
+  /// `touched`: the launch's; without it there is no access to global memory.
+  explicit GroupRecorder(trace::Bound bound, TouchedSectors* touched = nullptr);
 
   GroupRecorder(GroupRecorder&&) = default;
   GroupRecorder(const GroupRecorder&) = delete;
@@ -66,6 +72,8 @@ class GroupRecorder {
   void barrier();
   /// Counts bytes of async_work_group_copy, which has no lanes, and no cost in the model.
   void copied(std::uint64_t bytes) { builder_.trace().copied_bytes += bytes; }
+  /// Bytes of global memory that are accessed, but not by a lane's load or store.
+  void touch(std::uint64_t address, std::uint64_t bytes, bool is_store) { touched_->touch(address, bytes, is_store); }
   /// The group has ended.
   void end();
 
@@ -82,6 +90,7 @@ class GroupRecorder {
     std::uint32_t again;  ///< how often the lane had executed this before, in a cycle that is not a natural loop
     std::uint32_t bytes;
     banks::Operation operation;
+    bool is_global;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
@@ -94,27 +103,28 @@ class GroupRecorder {
   struct Row {
     Key key;
     std::uint64_t mask = 0;
-    std::array<std::uint32_t, banks::max_lanes> addresses;
-    std::array<std::uint16_t, banks::max_lanes> arrays;
+    std::array<std::uint64_t, banks::max_lanes> addresses;  ///< in local memory with the array in the upper half
   };
   Row* row_of(unsigned lane, std::uint32_t path, const LaneAccess& access);
   void forget_rows();
   void flush();
   void add(const Row& row);
+  void add_global(const Row& row);
   std::uint32_t site_of(const Instruction* instruction);
 
   trace::Builder builder_;
   std::vector<std::uint32_t> arrays_, begins_;  ///< the group's: their numbers in the trace, and their first bytes
   std::unordered_map<const Instruction*, std::uint32_t> sites_;
-  trace::Pattern pattern_;  ///< the pattern to add: a member, to reuse its vectors
+  trace::Pattern pattern_, global_pattern_;  ///< the pattern to add: members, to reuse their vectors
   std::uint64_t group_ = 0;
   std::uint32_t level_ = 0;
-  std::uint64_t accesses_ = 0;  ///< by the group
-  unsigned chunk_ = 0;          ///< rows_ holds the 64 lanes from 64 * chunk_
+  std::uint64_t accesses_ = 0, global_accesses_ = 0;  ///< by the group
+  unsigned chunk_ = 0;                                ///< rows_ holds the 64 lanes from 64 * chunk_
   Paths paths_;
   std::vector<Row> rows_;
   std::size_t next_row_ = 0;  ///< a guess: the row that follows the previous one
   std::unordered_map<Key, std::size_t, Hash> index_;
+  std::optional<TouchedSectors::Toucher> touched_;
   static inline std::atomic<std::size_t> all_rows = 0;  ///< in all recorders
 };
 

@@ -45,12 +45,15 @@ unsigned scalar_bytes(const void* type) {
   }
 }
 
+std::string_view callee_of(const void* call) {
+  return text_from(LLVMGetValueName2, LLVMGetOperand(call, unsigned(LLVMGetNumOperands(call)) - 1));
+}
+
 /// memcpy(to, from) has the alignment of both operands; vloadn and vstoren have the alignment of an element, whatever
 /// their width.
 unsigned call_alignment(const void* call, banks::Operation operation) {
   const bool is_store = operation == banks::Operation::store;
-  const std::string_view callee =
-      text_from(LLVMGetValueName2, LLVMGetOperand(call, unsigned(LLVMGetNumOperands(call)) - 1));
+  const std::string_view callee = callee_of(call);
   if (callee.starts_with("llvm.mem")) {
     const unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     const void* align = LLVMGetCallSiteEnumAttribute(call, is_store ? 1 : 2, kind);
@@ -68,6 +71,26 @@ unsigned alignment_of(const void* instruction, banks::Operation operation) {
   if (opcode == load || opcode == store) return LLVMGetAlignment(instruction);
   const bool is_atomic = operation != banks::Operation::load && operation != banks::Operation::store;
   return opcode == call && !is_atomic ? call_alignment(instruction, operation) : 16;
+}
+
+bool is_global_pointer(const void* value) {
+  const void* type = LLVMTypeOf(value);
+  return LLVMGetTypeKind(type) == pointer_type && LLVMGetPointerAddressSpace(type) == global_space;
+}
+
+/// Oclgrind's global memory also holds constant memory and images. Of all functions only memcpy has two pointers.
+bool accesses_global(const void* instruction, banks::Operation operation) {
+  const bool is_store = operation == banks::Operation::store;
+  const int opcode = LLVMGetInstructionOpcode(instruction);
+  if (opcode == load || opcode == store) return is_global_pointer(LLVMGetOperand(instruction, is_store ? 1 : 0));
+  if (opcode != call) return true;
+  const std::string_view callee = callee_of(instruction);
+  if (callee.starts_with("llvm.mem")) return is_global_pointer(LLVMGetOperand(instruction, is_store ? 0 : 1));
+  if (callee.find("_image") != std::string_view::npos) return false;
+  for (int i = 0; i + 1 < LLVMGetNumOperands(instruction); ++i) {
+    if (is_global_pointer(LLVMGetOperand(instruction, unsigned(i)))) return true;
+  }
+  return false;
 }
 
 bool is_one(const void* value) { return LLVMIsAConstantInt(value) != nullptr && LLVMConstIntGetZExtValue(value) == 1; }
@@ -148,12 +171,16 @@ const Block& LlvmCode::block(const void* block) {
 }
 
 const Instruction& LlvmCode::instruction(const void* instruction, banks::Operation operation) {
-  const auto [known, is_new] = instructions_.try_emplace({instruction, operation});
+  const Kind kind{instruction, operation};
+  auto& [recent, found] = recent_[(reinterpret_cast<std::uintptr_t>(instruction) / 16 + unsigned(operation)) % 64];
+  if (recent == kind && found != nullptr) return *found;
+  const auto [known, is_new] = instructions_.try_emplace(kind);
   if (is_new) {
     known->second = available() ? Instruction{site_of(instruction), alignment_of(instruction, operation),
-                                              adds_one_only(instruction)}
+                                              adds_one_only(instruction), accesses_global(instruction, operation)}
                                 : Instruction{{"?", 0, 0}, 16, false};
   }
+  recent = kind, found = &known->second;
   return known->second;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <bankwise/banks/access.hpp>
@@ -39,6 +41,7 @@ class LlvmCode {
   };
   std::unordered_map<const void*, Block> blocks_;
   std::unordered_map<Kind, Instruction, Hash> instructions_;
+  std::array<std::pair<Kind, const Instruction*>, 64> recent_{};  ///< of instructions_, each at its hash
 };
 
 /// A kernel's argument or variable in local memory.

@@ -1,5 +1,5 @@
 // The Oclgrind plugin of `bankcheck opencl`: follows the work-items of every kernel, and appends their accesses to
-// local memory to the trace that bankcheck reads (docs/trace_format.md).
+// local and global memory to the trace that bankcheck reads (docs/trace_format.md).
 //
 // Oclgrind loads the plugin into each context and may call it from several threads; each work-group runs on one thread.
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,7 +88,11 @@ trace::Bound bound() {
   for (const std::string& name : request().architectures) {
     if (const auto* architecture = banks::find_architecture(name)) bound.architectures.push_back(architecture);
   }
-  if (const char* bytes = std::getenv(support::pattern_bytes_variable)) bound.bytes = std::strtoull(bytes, nullptr, 10);
+  bound.global_bytes = std::size_t{4} << 20;  // a gather has as many patterns as accesses: few of them show what it is
+  if (const char* bytes = std::getenv(support::pattern_bytes_variable)) {
+    bound.bytes = std::strtoull(bytes, nullptr, 10);
+    bound.global_bytes = bound.bytes;
+  }
   return bound;
 }
 
@@ -104,6 +109,9 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a launch takes before its state is saved for the first time.
 constexpr Clock::duration first_save = std::chrono::milliseconds(200);
+
+/// After a record of so many bytes, a launch has only a few patterns of global memory, and the cost of all others.
+constexpr std::size_t large_record = std::size_t{256} << 20, few_patterns = std::size_t{256} << 10;
 
 /// A thread's state for the launch, and for the work-group that it runs.
 struct Worker {
@@ -142,7 +150,7 @@ std::mutex kernel_mutex;
 class BankPlugin : public ::oclgrind::Plugin {
  public:
   explicit BankPlugin(const ::oclgrind::Context* context)
-      : Plugin(context), bound_(bound()), max_groups_(request().max_groups) {
+      : Plugin(context), bound_(bound()), max_groups_(request().max_groups), memory_(request().memory) {
     writer();  // records that there is a context
   }
 
@@ -165,7 +173,10 @@ class BankPlugin : public ::oclgrind::Plugin {
              .warp = banks::max_lanes,
              .splits = true,
              .knows_code = llvm_c::available(),
-             .shapes = {shape}};
+             .shapes = {shape},
+             .watches_shared = memory_.shared,
+             .watches_global = memory_.global};
+    touched_.emplace();
     ++launch_number;
     if (support::RunProgress* const now = support::progress_of_environment())
       support::begin_launch(*now, head_.kernel, groups_);
@@ -175,7 +186,10 @@ class BankPlugin : public ::oclgrind::Plugin {
     const trace::KernelTrace launch = launch_of([](Worker& worker) { return worker.recorder.take(); });
     workers_.clear();
     ++launch_number;
-    append_to_record(writer().lines_of(launch, kernel_->getProgram()->getSource()));
+    const std::string lines = writer().lines_of(launch, kernel_->getProgram()->getSource());
+    append_to_record(lines);
+    static std::size_t written = 0;  // guarded by kernel_mutex
+    if ((written += lines.size()) > large_record) bound_.global_bytes = std::min(*bound_.global_bytes, few_patterns);
     if (done_ < groups_) {
       note(event::cut,
            std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
@@ -188,7 +202,7 @@ class BankPlugin : public ::oclgrind::Plugin {
   void workGroupBegin(const ::oclgrind::WorkGroup* group) override {
     if (current_worker() == nullptr) {
       const std::lock_guard lock(mutex_);
-      workers_.push_back(std::make_unique<Worker>(Worker{.recorder = GroupRecorder(bound_)}));
+      workers_.push_back(std::make_unique<Worker>(Worker{.recorder = GroupRecorder(bound_, &*touched_)}));
       worker_of_thread = workers_.back().get();
       worker_of_thread->next_save = Clock::now() + first_save;
       launch_of_worker = launch_number;
@@ -272,14 +286,19 @@ class BankPlugin : public ::oclgrind::Plugin {
     access(memory, item, operation, address, size);
   }
 
-  void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t,
-                  std::size_t size) override {
-    copied(memory, size);
+  void memoryAtomicStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem*, ::oclgrind::AtomicOp,
+                         std::size_t address, std::size_t size) override {
+    if (watches(memory) == Space::global) worker_of_thread->recorder.touch(address, size, true);
   }
 
-  void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t, std::size_t size,
-                   const std::uint8_t*) override {
-    copied(memory, size);
+  void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t address,
+                  std::size_t size) override {
+    copied(memory, address, size, false);
+  }
+
+  void memoryStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkGroup*, std::size_t address,
+                   std::size_t size, const std::uint8_t*) override {
+    copied(memory, address, size, true);
   }
 
   void log(::oclgrind::MessageType type, const char* message) override {
@@ -299,11 +318,23 @@ class BankPlugin : public ::oclgrind::Plugin {
     worker.next_save = end + std::max<Clock::duration>(first_save, 20 * (end - begin));
   }
 
+  enum class Space { none, local, global };
+  /// Where an access of this thread is recorded, if at all.
+  Space watches(const ::oclgrind::Memory* memory) const {
+    const unsigned space = memory->getAddressSpace();
+    if (space == ::oclgrind::AddrSpacePrivate) return Space::none;
+    const bool is_local = space == ::oclgrind::AddrSpaceLocal;
+    if (!(is_local ? memory_.shared : memory_.global) || !worker_of_thread->watches) return Space::none;
+    return is_local ? Space::local : Space::global;
+  }
+
   void access(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, banks::Operation operation,
               std::size_t address, std::size_t size) {
-    if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
+    const Space space = watches(memory);
+    if (space == Space::none) return;
     Worker& worker = *worker_of_thread;
-    if (!worker.watches) return;
+    const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
+    if (space == Space::global && !instruction.is_global) return;
     const unsigned number = worker.lane_of(item);
     WorkItemLane& lane = worker.lanes[number];
     if (lane.jumped) {
@@ -311,20 +342,28 @@ class BankPlugin : public ::oclgrind::Plugin {
       lane.path.enter_block(block.loops, block.is_header);
       lane.jumped = false;
     }
+    if (space == Space::global) {
+      if (!memory->isAddressValid(address, size)) return;  // Oclgrind's own check reports it
+      const bool is_atomic = operation != banks::Operation::load && operation != banks::Operation::store;
+      if (is_atomic) operation = banks::Operation::atomic;
+      worker.recorder.access(number, lane.path, {&instruction, operation, unsigned(size), LaneAccess::global, address});
+      return;
+    }
     const std::size_t buffer = memory->extractBuffer(address);
     const auto array = std::find_if(worker.buffers.begin(), worker.buffers.end(),
                                     [&](const auto& known) { return known.first == buffer; });
     if (array == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
-    const Instruction& instruction = worker.code.instruction(item->getCurrentInstruction(), operation);
     if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
     worker.recorder.access(
         number, lane.path,
         {&instruction, operation, unsigned(size), array->second, std::uint32_t(memory->extractOffset(address))});
   }
 
-  void copied(const ::oclgrind::Memory* memory, std::size_t size) {
-    if (memory->getAddressSpace() != ::oclgrind::AddrSpaceLocal) return;
-    if (Worker* worker = current_worker(); worker != nullptr && worker->watches) worker->recorder.copied(size);
+  void copied(const ::oclgrind::Memory* memory, std::size_t address, std::size_t size, bool is_store) {
+    Worker* worker = current_worker();
+    const Space space = worker == nullptr ? Space::none : watches(memory);
+    if (space == Space::local) worker->recorder.copied(size);
+    if (space == Space::global) worker->recorder.touch(address, size, is_store);
   }
 
   /// The current launch; `part(worker)` is what a worker recorded of it.
@@ -334,17 +373,21 @@ class BankPlugin : public ::oclgrind::Plugin {
     const auto shapes = std::exchange(head.shapes, {});  // added at the end, because the launch is not complete before
     trace::Builder launch(std::move(head), bound_);
     for (const auto& worker : workers_) launch.add(part(*worker));
+    const auto [read, written] = touched_->counts();
+    launch.trace().sectors_read = read, launch.trace().sectors_written = written;
     for (const trace::LaunchShape& shape : shapes) launch.add(shape);
     return launch.take();
   }
 
   trace::Bound bound_;
   std::uint64_t max_groups_;
+  support::MemorySpaces memory_;
   bool watches_ = false;                              ///< records the current launch
   std::atomic<std::uint64_t> groups_ = 0, done_ = 0;  ///< in the current launch
   const ::oclgrind::Kernel* kernel_ = nullptr;
   std::vector<LocalValue> locals_;
-  trace::KernelTrace head_;  ///< the current launch without the accesses of its work-groups
+  trace::KernelTrace head_;                ///< the current launch without the accesses of its work-groups
+  std::optional<TouchedSectors> touched_;  ///< by the current launch
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;  ///< for the current launch
 };

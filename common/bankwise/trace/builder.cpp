@@ -143,7 +143,7 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
 
 std::optional<std::uint32_t> Builder::add_global(const Pattern& pattern) {
   trace_.watches_global = true;
-  const auto number = global_.add(pattern, trace_.global_patterns, bound_.bytes);
+  const auto number = global_.add(pattern, trace_.global_patterns, bound_.global_bytes.value_or(bound_.bytes));
   if (!number) add_global_excess(pattern);
   return number;
 }

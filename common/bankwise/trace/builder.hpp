@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,7 @@ struct Bound {
   std::size_t bytes = std::size_t{64} << 20;
   /// Accesses that do not fit are costed on these architectures. If there are none, accesses are only counted.
   std::vector<const banks::Architecture*> architectures;
+  std::optional<std::size_t> global_bytes{};  ///< for `global_patterns`; nothing: as much as `bytes`
 };
 
 /// Builds a KernelTrace: merges equal accesses, counts them, and respects a bound. Sites, arrays and counts of launches
@@ -38,7 +40,7 @@ class Builder {
   /// Counts `pattern.count` accesses, the first of which is `pattern.first`. Site and array are this builder's, and the
   /// pattern is normalized. Returns its index, or nothing if it does not fit.
   std::optional<std::uint32_t> add(const Pattern& pattern);
-  /// The same for `global_patterns`, which have memory of their own: as much again.
+  /// The same for `global_patterns`, which have memory of their own.
   std::optional<std::uint32_t> add_global(const Pattern& pattern);
   void add(const GlobalExcess& excess);
   void add(const LocalAccesses& accesses);
