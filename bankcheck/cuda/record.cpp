@@ -14,11 +14,12 @@
 namespace bankwise::cuda {
 namespace {
 
-constexpr std::string_view head = "bankwise_cuda_record 1";
+constexpr std::string_view head = "bankwise_cuda_record 2";
 
 /// In the order of Kind.
-constexpr std::string_view kinds[]{"load",     "store",       "atomic",       "async",        "ldmatrix",
-                                   "stmatrix", "remote_load", "remote_store", "remote_atomic"};
+constexpr std::string_view kinds[]{"load",         "store",         "atomic",       "async",         "ldmatrix",
+                                   "stmatrix",     "remote_load",   "remote_store", "remote_atomic", "global_load",
+                                   "global_store", "global_atomic", "global_copy",  "local_load",    "local_store"};
 
 Kind parse_kind(std::string_view word) {
   const auto* const kind = std::find(std::begin(kinds), std::end(kinds), word);
@@ -33,7 +34,7 @@ void take_access(Fields& fields, Access& access) {
   // An offset modulo 2^64 for a function outside of the kernel.
   access.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
   access.kind = parse_kind(fields.word("kind"));
-  access.width = unsigned(fields.number("width", 16));
+  access.width = unsigned(fields.number("width", 32));
   access.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
 }
 
@@ -53,14 +54,14 @@ void take_pattern(Fields& fields, RecordedKernel& kernel) {
   pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
   pattern.count = fields.number("count");
   pattern.addresses.resize(32 - std::size_t(std::countl_zero(pattern.mask)));
-  const bool copies = pattern.kind == Kind::async;
+  const bool copies = pattern.kind == Kind::async, global = is_global(pattern.kind);
   if (copies) pattern.sources.resize(pattern.addresses.size());
   constexpr unsigned source_bit = 27;
   constexpr std::uint32_t max_address = (1U << source_bit) - 1;
   for (std::uint32_t mask = pattern.mask; mask != 0; mask &= mask - 1) {
     const auto lane = std::size_t(std::countr_zero(mask));
-    const auto address = std::uint32_t(fields.hex("address", copies ? ~std::uint32_t{0} : max_address));
-    pattern.addresses[lane] = address & max_address;
+    const auto address = std::uint32_t(fields.hex("address", copies || global ? ~std::uint32_t{0} : max_address));
+    pattern.addresses[lane] = global ? address : address & max_address;
     if (copies) pattern.sources[lane] = 4 * (address >> source_bit);
   }
   kernel.patterns.push_back(std::move(pattern));
@@ -74,6 +75,9 @@ void take_cost(Fields& fields, RecordedKernel& kernel) {
   cost.passes = unsigned(fields.number("number of passes", 32));
   cost.lane_passes = unsigned(fields.number("number of passes", 32));
   if (cost.passes < cost.ideal || cost.lane_passes < cost.passes) throw Wrong{"passes contradict each other"};
+  if (is_global(cost.kind) && (cost.ideal == 0 || cost.lane_passes > cost.lanes)) {
+    throw Wrong{"lines, sectors and lanes contradict each other"};
+  }
   cost.count = fields.number("count");
   kernel.costs.push_back(cost);
 }
@@ -87,6 +91,11 @@ class RecordReader {
     if (record_kind == "process") {
       record.process = fields.number("process");
       fields.number("parent process");
+    } else if (record_kind == "memory") {
+      const std::string_view spaces = fields.word("memory spaces");
+      const auto watched = support::MemorySpaces::parse(spaces);
+      if (!watched) throw Wrong{fmt::format("{} are no memory spaces", support::in_quotes(spaces))};
+      record.memory = *watched;
     } else if (record_kind == "device") {
       Device& device = record.devices[unsigned(fields.number("device", any_id))];
       device.major = unsigned(fields.number("compute capability", 1000));
@@ -111,8 +120,11 @@ class RecordReader {
     } else if (record_kind == "cost") {
       take_cost(fields, kernel(fields));
     } else if (record_kind == "lost") {
-      std::uint64_t& lost = kernel(fields).lost;  // read before the number
-      lost += fields.number("number of accesses");
+      RecordedKernel& losing = kernel(fields);
+      const std::string_view memory = fields.word("memory space");
+      if (memory != "shared" && memory != "global")
+        throw Wrong{fmt::format("{} is no memory space", support::in_quotes(memory))};
+      (memory == "shared" ? losing.lost : losing.global_lost) += fields.number("number of accesses");
     } else if (record_kind == "bulk") {
       RecordedKernel& copying = kernel(fields);
       BulkCopies copies;

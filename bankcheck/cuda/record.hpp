@@ -10,12 +10,32 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::cuda {
 
 /// How an instruction was watched; which atomic it was is in the machine code.
-enum class Kind { load, store, atomic, async, ldmatrix, stmatrix, remote_load, remote_store, remote_atomic };
+enum class Kind {
+  load,
+  store,
+  atomic,
+  async,
+  ldmatrix,
+  stmatrix,
+  remote_load,
+  remote_store,
+  remote_atomic,
+  global_load,
+  global_store,
+  global_atomic,
+  global_copy,  ///< what an asynchronous copy reads
+  local_load,   ///< local memory: only costs, in which only the lanes mean something
+  local_store
+};
+
+constexpr bool is_local(Kind kind) { return kind >= Kind::local_load; }
+constexpr bool is_global(Kind kind) { return kind >= Kind::global_load && !is_local(kind); }
 
 struct Device {
   unsigned major = 0, minor = 0;  ///< compute capability
@@ -34,11 +54,13 @@ struct RecordedLaunches {
 struct RecordedPattern {
   std::uint64_t pc = 0;  ///< bytes from the kernel's first instruction
   Kind kind = Kind::load;
-  unsigned width = 4;       ///< bytes per lane
+  unsigned width = 4;       ///< bytes per lane, at most 32
   std::uint32_t flags = 0;  ///< the callback's; matrices in bits 8 and up
   std::uint32_t mask = 0;   ///< active lanes
   std::uint64_t count = 0;
-  std::vector<std::uint32_t> addresses;  ///< for each lane up to the last active one; 0 where a lane is inactive
+  /// For each lane up to the last active one; 0 where a lane is inactive. Global memory: the signed distance from the
+  /// cache line of the lowest active lane.
+  std::vector<std::uint32_t> addresses;
   /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits
   /// within a word. In the file, the high 5 bits of such an address are the word within the line of 128 bytes.
   std::vector<std::uint32_t> sources;
@@ -51,13 +73,14 @@ struct RecordedCost {
   unsigned width = 4;        ///< bytes per lane
   std::uint32_t flags = 0;   ///< as in RecordedPattern
   unsigned lanes = 0;        ///< active
-  unsigned ideal = 0;        ///< passes without conflicts; 0: not known
-  unsigned passes = 0;       ///< if lanes that access the same word are served together
-  unsigned lane_passes = 0;  ///< if they queue
+  unsigned ideal = 0;        ///< passes without conflicts; 0: not known. Global memory: different cache lines
+  unsigned passes = 0;       ///< if lanes that access the same word are served together. Global memory: sectors
+  unsigned lane_passes = 0;  ///< if they queue. Global memory: different elements of `width` bytes
   std::uint64_t count = 0;
 };
 
-/// Copies without lanes: bulk copies, TMA, wgmma.
+/// What has no lanes: bulk copies, TMA, wgmma; and "sectors_read" and "sectors_written", the sectors of global memory that
+/// the instruction was the first of its launch to read or to write, at least.
 struct BulkCopies {
   std::uint64_t pc = 0, count = 0;
   std::string kind;
@@ -71,7 +94,8 @@ struct RecordedKernel {
   std::vector<RecordedPattern> patterns;
   std::vector<RecordedCost> costs;
   std::vector<BulkCopies> bulk;
-  std::uint64_t lost = 0;  ///< accesses of which nothing else is known: the table on the device had no room
+  /// Accesses of which nothing else is known, to shared memory and to the others: the table had no room.
+  std::uint64_t lost = 0, global_lost = 0;
 };
 
 struct Module {
@@ -82,6 +106,7 @@ struct Module {
 /// One process.
 struct ProcessRecord {
   std::uint64_t process = 0;
+  support::MemorySpaces memory{true, false};  ///< that were watched
   std::map<unsigned, Device> devices;
   std::map<unsigned, Module> modules;
   std::map<unsigned, RecordedKernel> kernels;
@@ -90,7 +115,7 @@ struct ProcessRecord {
 };
 
 /// Limits: 1 GiB per file, 64 KiB per line, 2^62 per count; a line that breaks the format ends the record, which then
-/// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 1.
+/// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 2.
 ProcessRecord read_record(const std::filesystem::path& path);
 
 struct Resolved {
@@ -104,7 +129,8 @@ struct Resolved {
 /// bank model has no operation for (remote shared memory, an atomic of unknown opcode), bulk copies, TMA and wgmma are
 /// left out and counted. A cubin that cannot be read, a record that is cut short and errors of the library are errors
 /// of the trace. Patterns beyond the bound of trace::Builder are costed on `architectures`. Accesses that the GPU has
-/// costed are excess on its own architecture, and on those of `architectures` that have the same rule.
+/// costed are excess on its own architecture, and on those of `architectures` that have the same rule. TMA and bulk copies
+/// are left out of global memory, too.
 Resolved resolve(const std::vector<ProcessRecord>& records,
                  const std::vector<const banks::Architecture*>& architectures,
                  const std::map<std::string, trace::KernelTime>& times = {});

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -99,6 +101,53 @@ trace::Array array_of(const Code& code, std::uint32_t address) {
   return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
 }
 
+Operation global_operation(Kind kind) {
+  if (kind == Kind::global_atomic) return Operation::atomic;
+  if (kind == Kind::global_copy) return Operation::cp_async;
+  return kind == Kind::global_store || kind == Kind::local_store ? Operation::store : Operation::load;
+}
+
+constexpr unsigned gpu_sector = 32;        // bytes
+constexpr unsigned max_global_width = 16;  // of a trace; from compute capability 10.0, lanes can load 32 bytes
+
+trace::Pattern global_pattern(const RecordedPattern& recorded, std::uint32_t site) {
+  constexpr std::uint64_t base = std::uint64_t{1} << 32;  // more than any distance below
+  std::array<std::uint64_t, 32> addresses{};
+  for (std::size_t lane = 0; lane < recorded.addresses.size(); ++lane) {
+    addresses[lane] = base + std::uint64_t(std::int64_t{std::int32_t(recorded.addresses[lane])});
+  }
+  return {.site = site,
+          .operation = global_operation(recorded.kind),
+          .width = recorded.width,
+          .mask = recorded.mask,
+          .addresses = trace::relative_to_line(recorded.mask, addresses.data()),
+          .count = recorded.count};
+}
+
+/// Sectors and lines as the patch counts them (injection/warp_cost.cuh).
+bool has_sectors_of_gpu(const banks::Architecture& architecture) {
+  const auto& sectors = architecture.sectors.fact;
+  return sectors && sectors->sector_bytes == gpu_sector && sectors->line_bytes == 128 && architecture.warp == 32;
+}
+
+/// Accesses to global memory that the GPU has costed, for one architecture.
+trace::GlobalExcess global_excess_of(const RecordedCost& cost, const banks::Architecture& architecture,
+                                     std::uint32_t site) {
+  trace::GlobalExcess excess{.site = site,
+                             .operation = global_operation(cost.kind),
+                             .width = cost.width,
+                             .architecture = std::string(architecture.name),
+                             .accesses = cost.count};
+  const std::uint64_t bytes = std::uint64_t{cost.lane_passes} * cost.width;
+  excess.tally = {.accesses = cost.count,
+                  .lanes = cost.count * cost.lanes,
+                  .sectors = cost.count * cost.passes,
+                  .ideal = cost.count * ((bytes + gpu_sector - 1) / gpu_sector),
+                  .lines = cost.count * cost.ideal,
+                  .bytes = cost.count * bytes};
+  return excess;
+}
+
 /// Accesses without an operation of the bank model, by what they are.
 using LeftOut = std::map<std::string, std::uint64_t>;
 
@@ -168,19 +217,67 @@ trace::Excess excess_of(const RecordedCost& cost, const Meaning& meaning, const 
   return excess;
 }
 
+/// Adds what was seen of global and local memory.
+void add_global(const RecordedKernel& kernel, const Code& code,
+                const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder) {
+  trace::KernelTrace& trace = builder.trace();
+  for (const RecordedPattern& recorded : kernel.patterns) {
+    if (!is_global(recorded.kind)) continue;
+    if (recorded.mask == 0 || recorded.width > max_global_width) {
+      trace.global_left_out += recorded.count;
+    } else {
+      builder.add_global(global_pattern(recorded, builder.site(site_of(code, recorded.pc))));
+    }
+  }
+  for (const RecordedCost& cost : kernel.costs) {
+    if (is_local(cost.kind)) {
+      builder.add(trace::LocalAccesses{.site = builder.site(site_of(code, cost.pc)),
+                                       .operation = global_operation(cost.kind),
+                                       .width = std::min(cost.width, max_global_width),
+                                       .accesses = cost.count,
+                                       .lanes = cost.count * cost.lanes});
+    } else if (is_global(cost.kind) && cost.width > max_global_width) {
+      trace.global_left_out += cost.count;
+    } else if (is_global(cost.kind)) {
+      trace.global_excess_accesses += cost.count;
+      std::set<const banks::Architecture*> costed(architectures.begin(), architectures.end());
+      if (code.architecture != nullptr) costed.insert(code.architecture);
+      const std::uint32_t site = builder.site(site_of(code, cost.pc));
+      for (const banks::Architecture* architecture : costed) {
+        if (has_sectors_of_gpu(*architecture)) builder.add(global_excess_of(cost, *architecture, site));
+      }
+    }
+  }
+  for (const BulkCopies& copies : kernel.bulk) {
+    if (copies.kind == "sectors_read") {
+      trace.sectors_read += copies.count;
+    } else if (copies.kind == "sectors_written") {
+      trace.sectors_written += copies.count;
+    } else if (copies.kind.starts_with("tma_") || copies.kind.find("global") != std::string::npos) {
+      trace.global_left_out += copies.count;
+    }
+  }
+  trace.global_left_out += kernel.global_lost;
+}
+
 /// One process's part of a kernel.
-trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
+trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                             const std::vector<const banks::Architecture*>& architectures, LeftOut& left_out) {
   trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1},
                          {.architectures = architectures});
   trace::KernelTrace& trace = builder.trace();
+  trace.watches_shared = memory.shared;
+  trace.watches_global = memory.global;
   for (const RecordedLaunches& launch : kernel.shapes) {
     trace::LaunchShape shape{.block = launch.block, .launches = launch.launches};
     for (std::size_t i = 0; i < 3; ++i) shape.threads[i] = launch.grid[i] * launch.block[i];
     builder.add(shape);
     trace.blocks += launch.watched_blocks;
   }
+  if (memory.global) add_global(kernel, code, architectures, builder);
+  if (!memory.shared) return builder.take();
   for (const RecordedPattern& recorded : kernel.patterns) {
+    if (is_global(recorded.kind)) continue;
     const auto meaning = meaning_of(recorded.kind, recorded.flags, code.opcode_at(recorded.pc));
     if (!meaning || recorded.mask == 0) {
       trace.left_out += recorded.count;
@@ -200,6 +297,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
     builder.add(pattern);
   }
   for (const RecordedCost& cost : kernel.costs) {
+    if (is_global(cost.kind) || is_local(cost.kind)) continue;
     const auto meaning = meaning_of(cost.kind, cost.flags, code.opcode_at(cost.pc));
     if (!meaning) {
       trace.left_out += cost.count;
@@ -217,6 +315,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code,
     }
   }
   for (const BulkCopies& copies : kernel.bulk) {
+    if (copies.kind.starts_with("sectors_")) continue;
     trace.left_out += copies.count;
     left_out[bulk_name(copies.kind)] += copies.count;
   }
@@ -271,7 +370,7 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
   for (const ProcessRecord& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
       const Code code = code_of(record, kernel, cubins, trace.errors);
-      trace::KernelTrace part = trace_of(kernel, code, architectures, left_out[kernel.name]);
+      trace::KernelTrace part = trace_of(kernel, code, record.memory, architectures, left_out[kernel.name]);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
       if (is_new) builders.emplace_back(trace::KernelTrace{.kernel = part.kernel, .knows_code = part.knows_code});
       builders[at->second].add(part);

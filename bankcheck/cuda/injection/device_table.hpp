@@ -7,6 +7,11 @@
 //
 // Once the entries of patterns are used up, the patch computes the cost of each access with a new pattern itself, and
 // counts the accesses of each instruction that have the same cost. So the totals for the GPU that runs stay exact.
+// Patterns and costs of global memory share these entries, but may use only a part of them: a gather from random
+// addresses does not push out the patterns of shared memory.
+//
+// Another table, which both tables of a context share, has a word for each cache line of global memory: which launch
+// touched it last, and which of its sectors that launch has read and written.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std
@@ -34,6 +39,11 @@ constexpr uint32_t FILL_REPORT_STEP = 64;
 /// No GPU up to compute capability 12.0 has more than 192 multiprocessors of 64 warps.
 constexpr uint32_t SPARE_ENTRIES = 192 * 64;
 
+/// Patterns of global memory that one instruction may have (or several, by chance: its program counter is hashed), and
+/// those of all instructions. Gathers have more patterns than anybody would look at, and costs are as exact.
+constexpr uint32_t PATTERNS_OF_INSTRUCTION = 1024, INSTRUCTIONS = 4096;
+constexpr uint32_t global_entries(uint32_t capacity) { return capacity / 2 < 65536 ? capacity / 2 : 65536; }
+
 /// What reported the access; with its flags, it decides the `kind` of a pattern or the `what` of a bulk record.
 enum class AccessSource : uint32_t {
   shared = 0,
@@ -42,7 +52,10 @@ enum class AccessSource : uint32_t {
   remote,
   async_store,
   async_reduction,
-  first_bulk,  ///< from here on: no lanes
+  global,
+  global_copy,  ///< what an asynchronous copy reads
+  local,        ///< only its active lanes are counted
+  first_bulk,   ///< from here on: no lanes
   bulk_global_to_shared = first_bulk,
   bulk_shared_to_global,
   bulk_shared_to_shared,
@@ -52,6 +65,8 @@ enum class AccessSource : uint32_t {
   tma_load,
   tma_store,
   wgmma,
+  sectors_read,     ///< of global memory, that the launch had not read before
+  sectors_written,  ///< or not written
   end
 };
 
@@ -71,6 +86,9 @@ constexpr Direction direction(uint32_t flags) {
   return (flags & WRITE) != 0 ? writes : reads;
 }
 
+/// Whether they say that the instruction only prefetches.
+constexpr bool is_prefetch(uint32_t flags) { return (flags & (1 | 2 | 4 | 8 | 256)) == 8; }
+
 /// An asynchronous copy's address in a pattern: its destination in shared memory in the low 27 bits, of which shared
 /// memory needs 18, and the word within the 128-byte line of global memory that it reads in the high 5 bits. No other
 /// bits of the source matter to the cost. So an address keeps 32 bits, and a step from lane to lane stays a step.
@@ -79,7 +97,8 @@ constexpr uint32_t pack_copy(uint32_t to, uint64_t from) { return (to & 0x7fffff
 /// In PatternEntry::what: the entry counts accesses of one cost.
 constexpr uint32_t COSTED = 0x80000000;
 
-/// The cost of an access, in passes, each below 256.
+/// The cost of an access, in passes, each below 256. In global memory `ideal` is the number of different cache lines,
+/// `passes` of sectors, and `lane_passes` of what the lanes ask for; in local memory all three are 0.
 struct PackedCost {
   uint32_t lanes;        ///< active
   uint32_t ideal;        ///< passes without conflicts; 0: the source has no cost, for example copies
@@ -95,35 +114,46 @@ constexpr PackedCost unpack_cost(uint32_t mask) {
 
 /// One pattern: the first access of it that was seen. Or the accesses of one instruction that have one cost.
 struct PatternEntry {
-  uint64_t pc;             ///< absolute program counter of the instruction
-  uint32_t slot;           ///< index of its key and its counts
-  uint32_t kernel;         ///< LaunchSlot::kernel
-  uint32_t mask;           ///< active lanes; 0 for bulk copies; pack_cost() of a cost
-  uint32_t what;           ///< pack_what(), and COSTED of a cost
-  uint32_t addresses[32];  ///< offsets in shared memory; of copies: pack_copy(); nothing of a cost
+  uint64_t pc;      ///< absolute program counter of the instruction
+  uint32_t slot;    ///< index of its key and its counts
+  uint32_t kernel;  ///< LaunchSlot::kernel
+  uint32_t mask;    ///< active lanes; 0 for bulk copies; pack_cost() of a cost
+  uint32_t what;    ///< pack_what(), and COSTED of a cost
+  /// Offsets in shared memory; of copies: pack_copy(); in global memory: signed distances from the cache line of the
+  /// lowest active lane; nothing of a cost.
+  uint32_t addresses[32];
 };
 static_assert(sizeof(PatternEntry) == 152);
 
 struct TableHeader {
-  uint32_t used;        ///< entries of patterns taken, at most LaunchSlot::capacity + SPARE_ENTRIES
-  uint32_t costs_used;  ///< entries of costs taken, at most cost_entries() + SPARE_ENTRIES
-  uint32_t padding[14];
+  uint32_t used;          ///< entries of patterns taken, at most LaunchSlot::capacity + SPARE_ENTRIES
+  uint32_t costs_used;    ///< entries of costs taken, at most cost_entries() + SPARE_ENTRIES
+  uint32_t global_used;   ///< of `used`, by global memory; when at global_entries(), it gets no more
+  uint32_t global_costs;  ///< of `costs_used`, by global and local memory; at half of them, they get no more
+  uint32_t padding[12];
+  uint32_t of_instruction[INSTRUCTIONS];  ///< patterns of global memory, by a hash of the program counter
 };
-static_assert(sizeof(TableHeader) == 64);
+static_assert(sizeof(TableHeader) == 64 + 4 * INSTRUCTIONS);
+
+/// A word for a line of global memory: the launch that has touched it last, a
+/// number that is larger for later ones, modulo 2^24, in the high bits; four bits for the sectors that it has read; and
+/// four for those that it has written. 0: none yet.
+constexpr uint32_t LAUNCH_BITS = 0xffffff00, READ_SHIFT = 4;
+constexpr uint32_t LINE_SHIFT = 7, SECTOR_SHIFT = 5;  ///< lines of 128 bytes, sectors of 32
 
 /// What a launch gets as the patch's user data: one for each kernel, shape of launch and stream. All zero means that
 /// the host has not filled it in: nothing is watched.
 struct LaunchSlot {
-  uint64_t header;     ///< TableHeader*
-  uint64_t keys;       ///< uint64_t[slots]; 0 is free
-  uint64_t counts;     ///< uint64_t[COUNT_SHARDS][slots]
-  uint64_t entries;    ///< PatternEntry[capacity + SPARE_ENTRIES], then those of costs
-  uint64_t fill;       ///< uint32_t* in host memory: how many entries are used, now and then
-  uint64_t lost;       ///< accesses for which neither their pattern nor their cost had room
-  uint32_t slots;      ///< 0: watch nothing
-  uint32_t capacity;   ///< entries of patterns that may be used
-  uint32_t kernel;     ///< id in the record
-  uint32_t threshold;  ///< blocks to watch: is_watched_block()
+  uint64_t header;   ///< TableHeader*; keys, uint64_t[slots] (0 is free), and uint64_t[COUNT_SHARDS][slots] follow it
+  uint64_t entries;  ///< PatternEntry[capacity + SPARE_ENTRIES], then those of costs
+  uint64_t fill;     ///< uint32_t* in host memory: how many entries are used, now and then
+  uint64_t touched;  ///< uint32_t[], a power of two of words, whose exponent is in the low 8 bits; 0: there are none
+  uint64_t lost;     ///< accesses for which neither their pattern nor their cost had room
+  uint64_t global_lost;  ///< the same of global and local memory
+  uint32_t slots;        ///< 0: watch nothing
+  uint32_t capacity;     ///< entries of patterns that may be used
+  uint32_t kernel;       ///< id in the record
+  uint32_t threshold;    ///< blocks to watch: is_watched_block()
 };
 static_assert(sizeof(LaunchSlot) == 64);
 

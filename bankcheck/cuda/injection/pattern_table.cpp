@@ -1,6 +1,7 @@
 #include "bankcheck/cuda/injection/pattern_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace bankwise::cuda {
@@ -32,8 +33,7 @@ TableLayout table_layout(std::uint64_t bytes) {
   layout.capacity = std::uint32_t(std::min({entries - MIN_COST_ENTRIES, entries * 8 / 9, std::uint64_t(1) << 28}));
   const std::uint32_t costs = cost_entries(layout.capacity);
   layout.slots = std::uint32_t(SLOTS_PER_ENTRY) * (layout.capacity + costs);
-  layout.keys = sizeof(TableHeader);
-  layout.counts = layout.keys + layout.slots * sizeof(std::uint64_t);
+  layout.counts = sizeof(TableHeader) + layout.slots * sizeof(std::uint64_t);
   layout.entries = layout.counts + std::uint64_t(layout.slots) * COUNT_SHARDS * sizeof(std::uint64_t);
   layout.costs = layout.entries + (std::uint64_t(layout.capacity) + SPARE_ENTRIES) * sizeof(PatternEntry);
   layout.launch_slots = layout.costs + (std::uint64_t(costs) + SPARE_ENTRIES) * sizeof(PatternEntry);
@@ -43,9 +43,21 @@ TableLayout table_layout(std::uint64_t bytes) {
 
 }  // namespace
 
-PatternTable::PatternTable(const SanitizerApi& api, CUcontext context, std::uint64_t bytes,
+std::uint64_t make_touched(const SanitizerApi& api, CUcontext context, std::uint64_t bytes,
+                           Sanitizer_StreamHandle stream) {
+  const std::uint64_t words = std::bit_floor(std::min(bytes, std::uint64_t(1) << 30) / sizeof(std::uint32_t));
+  if (words == 0) return 0;
+  void* memory = nullptr;
+  check(api, "sanitizerAlloc", api.alloc(context, &memory, words * sizeof(std::uint32_t)));
+  check(api, "sanitizerMemset", api.memset(memory, 0, words * sizeof(std::uint32_t), stream));
+  check(api, "sanitizerStreamSynchronize", api.stream_synchronize(stream));
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  return address % 256 == 0 ? address | unsigned(std::countr_zero(words)) : 0;
+}
+
+PatternTable::PatternTable(const SanitizerApi& api, CUcontext context, std::uint64_t bytes, std::uint64_t touched,
                            Sanitizer_StreamHandle stream)
-    : api_(api), layout_(table_layout(bytes)) {
+    : api_(api), layout_(table_layout(bytes)), touched_(touched) {
   void* memory = nullptr;
   check(api_, "sanitizerAlloc", api_.alloc(context, &memory, layout_.bytes));
   address_ = reinterpret_cast<std::uintptr_t>(memory);
@@ -65,11 +77,10 @@ std::pair<std::uint64_t, LaunchSlot*> PatternTable::launch_slot(const LaunchKey&
   slots_.emplace(key, slot);
   LaunchSlot& contents = slot_contents_.emplace_back();
   contents.header = address_;
-  contents.keys = address_ + layout_.keys;
-  contents.counts = address_ + layout_.counts;
   contents.entries = address_ + layout_.entries;
   contents.fill = reinterpret_cast<std::uintptr_t>(fill_);
-  contents.lost = 0;
+  contents.touched = touched_;
+  contents.lost = contents.global_lost = 0;
   contents.slots = layout_.slots;
   contents.capacity = layout_.capacity;
   contents.kernel = kernel;
@@ -102,6 +113,7 @@ TableContents PatternTable::read(Sanitizer_StreamHandle stream) {
   if (!slots.empty()) copy_out(slots.data(), layout_.launch_slots, slots.size() * sizeof(LaunchSlot), stream);
   for (const LaunchSlot& slot : slots) {
     if (slot.lost > 0) contents.lost[slot.kernel] += slot.lost;
+    if (slot.global_lost > 0) contents.global_lost[slot.kernel] += slot.global_lost;
   }
   return contents;
 }

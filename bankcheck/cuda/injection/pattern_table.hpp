@@ -13,7 +13,7 @@ namespace bankwise::cuda {
 
 /// Where things are in a table, in bytes from its start.
 struct TableLayout {
-  std::uint64_t bytes = 0, keys = 0, counts = 0, entries = 0, costs = 0, launch_slots = 0;
+  std::uint64_t bytes = 0, counts = 0, entries = 0, costs = 0, launch_slots = 0;
   std::uint32_t slots = 0, capacity = 0;
 };
 
@@ -27,7 +27,8 @@ struct CountedEntry {
 
 struct TableContents {
   std::vector<CountedEntry> entries;
-  std::map<std::uint32_t, std::uint64_t> lost;  ///< accesses of which nothing else is known, by kernel
+  std::map<std::uint32_t, std::uint64_t> lost;         ///< accesses of which nothing else is known, by kernel
+  std::map<std::uint32_t, std::uint64_t> global_lost;  ///< the same of global and local memory
 };
 
 /// What decides the contents of a launch slot. A slot is for one stream, because the copy that fills it is in the order
@@ -39,11 +40,17 @@ struct LaunchKey {
   auto operator<=>(const LaunchKey&) const = default;
 };
 
+/// LaunchSlot::touched for a table of at most `bytes` that is all zero; waits for that. Error: std::runtime_error.
+std::uint64_t make_touched(const SanitizerApi& api, CUcontext context, std::uint64_t bytes,
+                           Sanitizer_StreamHandle stream);
+
 /// Functions that call the library throw std::runtime_error with failure(). Not thread-safe.
 class PatternTable {
  public:
-  /// Allocates and clears the table, and waits for that: its first launch may be in any stream.
-  PatternTable(const SanitizerApi& api, CUcontext context, std::uint64_t bytes, Sanitizer_StreamHandle stream);
+  /// Allocates and clears the table, and waits for that: its first launch may be in any stream. `touched` is
+  /// LaunchSlot::touched.
+  PatternTable(const SanitizerApi& api, CUcontext context, std::uint64_t bytes, std::uint64_t touched,
+               Sanitizer_StreamHandle stream);
 
   /// The device address of the launch slot for `key`, and its contents if they have to be copied there; nullptr
   /// contents if that was done before. The address is 0 if all slots are taken. No call of the library.
@@ -68,6 +75,7 @@ class PatternTable {
 
   const SanitizerApi& api_;
   TableLayout layout_;
+  std::uint64_t touched_ = 0;
   std::uint64_t address_ = 0;
   std::uint32_t* fill_ = nullptr;  // in page-locked memory, which the patch writes
   std::map<LaunchKey, std::uint32_t> slots_;

@@ -49,24 +49,30 @@ std::string unique_stem() {
          std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
+constexpr int ASYNC_COPY = 14;  // the one instruction whose patch depends on the memory spaces
+
 // Numbers of Sanitizer_InstructionId (sanitizer_patching.h), since older headers lack the last ones, and the tests
 // need none.
 constexpr PatchPoint POINTS[] = {
+    {3, "bankwise_global_access", "accesses to global memory", true, false, true},
     {4, "bankwise_shared_access", "accesses to shared memory", true},
-    {14, "bankwise_async_copy", "asynchronous copies", true},
+    {5, "bankwise_local_access", "accesses to local memory", true, false, true},
+    {ASYNC_COPY, "bankwise_async_copy", "asynchronous copies", true},
+    {ASYNC_COPY, "bankwise_async_copy_and_read", "asynchronous copies", true, true, true},
+    {ASYNC_COPY, "bankwise_async_read", "asynchronous copies", true, false, true},
     {17, "bankwise_remote_access", "accesses to other blocks' shared memory", false},
     {19, "bankwise_matrix_access", "ldmatrix and stmatrix", true},
     {23, "bankwise_wgmma", "wgmma", false},
     {26, "bankwise_async_store", "st.async", false},
     {27, "bankwise_async_reduction", "red.async", false},
-    {30, "bankwise_bulk_global_to_shared", "bulk copies to shared memory", false},
+    {30, "bankwise_bulk_global_to_shared", "bulk copies to shared memory", false, true, true},
     {32, "bankwise_bulk_fill_shared", "st.bulk", false},
-    {35, "bankwise_bulk_shared_to_global", "bulk copies from shared memory", false},
+    {35, "bankwise_bulk_shared_to_global", "bulk copies from shared memory", false, true, true},
     {36, "bankwise_bulk_shared_to_shared", "bulk copies between blocks", false},
-    {37, "bankwise_bulk_reduce_shared_to_global", "bulk reductions to global memory", false},
+    {37, "bankwise_bulk_reduce_shared_to_global", "bulk reductions to global memory", false, true, true},
     {38, "bankwise_bulk_reduce_shared_to_shared", "bulk reductions between blocks", false},
-    {43, "bankwise_tma_load", "TMA loads", false},
-    {44, "bankwise_tma_store", "TMA stores", false},
+    {43, "bankwise_tma_load", "TMA loads", false, true, true},
+    {44, "bankwise_tma_store", "TMA stores", false, true, true},
 };
 
 constexpr std::array<std::string_view, std::size_t(AccessSource::end) - std::size_t(AccessSource::first_bulk)> BULK = {
@@ -79,6 +85,8 @@ constexpr std::array<std::string_view, std::size_t(AccessSource::end) - std::siz
     "tma_load",
     "tma_store",
     "wgmma",
+    "sectors_read",
+    "sectors_written",
 };
 
 constexpr std::string_view KINDS[][3] = {
@@ -88,12 +96,16 @@ constexpr std::string_view KINDS[][3] = {
     {"remote_load", "remote_store", "remote_atomic"},     // remote
     {"remote_store", "remote_store", "remote_store"},     // async_store
     {"remote_atomic", "remote_atomic", "remote_atomic"},  // async_reduction
+    {"global_load", "global_store", "global_atomic"},     // global
+    {"global_copy", "global_copy", "global_copy"},        // global_copy
+    {"local_load", "local_store", "local_store"},         // local
 };
 static_assert(std::size(KINDS) == std::size_t(AccessSource::first_bulk));
 
 }  // namespace
 
-RecordWriter::RecordWriter(std::string folder) : folder_(std::move(folder)), stem_(unique_stem()) {}
+RecordWriter::RecordWriter(std::string folder, support::MemorySpaces memory)
+    : memory_(memory), folder_(std::move(folder)), stem_(unique_stem()) {}
 
 RecordWriter::~RecordWriter() {
   if (file_ >= 0) close(file_);
@@ -104,8 +116,9 @@ void RecordWriter::open_file() {
   file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   failed_ = file_ < 0;
   if (failed_) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
-  const std::string head = "bankwise_cuda_record 1\n" +
-                           Line("process").number(std::uint64_t(getpid())).number(std::uint64_t(getppid())).finished();
+  const std::string head = "bankwise_cuda_record 2\n" +
+                           Line("process").number(std::uint64_t(getpid())).number(std::uint64_t(getppid())).finished() +
+                           Line("memory").text(memory_.text()).finished();
   failed_ = !write_all(file_, head);
 }
 
@@ -166,8 +179,8 @@ void RecordWriter::cost(std::uint32_t kernel, std::uint64_t pc_offset, std::stri
   write(line.number(cost.passes).number(cost.lane_passes).number(count).finished(), BYTES_TO_KEEP);
 }
 
-void RecordWriter::lost(std::uint32_t kernel, std::uint64_t accesses) {
-  write(Line("lost").number(kernel).number(accesses).finished());
+void RecordWriter::lost(std::uint32_t kernel, std::string_view memory, std::uint64_t accesses) {
+  write(Line("lost").number(kernel).text(memory).number(accesses).finished());
 }
 
 void RecordWriter::bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count) {
@@ -205,7 +218,15 @@ bool RecordWriter::write_cubin(std::uint32_t module, std::string_view bytes) {
 
 void RecordWriter::remove_cubin(std::uint32_t module) { unlink(cubin_path(module).c_str()); }
 
-std::span<const PatchPoint> patch_points() { return POINTS; }
+std::vector<PatchPoint> patch_points(support::MemorySpaces memory) {
+  std::vector<PatchPoint> points;
+  for (const PatchPoint& point : POINTS) {
+    const bool wanted = (memory.shared && point.shared) || (memory.global && point.global);
+    const bool exact = point.shared == memory.shared && point.global == memory.global;
+    if (point.instruction == ASYNC_COPY ? exact : wanted) points.push_back(point);
+  }
+  return points;
+}
 
 std::string_view kind_of_access(std::uint32_t what) {
   const std::uint32_t source = (what & ~COSTED) >> 24;

@@ -13,7 +13,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/injection/device_table.hpp"
 
 namespace bankwise::cuda {
@@ -27,7 +29,7 @@ struct LaunchDimensions {
 class RecordWriter {
  public:
   /// The file is made by start(), or by the first line. Its name has the process's id and the time, in nanoseconds.
-  explicit RecordWriter(std::string folder);
+  explicit RecordWriter(std::string folder, support::MemorySpaces memory = {});
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -39,13 +41,14 @@ class RecordWriter {
   void module(std::uint32_t id, int device, std::uint64_t bytes);
   void kernel(std::uint32_t id, std::uint32_t module, std::uint64_t pc, std::uint64_t bytes, std::string_view name);
   void launch(std::uint32_t kernel, const LaunchDimensions& shape, std::uint64_t launches, std::uint64_t blocks);
-  /// `addresses` has an address for each lane of `mask`, lowest lane first; of copies as pack_copy() makes them.
+  /// `addresses` has an address for each lane of `mask`, lowest lane first; as PatternEntry has them.
   void pattern(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
                std::uint32_t flags, std::uint32_t mask, std::uint64_t count, std::span<const std::uint32_t> addresses);
   /// Accesses of one instruction that have one cost, and whose pattern had no room.
   void cost(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view kind, std::uint32_t width,
             std::uint32_t flags, PackedCost cost, std::uint64_t count);
-  void lost(std::uint32_t kernel, std::uint64_t accesses);
+  /// `memory` is "shared", or "global" for global and local memory.
+  void lost(std::uint32_t kernel, std::string_view memory, std::uint64_t accesses);
   void bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count);
   /// Writes what pattern(), cost() and bulk() have kept.
   void flush() { write(""); }
@@ -64,6 +67,7 @@ class RecordWriter {
   std::string cubin_path(std::uint32_t module) const;
 
   std::mutex mutex_;
+  const support::MemorySpaces memory_;
   std::string folder_, stem_, waiting_;
   int file_ = -1;
   bool failed_ = false, ended_ = false;
@@ -71,18 +75,20 @@ class RecordWriter {
 };
 
 struct PatchPoint {
-  int instruction;        ///< Sanitizer_InstructionId
-  const char* function;   ///< in patch.cu
-  std::string_view what;  ///< for people
-  bool required;          ///< the others are unknown to older versions of the library, or on older GPUs
+  int instruction;                     ///< Sanitizer_InstructionId
+  const char* function;                ///< in patch.cu
+  std::string_view what;               ///< for people
+  bool required;                       ///< the others are unknown to older versions of the library, or on older GPUs
+  bool shared = true, global = false;  ///< whether it is needed to watch them
 };
 
-std::span<const PatchPoint> patch_points();
+/// Each instruction that has to be patched to watch these memory spaces, once.
+std::vector<PatchPoint> patch_points(support::MemorySpaces memory);
 
 /// The `kind` of a pattern, from PatternEntry::what.
 std::string_view kind_of_access(std::uint32_t what);
 
-/// The `what` of a bulk record; empty if it is a pattern.
+/// The `what` of a bulk record, "sectors_read" for example; empty if it is a pattern.
 std::string_view name_of_bulk(std::uint32_t what);
 
 }  // namespace bankwise::cuda

@@ -1,9 +1,11 @@
-// The passes of one access on the GPU itself, for accesses whose pattern the table has no room for: the bank model's
+// What one access costs on the GPU itself, for accesses whose pattern the table has no room for: the bank model's
 // rules for compute capability 7.5 to 12.x (banks/architectures/nvidia.hpp). A test compares the constants with these
-// at compile time, and the passes of random accesses when it runs.
+// at compile time, and the costs of random accesses when it runs.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): also compiled as device code, which has no namespace std
+
+#include "bankcheck/cuda/injection/device_table.hpp"
 
 namespace bankwise::cuda {
 
@@ -69,6 +71,24 @@ __device__ __forceinline__ WarpCost warp_cost(uint32_t address, uint32_t width, 
     rest &= ~__shfl_sync(mask, group, from);
   }
   return cost;
+}
+
+/// What an access to global memory moves and asks for; the same in all lanes.
+struct GlobalCost {
+  uint32_t lines = 0, sectors = 0, elements = 0;  ///< different ones; an element is `width` bytes
+};
+
+/// How many different values the lanes of `mask` have, which all call it.
+__device__ __forceinline__ uint32_t different(uint32_t mask, uint64_t value, uint32_t lane) {
+  const uint32_t same = __match_any_sync(mask, static_cast<unsigned long long>(value));
+  return __popc(__ballot_sync(mask, uint32_t(__ffs(same)) - 1 == lane));
+}
+
+/// The cost of an access of `width` bytes, a power of two of at most 32. GPUs require that addresses are aligned to it,
+/// so no lane's bytes are in two sectors.
+__device__ __forceinline__ GlobalCost global_cost(uint64_t address, uint32_t width, uint32_t mask, uint32_t lane) {
+  return {different(mask, address >> LINE_SHIFT, lane), different(mask, address >> SECTOR_SHIFT, lane),
+          different(mask, address >> (31 - __clz(int(width))), lane)};
 }
 
 }  // namespace bankwise::cuda

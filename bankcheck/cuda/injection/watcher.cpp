@@ -1,6 +1,8 @@
 #include "bankcheck/cuda/injection/watcher.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,6 +20,12 @@ constexpr auto LAUNCHES_TIME = std::chrono::seconds(1);
 
 constexpr std::uint32_t UNWATCHED = 0xffffffff;  // LaunchKey::shape and LaunchSlot::kernel of what is not to be watched
 
+/// For measurements of what the sectors of launches cost.
+bool counts_sectors() {
+  const char* const text = std::getenv("BANKWISE_CUDA_SECTORS");
+  return text == nullptr || std::string_view(text) != "0";
+}
+
 std::uint64_t blocks_of(const LaunchDimensions& launch) {
   return std::uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 }
@@ -28,8 +36,8 @@ Watcher::Watcher(support::CudaRequest request, SanitizerApi api)
     : request_(std::move(request)),
       api_(api),
       filter_(request_.kernels),
-      record_(request_.folder),
-      patcher_(api_, record_) {}
+      record_(request_.folder, request_.memory),
+      patcher_(api_, record_, request_.memory) {}
 
 void Watcher::fail(const std::string& call, SanitizerResult result) { record_.error(failure(api_, call, result)); }
 
@@ -119,8 +127,11 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
   Sanitizer_StreamHandle default_stream = nullptr;
   bool ready = false;
   try {
+    const std::uint64_t for_lines = request_.memory.global && counts_sectors() ? request_.table_bytes / 4 : 0;
+    const std::uint64_t touched = make_touched(api_, context.handle, for_lines, stream);
     for (auto& table : tables) {
-      table = std::make_unique<PatternTable>(api_, context.handle, request_.table_bytes / 2, stream);
+      table =
+          std::make_unique<PatternTable>(api_, context.handle, (request_.table_bytes - for_lines) / 2, touched, stream);
     }
     const auto result = api_.get_stream_handle(context.handle, nullptr, &default_stream);
     if (result != SANITIZER_SUCCESS) fail("sanitizerGetStreamHandle", result);
@@ -311,13 +322,18 @@ void Watcher::record_contents(const TableContents& contents, CUcontext context) 
     record_.pattern(kernel->id, offset, kind_of_access(entry.what), width, flags, entry.mask, count,
                     {addresses, lanes});
   }
-  for (const auto& [kernel, accesses] : contents.lost) {
-    if (kernel == UNWATCHED) {
-      record_.error("the table of patterns was full while a graph ran that has other kernels, too: accesses were lost");
-    } else {
-      record_.lost(kernel, accesses);
+  const auto record_lost = [&](const char* memory, const std::map<std::uint32_t, std::uint64_t>& lost) {
+    for (const auto& [kernel, accesses] : lost) {
+      if (kernel == UNWATCHED) {
+        record_.error(
+            "the table of patterns was full while a graph ran that has other kernels, too: accesses were lost");
+      } else {
+        record_.lost(kernel, memory, accesses);
+      }
     }
-  }
+  };
+  record_lost("shared", contents.lost);
+  record_lost("global", contents.global_lost);
   record_.flush();
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/injection/idle_watch.hpp"
@@ -28,7 +29,8 @@ extern "C" const char bankwise_patch_image[];
 
 namespace bankwise::cuda {
 
-static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTRUCTION_MEMCPY_ASYNC == 14 &&
+static_assert(SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS == 3 && SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 &&
+              SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS == 5 && SANITIZER_INSTRUCTION_MEMCPY_ASYNC == 14 &&
               SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS == 17 &&
               SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS == 19);  // as patch_points() has them
 
@@ -37,7 +39,8 @@ static_assert(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS == 4 && SANITIZER_INSTR
 /// Failures of the library go to the record.
 class ModulePatcher {
  public:
-  ModulePatcher(const SanitizerApi& api, RecordWriter& record) : api_(api), record_(record) {}
+  ModulePatcher(const SanitizerApi& api, RecordWriter& record, support::MemorySpaces memory)
+      : api_(api), record_(record), points_(patch_points(memory)) {}
 
   /// Patches a module that has just been loaded.
   void insert(CUcontext context, CUmodule module) {
@@ -48,7 +51,7 @@ class ModulePatcher {
       }
       contexts_.insert(context);
     }
-    for (const PatchPoint& point : patch_points()) {
+    for (const PatchPoint& point : points_) {
       const auto result = api_.patch_instructions(Sanitizer_InstructionId(point.instruction), module, point.function);
       if (result != SANITIZER_SUCCESS && point.required) {
         fail("sanitizerPatchInstructions for " + std::string(point.what), result);
@@ -69,6 +72,7 @@ class ModulePatcher {
 
   const SanitizerApi& api_;
   RecordWriter& record_;
+  const std::vector<PatchPoint> points_;
   std::mutex library_mutex_;      // the library wants calls that patch one at a time
   std::set<CUcontext> contexts_;  // that have the patches
 };

@@ -10,8 +10,9 @@ using namespace bankwise::cuda;
 namespace {
 
 const std::string whole =
-    "bankwise_cuda_record 1\n"
+    "bankwise_cuda_record 2\n"
     "process 12 11\n"
+    "memory global\n"
     "device 0 9 0 NVIDIA H200\n"
     "module 3 0 4096\n"
     "kernel 5 3 7f0000000000 580 _Z4copyPKfPf\n"
@@ -20,7 +21,11 @@ const std::string whole =
     "pattern 5 160 ldmatrix 16 401 ff 2 0 10 20 30 40 50 60 70\n"
     "pattern 5 180 async 4 0 5 3 400 f8000480\n"
     "cost 5 1c0 atomic 4 7 32 1 3 8 6\n"
-    "lost 5 9\n"
+    "pattern 5 190 global_load 4 1 3 8 ffffff00 7c\n"
+    "cost 5 1d0 global_atomic 4 7 32 10 20 30 6\n"
+    "cost 5 1e0 local_load 4 1 3 0 0 0 2\n"
+    "lost 5 shared 9\n"
+    "lost 5 global 3\n"
     "bulk 5 170 wgmma 4\n"
     "error the table was full\n"
     "end\n";
@@ -55,7 +60,7 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.shapes[0].block == std::array<std::uint64_t, 3>{32, 8, 1});
   CHECK(kernel.shapes[0].launches == 3);
   CHECK(kernel.shapes[0].watched_blocks == 24);
-  REQUIRE(kernel.patterns.size() == 3);
+  REQUIRE(kernel.patterns.size() == 4);
   CHECK(kernel.patterns[0].kind == Kind::store);
   CHECK(kernel.patterns[0].pc == 0x150);
   CHECK(kernel.patterns[0].count == 7);
@@ -67,8 +72,15 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.patterns[2].kind == Kind::async);
   CHECK(kernel.patterns[2].addresses == std::vector<std::uint32_t>{0x400, 0, 0x480});
   CHECK(kernel.patterns[2].sources == std::vector<std::uint32_t>{0, 0, 124});  // word 31 of its line
+  CHECK(kernel.patterns[3].kind == Kind::global_load);
+  CHECK(kernel.patterns[3].addresses == std::vector<std::uint32_t>{0xffffff00, 0x7c});
+  CHECK_FALSE(record.memory.shared);
+  CHECK(record.memory.global);
   CHECK(kernel.lost == 9);
-  REQUIRE(kernel.costs.size() == 1);
+  CHECK(kernel.global_lost == 3);
+  REQUIRE(kernel.costs.size() == 3);
+  CHECK(kernel.costs[1].kind == Kind::global_atomic);
+  CHECK(kernel.costs[2].lanes == 3);
   CHECK(kernel.costs[0].kind == Kind::atomic);
   CHECK(kernel.costs[0].passes == 3);
   CHECK(kernel.costs[0].lane_passes == 8);
@@ -82,7 +94,7 @@ TEST_CASE("cuda/record/damaged") {
     CHECK_FALSE(read(whole.substr(0, size)).ended);
   }
   const std::pair<std::string, std::string> damages[]{
-      {changed("store", "stare"), "line 7 of the record of process 12: there is no kind 'stare'"},
+      {changed("store", "stare"), "line 8 of the record of process 12: there is no kind 'stare'"},
       {changed("pattern 5 150", "pattern 6 150"), "there is no kernel 6 before it"},
       {changed(" 47c\n", "\n"), "it has no address"},
       {changed(" 47c\n", " f8000480\n"), "'f8000480' is no address"},  // only copies have more bits
@@ -91,7 +103,11 @@ TEST_CASE("cuda/record/damaged") {
       {changed("24\n", "-24\n"), "'-24' is no number of blocks"},
       {changed("80000001 7", "80000001 99999999999999999999"), "is no count"},
       {changed("cost 5 1c0 atomic 4 7 32 1 3 8 6", "cost 5 1c0 atomic 4 7 32 1 3 2 6"), "passes contradict each other"},
-      {changed("lost 5 9", "lost 5 nine"), "'nine' is no number of accesses"},
+      {changed("lost 5 shared 9", "lost 5 shared nine"), "'nine' is no number of accesses"},
+      {changed("lost 5 shared 9", "lost 5 local 9"), "'local' is no memory space"},
+      {changed("memory global", "memory glo"), "'glo' are no memory spaces"},
+      {changed("32 10 20 30", "29 10 20 30"), "lines, sectors and lanes contradict each other"},
+      {changed("32 10 20 30", "32 0 0 0"), "lines, sectors and lanes contradict each other"},
       {changed("bulk 5", "hulk 5"), "there is no record 'hulk'"},
       {changed("_Z4copyPKfPf", std::string(70000, 'x')), "it is too long"},
   };
@@ -104,7 +120,7 @@ TEST_CASE("cuda/record/damaged") {
     CHECK(record.errors.back().find(sentence) != std::string::npos);
   }
   // Other files.
-  CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 1"));
-  CHECK_THROWS_WITH(read("bankwise_cuda_record 2\nend\n"), Catch::Matchers::EndsWith("is no record of version 1"));
+  CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 2"));
+  CHECK_THROWS_WITH(read("bankwise_cuda_record 1\nend\n"), Catch::Matchers::EndsWith("is no record of version 2"));
   CHECK_THROWS_WITH(read_record("/no/such/file"), "cannot read '/no/such/file'");
 }

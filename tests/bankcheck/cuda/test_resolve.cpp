@@ -160,6 +160,86 @@ TEST_CASE("cuda/resolve/excess_atomics_queue") {
   CHECK(report.atomics.conflicts == 10 * 4);
 }
 
+TEST_CASE("cuda/resolve/global_memory") {
+  constexpr std::uint64_t load_pc = 0x100;
+  cuda::RecordedPattern column = pattern(store_pc, Kind::global_store, 4096, 6);
+  // Addresses below the lowest lane's, and lanes 1.5 GiB apart.
+  const cuda::RecordedPattern below{.pc = load_pc,
+                                    .kind = Kind::global_load,
+                                    .width = 8,
+                                    .mask = 7,
+                                    .count = 5,
+                                    .addresses = {8, std::uint32_t(-256), 0x60000000}};
+  const cuda::RecordedPattern copy{
+      .pc = load_pc, .kind = Kind::global_copy, .width = 16, .mask = 1, .count = 4, .addresses = {0}};
+  cuda::ProcessRecord record = record_of({column, below, copy, pattern(store_pc, Kind::store, 4, 1)});
+  record.memory = {true, true};
+  cuda::RecordedKernel& kernel = record.kernels[0];
+  kernel.costs = {{.pc = load_pc,
+                   .kind = Kind::global_atomic,
+                   .width = 4,
+                   .lanes = 32,
+                   .ideal = 3,
+                   .passes = 12,
+                   .lane_passes = 20,
+                   .count = 10},
+                  {.pc = load_pc, .kind = Kind::local_store, .width = 4, .lanes = 17, .count = 2},
+                  {.pc = load_pc, .kind = Kind::local_store, .width = 4, .lanes = 3, .count = 1}};
+  kernel.bulk = {{0, 3, "tma_load"}, {0, 40, "sectors_read"}, {0, 7, "sectors_written"}, {0, 2, "sectors_written"}};
+  kernel.global_lost = 11;
+  const auto resolved = cuda::resolve({record}, {hopper[0], banks::find_architecture("gfx942")});
+  const trace::KernelTrace& trace = resolved.trace.kernels.at(0);
+  CHECK(trace.watches_global);
+  CHECK(trace.watches_shared);
+  REQUIRE(trace.global_patterns.size() == 3);
+  CHECK(trace.global_patterns[0].operation == banks::Operation::store);
+  CHECK(trace.global_patterns[0].addresses[31] == 31 * 4096);
+  CHECK(trace.global_patterns[1].addresses == std::vector<std::uint32_t>{264, 0, (16 << 20) + 256 + 128});
+  CHECK(trace.global_patterns[2].operation == banks::Operation::cp_async);
+  CHECK(trace.sites.at(trace.global_patterns[0].site).line == 25);
+  CHECK(trace.sectors_read == 40);
+  CHECK(trace.sectors_written == 9);
+  CHECK(trace.global_left_out == 3 + 11);
+  CHECK(trace.left_out == 3);  // the TMA copies, which are in both memories
+  REQUIRE(trace.local_accesses.size() == 1);
+  CHECK(trace.local_accesses[0].accesses == 3);
+  CHECK(trace.local_accesses[0].lanes == 2 * 17 + 3);
+  CHECK(trace.global_excess_accesses == 10);
+  const trace::Report report = report_of(resolved);
+  CHECK(report.global.accesses == 6 + 5 + 4 + 10);
+  CHECK(report.global.sectors == 6 * 32 + 5 * 3 + 4 + 10 * 12);
+  CHECK(report.global.ideal == 6 * 4 + 5 * 1 + 4 + 10 * 3);
+  CHECK(report.global.bytes == 6 * 128 + 5 * 24 + 4 * 16 + 10 * 80);
+  CHECK(report.all.accesses == 1);
+  // 32-byte sectors say nothing of a GPU with others.
+  const auto amd = trace::incompleteness(trace, *banks::find_architecture("gfx942"));
+  CHECK(std::any_of(amd.begin(), amd.end(), [](const std::string& sentence) {
+    return sentence.starts_with("10 accesses to global memory of more_histogram did not fit");
+  }));
+}
+
+TEST_CASE("cuda/resolve/memory_spaces") {
+  cuda::ProcessRecord record = record_of({pattern(store_pc, Kind::global_load, 4, 6)});
+  record.kernels[0].bulk = {{0, 3, "tma_load"}, {0, 4, "wgmma"}};
+  record.memory = {false, true};
+  const trace::KernelTrace global = resolved_from({record}).trace.kernels.at(0);
+  CHECK_FALSE(global.watches_shared);
+  CHECK(global.left_out == 0);
+  CHECK(global.global_left_out == 3);
+  CHECK(global.global_patterns.size() == 1);
+  record.memory = {true, false};
+  const trace::KernelTrace shared = resolved_from({record}).trace.kernels.at(0);
+  CHECK_FALSE(shared.watches_global);
+  CHECK(shared.global_left_out == 0);
+  CHECK(shared.left_out == 7);
+  // Loads of 32 bytes, of compute capability 10.0, which a trace does not know.
+  cuda::RecordedPattern wide = pattern(store_pc, Kind::global_load, 32, 6);
+  wide.width = 32;
+  cuda::ProcessRecord blackwell = record_of({wide});
+  blackwell.memory = {true, true};
+  CHECK(resolved_from({blackwell}).trace.kernels.at(0).global_left_out == 6);
+}
+
 TEST_CASE("cuda/resolve/unfinished_record_or_bad_cubin") {
   cuda::ProcessRecord record =
       record_of({pattern(store_pc, Kind::store, 128, 3), pattern(increment_pc, Kind::atomic, 4, 5)});

@@ -231,8 +231,8 @@ namespace {
 /// Counts a key in its slot, with a new entry if there is room. Returns whether it is counted, and the new entry.
 std::pair<bool, PatternEntry*> count(LaunchSlot* launch, std::uint64_t key, std::uint64_t times, std::uint32_t& used,
                                      std::uint32_t capacity, std::uint32_t first) {
-  auto* const keys = handle<std::uint64_t*>(launch->keys);
-  auto* const counts = handle<std::uint64_t*>(launch->counts);
+  auto* const keys = handle<std::uint64_t*>(launch->header + sizeof(bankwise::cuda::TableHeader));
+  auto* const counts = keys + launch->slots;
   auto slot = std::uint32_t((key >> 32) * launch->slots >> 32);
   while (keys[slot] != 0 && keys[slot] != key) slot = (slot + 1) % launch->slots;
   PatternEntry* entry = nullptr;
@@ -262,7 +262,8 @@ void access(LaunchSlot* launch, std::uint64_t pc, std::uint32_t what, std::uint3
   if (entry != nullptr) {
     *entry = {.pc = pc, .slot = entry->slot, .kernel = launch->kernel, .mask = mask, .what = what, .addresses = {}};
     for (unsigned lane = 0, next = 0; lane < 32; ++lane) {
-      if ((mask >> lane & 1) != 0) entry->addresses[lane] = addresses.at(next++);
+      // A cost has none.
+      if ((mask >> lane & 1) != 0 && !addresses.empty()) entry->addresses[lane] = addresses.at(next++);
     }
     *handle<std::uint32_t*>(launch->fill) = header->used;
   }
@@ -280,7 +281,9 @@ void access(LaunchSlot* launch, std::uint64_t pc, std::uint32_t what, std::uint3
              .what = what | bankwise::cuda::COSTED,
              .addresses = {}};
   }
-  if (!costed) launch->lost += times;
+  using Source = bankwise::cuda::AccessSource;
+  const bool is_shared = what >> 24 < std::uint32_t(Source::global);
+  if (!costed) (is_shared ? launch->lost : launch->global_lost) += times;
 }
 
 void synchronize_stream(CUcontext context, Sanitizer_StreamHandle stream) {

@@ -72,6 +72,20 @@ void simple() {
   fake::synchronize_context(CONTEXT);
 }
 
+/// Global and local memory, as the patch counts them.
+void global_memory() {
+  LaunchSlot* slot = fake::launch(first_launch());
+  const std::uint64_t pc = fake::pc_of(MODULE);
+  using bankwise::cuda::COSTED, bankwise::cuda::pack_cost;
+  fake::access(slot, pc + 0x10, pack_what(AccessSource::global, 4, LOAD), TWO_LANES, {0x7c, 0xffffff00}, 2);
+  fake::access(slot, pc + 0x20, pack_what(AccessSource::global_copy, 16, 0), 1, {0}, 3);
+  fake::access(slot, pc + 0x30, pack_what(AccessSource::global, 8, LOAD) | COSTED, pack_cost({32, 30, 31, 32}), {}, 4);
+  fake::access(slot, pc + 0x40, pack_what(AccessSource::local, 4, STORE) | COSTED, pack_cost({17, 0, 0, 0}), {}, 5);
+  fake::access(slot, pc + 0x10, pack_what(AccessSource::sectors_read, 0, 0), 0, {}, 6);
+  fake::access(slot, pc + 0x50, pack_what(AccessSource::sectors_written, 0, 0), 0, {}, 7);
+  slot->global_lost = 8;
+}
+
 void two_contexts() {
   fake::load_module(OTHER_CONTEXT, OTHER_MODULE, cubin_with("kernel"));
   store(fake::launch(first_launch()), 0, 1);
@@ -270,6 +284,7 @@ constexpr Scenario SCENARIOS[] = {
     {"overflow", overflow},
     {"flood", flood},
     {"full_graph", full_graph},
+    {"global_memory", global_memory},
     {"mixed_graph", mixed_graph},
     {"repeated", repeated},
     {"sampled", sampled, false},

@@ -75,7 +75,8 @@ TEST_CASE("cuda/injection/by_kernel_and_instruction") {
   const std::string record = played.record();
   const auto first = record.find("device ");
   REQUIRE(first != std::string::npos);
-  CHECK(record.rfind("bankwise_cuda_record 1\nprocess ", 0) == 0);
+  CHECK(record.rfind("bankwise_cuda_record 2\nprocess ", 0) == 0);
+  CHECK(lines(record, "memory") == Lines{"memory shared,global"});
   CHECK(record.substr(first) ==
         "device 3 9 0 Fake GPU\n"
         "module 0 3 27\n"
@@ -90,6 +91,21 @@ TEST_CASE("cuda/injection/by_kernel_and_instruction") {
         "pattern 0 60 remote_store 4 2 1 7 1000080\n"
         "bulk 0 70 tma_load 8\n"
         "end\n");
+}
+
+TEST_CASE("cuda/injection/global_memory") {
+  const std::string record = play("global_memory").record();
+  CHECK(lines(record, "pattern") ==
+        Lines{"pattern 0 10 global_load 4 1 80000001 2 7c ffffff00", "pattern 0 20 global_copy 16 0 1 3 0"});
+  CHECK(lines(record, "cost") ==
+        Lines{"cost 0 30 global_load 8 1 32 30 31 32 4", "cost 0 40 local_store 4 2 17 0 0 0 5"});
+  CHECK(lines(record, "bulk") == Lines{"bulk 0 10 sectors_read 6", "bulk 0 50 sectors_written 7"});
+  CHECK(lines(record, "lost") == Lines{"lost 0 global 8"});
+  // A table for lines of global memory only if that is watched.
+  const Played both = play("simple"), shared = play("simple", "BANKWISE_CUDA_MEMORY=shared");
+  CHECK(count(both.calls, "sanitizerAlloc\n") == 3);
+  CHECK(count(shared.calls, "sanitizerAlloc\n") == 2);
+  CHECK(lines(shared.record(), "memory") == Lines{"memory shared"});
 }
 
 TEST_CASE("cuda/injection/patched_before_first_launch") {
@@ -112,7 +128,7 @@ TEST_CASE("cuda/injection/patched_before_first_launch") {
 TEST_CASE("cuda/injection/contexts_are_separate") {
   const Played played = play("two_contexts");
   CHECK(count(played.calls, "sanitizerAddPatches\n") == 2);
-  CHECK(count(played.calls, "sanitizerAlloc\n") == 4);
+  CHECK(count(played.calls, "sanitizerAlloc\n") == 6);
   const std::string record = played.record();
   CHECK(lines(record, "kernel") == Lines{"kernel 0 0 7f0000110000 800 kernel", "kernel 1 1 7f0000220000 800 kernel"});
   // The second was counted at a program counter below its kernel: offsets are modulo 2^64.
@@ -138,7 +154,7 @@ TEST_CASE("cuda/injection/excess_costed_or_lost") {
   CHECK(lines(record, "end").size() == 1);
   const std::string flood = play("flood").record();
   CHECK(lines(flood, "cost").size() == 4096);
-  CHECK(lines(flood, "lost") == Lines{"lost 0 34"});
+  CHECK(lines(flood, "lost") == Lines{"lost 0 shared 34"});
 }
 
 TEST_CASE("cuda/injection/tables_drained") {
@@ -155,7 +171,7 @@ TEST_CASE("cuda/injection/threads_lose_nothing") {
   CHECK(played.code == 0);
   const std::string record = played.record();
   CHECK(total(record, "launch", 9) == 90);
-  CHECK(total(record, "pattern", 7) + total(record, "cost", 10) + total(record, "lost", 2) == 3 * 30 * 500);
+  CHECK(total(record, "pattern", 7) + total(record, "cost", 10) + total(record, "lost", 3) == 3 * 30 * 500);
   CHECK(lines(record, "end").size() == 1);
 }
 

@@ -18,8 +18,8 @@ std::filesystem::path record_in(const std::filesystem::path& folder) {
   return {};
 }
 
-const std::string HEAD =
-    "bankwise_cuda_record 1\nprocess " + std::to_string(getpid()) + " " + std::to_string(getppid()) + "\n";
+const std::string HEAD = "bankwise_cuda_record 2\nprocess " + std::to_string(getpid()) + " " +
+                         std::to_string(getppid()) + "\nmemory shared,global\n";
 
 }  // namespace
 
@@ -36,7 +36,7 @@ TEST_CASE("cuda/injection/record_writer/line_of_each_thing") {
   writer.pattern(4, 0x1a0, "load", 16, 1, 0x80000001, 12345678901, addresses);
   writer.cost(4, 0x1a8, "atomic", 4, 3, {.lanes = 32, .ideal = 1, .passes = 5, .lane_passes = 7}, 12);
   writer.bulk(4, 0x1b0, "tma_load", 9);
-  writer.lost(4, 77);
+  writer.lost(4, "shared", 77);
   writer.error("two\nlines");
   writer.end();
   writer.error("too late");
@@ -48,7 +48,7 @@ TEST_CASE("cuda/injection/record_writer/line_of_each_thing") {
                                                  "pattern 4 1a0 load 16 1 80000001 12345678901 400 4ff\n"
                                                  "cost 4 1a8 atomic 4 3 32 1 5 7 12\n"
                                                  "bulk 4 1b0 tma_load 9\n"
-                                                 "lost 4 77\n"
+                                                 "lost 4 shared 77\n"
                                                  "error two lines\n"
                                                  "end\n");
 }
@@ -122,11 +122,23 @@ TEST_CASE("cuda/injection/record_writer/access_kinds") {
   CHECK(kind(AccessSource::async_copy, 0) == "async");
   CHECK(kind(AccessSource::async_store, 0) == "remote_store");
   CHECK(kind(AccessSource::async_reduction, 0) == "remote_atomic");
+  CHECK(kind(AccessSource::global, WRITE | WRITE_ONLY_ATOMIC) == "global_atomic");
+  CHECK(kind(AccessSource::global_copy, 0) == "global_copy");
+  CHECK(kind(AccessSource::local, WRITE) == "local_store");
+  CHECK(kind_of_access(pack_what(AccessSource::global, 4, READ) | COSTED) == "global_load");
   CHECK(kind(AccessSource::end, 0) == "unknown");
   CHECK(name_of_bulk(pack_what(AccessSource::async_reduction, 4, 0)) == "");
   CHECK(name_of_bulk(pack_what(AccessSource::bulk_global_to_shared, 0, 0)) == "bulk_global_to_shared");
   CHECK(name_of_bulk(pack_what(AccessSource::wgmma, 0, 0)) == "wgmma");
   CHECK(name_of_bulk(pack_what(AccessSource::end, 0, 0)) == "");
+}
+
+TEST_CASE("cuda/injection/record_writer/prefetches") {
+  CHECK(is_prefetch(8));
+  CHECK(is_prefetch(8 | 64));
+  CHECK_FALSE(is_prefetch(1));
+  CHECK_FALSE(is_prefetch(8 | 1));  // a load with a hint
+  CHECK_FALSE(is_prefetch(0));
 }
 
 TEST_CASE("cuda/injection/record_writer/copy_address") {
@@ -141,11 +153,25 @@ TEST_CASE("cuda/injection/record_writer/copy_address") {
 }
 
 TEST_CASE("cuda/injection/record_writer/patch_of_every_source") {
-  std::map<int, std::string> patches;
-  for (const auto& point : patch_points()) patches[point.instruction] = point.function;
-  CHECK(patches.size() == patch_points().size());
-  CHECK(patches.size() == std::size_t(AccessSource::end));
-  for (auto source = std::size_t(AccessSource::first_bulk); source < std::size_t(AccessSource::end); ++source) {
+  const auto patches_of = [](bankwise::support::MemorySpaces memory) {
+    std::map<int, std::string> patches;
+    for (const auto& point : patch_points(memory)) patches[point.instruction] = point.function;
+    CHECK(patches.size() == patch_points(memory).size());
+    return patches;
+  };
+  constexpr int GLOBAL = 3, SHARED = 4, LOCAL = 5, COPY = 14, TMA_LOAD = 43;
+  const auto patches = patches_of({true, true});
+  CHECK(patches.size() == std::size_t(AccessSource::sectors_read) - 1);  // a copy is patched once
+  CHECK(patches.at(COPY) == "bankwise_async_copy_and_read");
+  const auto shared = patches_of({true, false});
+  CHECK(shared.size() == patches.size() - 2);
+  CHECK(shared.at(COPY) == "bankwise_async_copy");
+  CHECK((!shared.contains(GLOBAL) && !shared.contains(LOCAL)));
+  const auto global = patches_of({false, true});
+  CHECK(global.at(COPY) == "bankwise_async_read");
+  CHECK((global.contains(TMA_LOAD) && global.contains(LOCAL) && !global.contains(SHARED)));
+  for (auto source = std::size_t(AccessSource::first_bulk); source < std::size_t(AccessSource::sectors_read);
+       ++source) {
     const std::string name(name_of_bulk(pack_what(AccessSource(source), 0, 0)));
     CHECK(std::count_if(patches.begin(), patches.end(),
                         [&](const auto& patch) { return patch.second == "bankwise_" + name; }) == 1);

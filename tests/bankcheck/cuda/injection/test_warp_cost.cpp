@@ -6,6 +6,7 @@
 #include <bankwise/banks/architectures/nvidia.hpp>
 #include <bankwise/banks/architectures/nvidia_1_to_3.hpp>
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/sectors.hpp>
 #include "bankcheck/cuda/injection/warp_cost.cuh"
 #include "tests/catch_any.hpp"
 
@@ -50,6 +51,15 @@ __global__ void cost_all(const Asked* accesses, cuda::WarpCost* costs) {
   if ((asked.mask >> threadIdx.x & 1) == 0) return;
   costs[32 * blockIdx.x + threadIdx.x] =
       cuda::warp_cost(asked.addresses[threadIdx.x], asked.width, asked.merges, asked.mask, threadIdx.x);
+}
+
+/// The same in global memory.
+__global__ void sectors_of_all(const Asked* accesses, cuda::GlobalCost* costs) {
+  const Asked& asked = accesses[blockIdx.x];
+  if ((asked.mask >> threadIdx.x & 1) == 0) return;
+  // What is above 32 bits must not matter.
+  const std::uint64_t address = 0x7f0000000000 + asked.addresses[threadIdx.x];
+  costs[32 * blockIdx.x + threadIdx.x] = cuda::global_cost(address, asked.width, asked.mask, threadIdx.x);
 }
 
 std::vector<cuda::WarpCost> on_gpu(const std::vector<Asked>& accesses) {
@@ -106,6 +116,32 @@ TEST_CASE("cuda/injection/warp_cost/equals_bank_model") {
   }
   CHECK(wrong == 0);
   CHECK(merged > 50);
+}
+
+TEST_CASE("cuda/injection/warp_cost/equals_sectors") {
+  std::mt19937 random(9);
+  std::vector<Asked> accesses;
+  for (const unsigned width : {1U, 2U, 4U, 8U, 16U}) {
+    for (unsigned i = 0; i < 200; ++i) accesses.push_back(random_access(random, width));
+  }
+  std::vector<cuda::GlobalCost> costs(32 * accesses.size());
+  emulate(sectors_of_all, {.grid = {unsigned(accesses.size())}, .block = {32}}, accesses.data(), costs.data());
+  unsigned wrong = 0;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const Asked& asked = accesses[i];
+    const auto model =
+        banks::sectors(*banks::find_architecture("sm_90"), {Operation::load, asked.width, asked.mask, asked.addresses});
+    REQUIRE(model);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((asked.mask >> lane & 1) == 0) continue;
+      const cuda::GlobalCost& cost = costs[32 * i + lane];
+      wrong +=
+          cost.sectors != model->sectors || cost.lines != model->lines || cost.elements * asked.width != model->bytes
+              ? 1
+              : 0;
+    }
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("cuda/injection/warp_cost/matrix_rows") {
