@@ -164,6 +164,54 @@ TEST_CASE("bench/sampling/timing") {
   CHECK_FALSE(none.min);
 }
 
+TEST_CASE("bench/limits/shared_memory_and_dram") {
+  gpu::DeviceInfo device{.name = "NVIDIA H200", .architecture = "sm_90", .is_gpu = true};
+  device.compute_units = 10;
+  device.clock_hz = 1e9;
+  const banks::Architecture* hopper = banks::find_architecture("sm_90");
+  Result row{.device = &device, .scope = Scope::block, .repeats = 961};
+  row.timing.median = 1e-6;
+  // Of 11 blocks of 32 warps one multiprocessor executes two: 1000 cycles of 1000 ns in 10 blocks are 5000 passes.
+  JobModel model{.architecture = hopper};
+  model.work = report::Work{.passes = 1100, .path_passes = 110, .grids = {{.blocks = 11, .threads = 1024}}};
+  model.conflict_free = report::Work{.passes = 550, .path_passes = 55, .grids = model.work->grids};
+  const auto limits = limits_of(row, model);
+  REQUIRE(limits);
+  CHECK(limits->shared_busy == Approx(0.2));
+  CHECK(limits->speedup == Approx(1000 / (1000 - 100.0 - 10)));
+  CHECK(limits->least_s == Approx(110e-9));
+
+  // The whole job moves 9.3 MB, which the H200's row has DRAM move in 2 us.
+  row.repeats = 1;
+  row.bytes = std::uint64_t(2000 * *banks::find_gpu("H200")->dram_bandwidth.fact);
+  row.timing.median = 2.1e-6;
+  CHECK(limits_of(row, model)->speedup == Approx(1.05).margin(1e-3));
+  CHECK(limits_of(row, model)->least_s == Approx(2e-6).margin(1e-9));
+  device.cache = row.bytes;
+  CHECK(limits_of(row, model)->least_s == Approx(110e-9));
+}
+
+TEST_CASE("bench/limits/not_known") {
+  gpu::DeviceInfo device{.name = "NVIDIA H200", .architecture = "sm_90", .is_gpu = true};
+  device.clock_hz = 1e9;
+  Result row{.device = &device};
+  row.timing.median = 1e-6;
+  JobModel model{.architecture = banks::find_architecture("sm_90")};
+  CHECK_FALSE(limits_of(row, model));
+  model.work = model.conflict_free = report::Work{};
+  CHECK(limits_of(row, model)->shared_busy == 0);
+  CHECK(limits_of(row, model)->speedup == 1.0);
+  model.architecture = banks::find_architecture("sm_80");  // --arch: another GPU than the one that was measured
+  CHECK_FALSE(limits_of(row, model));
+  device.architecture = "gfx90a";
+  model.architecture = banks::find_architecture("gfx90a");
+  CHECK_FALSE(limits_of(row, model));
+  device.architecture = "sm_90";
+  model.architecture = banks::find_architecture("sm_90");
+  device.clock_hz = 0;
+  CHECK_FALSE(limits_of(row, model));
+}
+
 namespace {
 
 constexpr gpu::ClockReasons idle = 0x1, power_cap = 0x4, hot = 0x20;

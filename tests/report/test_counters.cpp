@@ -35,7 +35,7 @@ gpu::Counters counted() {
 }
 
 JobModel model() {
-  JobModel model{&sm_90(), {}, {}, {}, 0.75, {}};
+  JobModel model{.architecture = &sm_90(), .simt_efficiency = 0.75};
   model.loads = banks::Tally{.passes = 1'000'000, .ideal = 500'000, .conflicts = 500'000};
   model.stores = banks::Tally{.passes = 2100, .ideal = 2100};
   return model;  // and no atomics: their cost is unknown to the model

@@ -84,7 +84,7 @@ TEST_CASE("report/reports/csv") {
       if (c == '"') quoted = !quoted;
       if (c == ',' && !quoted) ++commas;
     }
-    CHECK(commas == 22);
+    CHECK(commas == 25);
   }
   CHECK(lines == 3);
   // An extent of three sides.
@@ -166,6 +166,33 @@ TEST_CASE("report/reports/gpu_and_cpu") {
   report.levels.clear();
   CHECK(text_report(report).starts_with(cpu + "\nscope memory, cache cold\n"));
   CHECK(json_report(report).find("speedup_over_naive") != std::string::npos);
+}
+
+TEST_CASE("report/reports/busy_and_bound") {
+  RunResults report = make_report();
+  report.devices.front().is_gpu = true;
+  report.devices.front().clock_hz = 1.98e9;
+  report.results.front().limits = Limits{.shared_busy = 0.25, .speedup = 1.5, .least_s = 1e-6};
+  CHECK(text_report(report).starts_with(
+      "reduction: 7 uint4 records (128 B), opencl:3 A \"fine\" device\n"
+      "scope memory, cache cold\n"
+      "busy: shared memory; at most: the speedup without conflicts\n"
+      "  variant  verified  median  noise  GB/s  of copy  over naive    busy  at most  stop\n"
+      "  naive    yes         2 us  1.0 %   0.1        -      1.00 x  25.0 %   1.50 x  quiet\n"
+      "  packed   error          -      -     -        -           -       -        -  packed.cl"));
+  const auto json = nlohmann::json::parse(json_report(report));
+  check_members(json.at("devices").at(0), R"({"clock_hz": 1.98e9})");
+  check_members(json.at("results").at(0), R"({"shared_busy": 0.25, "bound": 1.5, "least_time_s": 1e-6})");
+  check_members(json.at("results").at(1), R"({"shared_busy": null, "bound": null, "least_time_s": null})");
+  const std::string csv = csv_report(report);
+  CHECK(csv.find(",shared_busy,bound,least_time_s,speedup_over_naive\n") != std::string::npos);
+  CHECK(csv.find(",0.25,1.5,1e-06,1\n") != std::string::npos);
+  CHECK(csv.find(",,,,\n") != std::string::npos);
+
+  for (Result& result : report.results) result.scope = Scope::block;
+  CHECK(text_report(report).find("noise  over naive    busy  at most  stop\n") != std::string::npos);
+  report.devices.front().clock_hz = 0;
+  check_members(nlohmann::json::parse(json_report(report)).at("devices").at(0), R"({"clock_hz": null})");
 }
 
 TEST_CASE("report/reports/too_noisy") {

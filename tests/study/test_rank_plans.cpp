@@ -253,9 +253,29 @@ TEST_CASE("study/job_model/sum_over_blocks") {
   CHECK(scanned.stores->conflicts == 241);
 }
 
+TEST_CASE("study/job_model/work_in_shared_memory") {
+  // 4096 blocks of 256 threads, then 16, then one. docs/results has the passes of a warp at each level of a block.
+  const JobModel reduced = model_of(reduction::case_study(), "naive", {1, 1 << 20});
+  REQUIRE(reduced.work);
+  CHECK(reduced.work->passes == 4113 * 540);
+  CHECK(reduced.work->path_passes == Approx(4113 * 236));
+  CHECK(reduced.conflict_free->passes == 4113 * 180);
+  CHECK(reduced.conflict_free->path_passes == Approx(4113 * 104));
+  REQUIRE(reduced.work->grids.size() == 3);
+  CHECK(reduced.work->grids[1].blocks == 16);
+  CHECK(reduced.work->grids[1].threads == 256);
+  const JobModel first = job_model(reduction::case_study(), variant_of(reduction::case_study(), "naive"), {1, 1 << 20},
+                                   100, *banks::find_architecture("sm_90"), 1);
+  CHECK(first.work->passes == 4096 * 540);
+  // Launches without shared memory are not there.
+  CHECK(model_of(transpose::case_study(), "global", {64, 64}).work->grids.empty());
+  CHECK(model_of(transpose::case_study(), "global", {64, 64}).work->passes == 0);
+}
+
 TEST_CASE("study/job_model/not_emulated") {
   const JobModel library = model_of(reduction::case_study(), "library", {1, 1000});
   CHECK_FALSE(library.loads);
+  CHECK_FALSE(library.work);
   CHECK_FALSE(library.simt_efficiency);
   CHECK(library.reason == "a library has no kernel here to emulate");
 }

@@ -64,6 +64,9 @@ class Measurement {
     if (!options_.profile && manner_.timing) {
       for (auto& candidate : candidates_) warm_up(candidate);
       take_turns();
+      if (options_.levels && cluster_.alone()) {
+        for (auto& candidate : candidates_) set_limits(candidate);
+      }
       if (options_.counters) {
         for (auto& candidate : candidates_) count(candidate);
       }
@@ -299,6 +302,13 @@ class Measurement {
     if (result.repeats == 1 && result.timing.median.value_or(0) > 0) {
       result.bytes_per_second = double(result.bytes) / *result.timing.median;
     }
+  }
+
+  void set_limits(Candidate& candidate) {
+    Result& result = candidate.result;
+    if (result.status != Status::ok || candidate.prepared.variant == nullptr || !result.device->is_gpu) return;
+    result.limits = limits_of(result, job_model(study_, *candidate.prepared.variant, extent_,
+                                                result.device->compute_units, *result.architecture, result.launches));
   }
 
   /// Reads the hardware counters of the whole job, without repeated sections, with the cache state of the samples. It

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <bankwise/report/busy.hpp>
 #include <bankwise/support/numbers.hpp>
 
 namespace bankwise::bench {
@@ -89,6 +90,31 @@ void derive_ratios(std::span<Result> results, std::string_view baseline_row) {
       result.speedup = *baseline->timing.median / *result.timing.median;
     }
   }
+}
+
+std::optional<Limits> limits_of(const Result& result, const JobModel& model) {
+  const gpu::DeviceInfo& device = *result.device;
+  const bool own_model = banks::find_architecture(device.architecture) == model.architecture;
+  const double seconds = result.timing.median.value_or(0);
+  if (!gpu::compute_capability(device) || !own_model || device.clock_hz <= 0 || seconds <= 0 || !model.work) {
+    return std::nullopt;
+  }
+  const banks::GpuModel* row = banks::find_gpu(device.name);
+  report::GpuRates rates = row != nullptr ? report::rates_of(*row) : report::GpuRates{};
+  rates.multiprocessors = device.compute_units;
+  rates.clock_ghz = device.clock_hz * 1e-9;
+  rates.l2_bytes = double(device.cache);
+  report::Work work = *model.work, after = *model.conflict_free;
+  if (result.repeats == 1) work.sectors_read = after.sectors_read = result.bytes / std::uint64_t(report::sector_bytes);
+  const double ns = seconds * 1e9;
+  Limits limits{.speedup = report::most_speedup(work, after, rates, ns)};
+  for (const report::PipeUse& use : report::busy(work, rates, ns).pipes) {
+    if (use.pipe == report::Pipe::shared) limits.shared_busy = use.busy.value_or(0);
+  }
+  for (const auto& least : report::least_times(work, rates, report::Assuming::nothing)) {
+    limits.least_s = std::max(limits.least_s, least.value_or(0) * 1e-9);
+  }
+  return limits;
 }
 
 void derive_scaling(std::span<Result> results) {

@@ -89,6 +89,9 @@ void summarise(const StopRule& rule, study::Status status, study::Timing& timing
 /// Results of rows that were measured, relative to copy, and to the row of the baseline.
 void derive_ratios(std::span<study::Result> results, std::string_view baseline);
 
+/// What limits a measured row of an NVIDIA GPU, whose clock is known; `model` is that of the timed launches.
+std::optional<study::Limits> limits_of(const study::Result& result, const study::JobModel& model);
+
 /// On several ranks: relative to what the copies allow, and to the row `alone`.
 void derive_scaling(std::span<study::Result> results);
 

@@ -249,8 +249,9 @@ class CudaSession : public Session {
 DeviceInfo describe(int index) {
   cudaDeviceProp properties{};
   BANKWISE_CUDA(cudaGetDeviceProperties(&properties, index));
-  int driver = 0;
+  int driver = 0, clock_khz = 0;
   BANKWISE_CUDA(cudaDriverGetVersion(&driver));
+  BANKWISE_CUDA(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, index));
   DeviceInfo info;
   info.api = Api::cuda;
   info.api_index = index;
@@ -268,6 +269,7 @@ DeviceInfo describe(int index) {
   info.cache = std::uint64_t(properties.l2CacheSize);
   info.pci_bus_id =
       fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID, properties.pciDeviceID);
+  info.clock_hz = 1e3 * clock_khz;
   info.timer_resolution_s = 0.5e-6;  // CUDA Runtime API, cudaEventElapsedTime: "around 0.5 microseconds"
   return info;
 }

@@ -30,6 +30,7 @@ struct DeviceInfo {
   std::uint64_t global_memory = 0;   ///< total, not free
   std::uint64_t max_allocation = 0;  ///< the largest single buffer
   std::uint64_t cache = 0;           ///< the last-level cache, as far as the API knows it; 0: unknown
+  double clock_hz = 0;               ///< the highest of the compute units; 0: unknown
   double timer_resolution_s = 0;
   std::string pci_bus_id;  ///< "0000:1b:00.0", of NVIDIA's GPUs; empty for others, and if the API does not report it
   std::string throttling;  ///< "watched" while measuring, or "unknown: " and the reason (see below)

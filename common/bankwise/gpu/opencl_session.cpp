@@ -316,6 +316,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.max_allocation = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.cache = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.pci_bus_id = pci_bus_id(device);
+  info.clock_hz = 1e6 * device.getInfo<CL_DEVICE_MAX_CLOCK_FREQUENCY>();
   info.timer_resolution_s = double(device.getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>()) * 1e-9;
   return info;
 }

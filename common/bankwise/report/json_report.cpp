@@ -41,6 +41,7 @@ Json json_of(const gpu::DeviceInfo& device) {
           {"compute_units", device.compute_units},
           {"cache_bytes", device.cache},
           {"memory_bytes", device.global_memory},
+          {"clock_hz", device.clock_hz > 0 ? Json(device.clock_hz) : Json(nullptr)},
           {"timer_resolution_s", to_picoseconds(device.timer_resolution_s)},
           {"throttling", device.throttling}};
 }
@@ -92,6 +93,10 @@ Json json_of(const CaseStudy& study, const Result& result) {
               {"bytes_per_s", or_null(result.bytes_per_second)},
               {"of_copy", or_null(result.of_copy)}});
   if (!study.baseline.empty()) row[fmt::format("speedup_over_{}", study.baseline)] = or_null(result.speedup);
+  const Limits limits = result.limits.value_or(Limits{});
+  row.update({{"shared_busy", result.limits ? Json(limits.shared_busy) : Json(nullptr)},
+              {"bound", or_null(limits.speedup)},
+              {"least_time_s", limits.least_s > 0 ? Json(to_picoseconds(limits.least_s)) : Json(nullptr)}});
   row.update({{"counters", result.counters ? json_of(*result.counters) : Json(nullptr)}});
   return row;
 }
@@ -197,10 +202,11 @@ Json csv_row(const RunResults& run, const Result& result) {
 }
 
 std::vector<std::string> csv_columns(const RunResults& run) {
-  std::vector<std::string> columns{
-      "case",  "api",     "device",          "device_name", "variant",     "scope",   "cache",         "height",
-      "width", "bytes",   "status",          "reason",      "launches",    "repeats", "time_median_s", "time_min_s",
-      "noise", "samples", "samples_dropped", "stop",        "bytes_per_s", "of_copy"};
+  std::vector<std::string> columns{"case",        "api",     "device",      "device_name",     "variant",
+                                   "scope",       "cache",   "height",      "width",           "bytes",
+                                   "status",      "reason",  "launches",    "repeats",         "time_median_s",
+                                   "time_min_s",  "noise",   "samples",     "samples_dropped", "stop",
+                                   "bytes_per_s", "of_copy", "shared_busy", "bound",           "least_time_s"};
   const CaseStudy& study = *run.study;
   if (std::ranges::find(study.sides, &Extent::depth, &Side::length) != study.sides.end()) {
     columns.insert(std::ranges::find(columns, "bytes"), "depth");

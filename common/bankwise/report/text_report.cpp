@@ -37,9 +37,16 @@ bool has_speedups(const RunResults& run, const gpu::DeviceInfo& device) {
   return device.is_gpu && !run.study->baseline.empty();
 }
 
-Row head_of(const RunResults& run, const Result& any) {
-  Row head{"variant", "verified", "median", "noise", "GB/s", "of copy"};
+/// The columns of a table that others lack.
+struct Columns {
+  bool traffic, limits;
+};
+
+Row head_of(const RunResults& run, const Columns& columns, const Result& any) {
+  Row head{"variant", "verified", "median", "noise"};
+  if (columns.traffic) head.insert(head.end(), {"GB/s", "of copy"});
   if (has_speedups(run, *any.device)) head.push_back(fmt::format("over {}", run.study->baseline));
+  if (columns.limits) head.insert(head.end(), {"busy", "at most"});
   if (!run.levels.empty()) {
     head.push_back(any.device->is_gpu || any.architecture == nullptr
                        ? "passes / ideal"
@@ -47,17 +54,25 @@ Row head_of(const RunResults& run, const Result& any) {
     head.emplace_back("ALU");
   }
   if (run.has_counters()) head.emplace_back("counted");
-  head.insert(head.end(), {"samples", "stop"});
+  if (!columns.limits) head.emplace_back("samples");
+  head.emplace_back("stop");
   return head;
 }
 
-Row row_of(const RunResults& run, const Result& result) {
+Row row_of(const RunResults& run, const Columns& columns, const Result& result) {
   const auto times = [](double ratio) { return fmt::format("{:.2f} x", ratio); };
   const auto gigabytes = [](double rate) { return fmt::format("{:.1f}", rate * 1e-9); };
-  Row row{result.library.empty() ? result.variant : result.library,  verified(result),
-          optional_text(result.timing.median, support::format_time), percent(result.timing.noise),
-          optional_text(result.bytes_per_second, gigabytes),         percent(result.of_copy)};
+  Row row{result.library.empty() ? result.variant : result.library, verified(result),
+          optional_text(result.timing.median, support::format_time), percent(result.timing.noise)};
+  if (columns.traffic) {
+    row.push_back(optional_text(result.bytes_per_second, gigabytes));
+    row.push_back(percent(result.of_copy));
+  }
   if (has_speedups(run, *result.device)) row.push_back(optional_text(result.speedup, times));
+  if (const Limits limits = result.limits.value_or(Limits{}); columns.limits) {
+    row.push_back(result.limits ? percent(limits.shared_busy) : "-");
+    row.push_back(optional_text(limits.speedup, times));
+  }
   if (!run.levels.empty()) {
     // The emulator's results for the row's kernels, or their CUDA counterparts.
     const auto levels = std::ranges::find_if(run.levels, [&](const VariantLevels& variant) {
@@ -72,7 +87,7 @@ Row row_of(const RunResults& run, const Result& result) {
     const bool counted = result.counters && result.counters->counted;
     row.push_back(optional_text(counted ? counted_over_ideal(*result.counters->counted) : std::nullopt, times));
   }
-  row.push_back(std::to_string(result.timing.samples.size()));
+  if (!columns.limits) row.push_back(std::to_string(result.timing.samples.size()));
   row.push_back(result.status == Status::ok ? result.timing.stop : first_line(result.reason));
   return row;
 }
@@ -87,11 +102,11 @@ std::string about_cpu(const gpu::DeviceInfo& device, const banks::Architecture* 
               : fmt::format(": see the passes (NVIDIA: wavefronts) of a block on {}, a GPU (--arch)\n", model->name));
 }
 
-std::string table_heading(const RunResults& run, const Result& any) {
+std::string table_heading(const RunResults& run, const Columns& columns, const Result& any) {
   const CaseStudy& study = *run.study;
   const banks::Architecture* model = run.levels.empty() ? nullptr : any.architecture;
   return fmt::format(
-      "{}: {} ({}), {}:{} {}\n{}scope {}, {}{}\n", study.name, size_text(study, any.extent),
+      "{}: {} ({}), {}:{} {}\n{}scope {}, {}{}\n{}", study.name, size_text(study, any.extent),
       support::format_bytes(double(any.bytes)), to_string(any.device->api), any.device->index, shown_name(*any.device),
       about_cpu(*any.device, model), to_string(any.scope),
       any.scope == Scope::block
@@ -99,7 +114,8 @@ std::string table_heading(const RunResults& run, const Result& any) {
           : fmt::format("cache {}", to_string(any.cache)),
       model == nullptr || !any.device->is_gpu
           ? ""
-          : fmt::format("; passes (NVIDIA: wavefronts), ALU utilization: one block on {}", model->name));
+          : fmt::format("; passes (NVIDIA: wavefronts), ALU utilization: one block on {}", model->name),
+      columns.limits ? "busy: shared memory; at most: the speedup without conflicts\n" : "");
 }
 
 /// Complete reasons of more than one line, and what to know about a row.
@@ -300,19 +316,17 @@ std::string text_report(const RunResults& run) {
   if (run.ranks) return text_on_ranks(run);
   std::string text;
   for (const auto& device : run.devices) {
-    Table rows(1);
-    std::string notes;
     std::vector<Result> on_device;
-    for (const auto& result : run.results) {
-      if (result.device->index != device.index) continue;
-      on_device.push_back(result);
-      rows.push_back(row_of(run, result));
-      notes += notes_of(result);
-    }
+    std::ranges::copy_if(run.results, std::back_inserter(on_device),
+                         [&](const Result& result) { return result.device->index == device.index; });
     if (on_device.empty()) continue;
-    rows.front() = head_of(run, on_device.back());
-    text += table_heading(run, on_device.back()) + support::format_table(rows, 2, true) + notes +
-            too_noisy(run.study->baseline, on_device) + overheads(on_device) + '\n';
+    const bool limits = std::ranges::any_of(on_device, [](const Result& result) { return result.limits.has_value(); });
+    const Columns columns{.traffic = on_device.back().scope != Scope::block, .limits = limits};
+    Table rows{head_of(run, columns, on_device.back())};
+    for (const Result& result : on_device) rows.push_back(row_of(run, columns, result));
+    text += table_heading(run, columns, on_device.back()) + support::format_table(rows, 2, true);
+    for (const Result& result : on_device) text += notes_of(result);
+    text += too_noisy(run.study->baseline, on_device) + overheads(on_device) + '\n';
   }
   return text;
 }

@@ -14,6 +14,7 @@
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/gpu/session.hpp>
+#include <bankwise/report/busy.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/trace/report.hpp>
 
@@ -78,13 +79,15 @@ std::vector<VariantLevels> levels_of(const CaseStudy& study, std::span<const Var
 struct JobModel {
   const banks::Architecture* architecture = nullptr;
   std::optional<banks::Tally> loads, stores, atomics;  ///< empty where the model lacks the cost of an access
+  std::optional<report::Work> work, conflict_free;     ///< in shared memory, as it is and without conflicts
   std::optional<double> simt_efficiency;               ///< for g++'s instructions of the kernel, not for the GPU's
   std::string reason;                                  ///< one sentence, if something is empty
 };
 
-/// Emulates block 0 of each launch in the plan for a device with `units` compute units. Any failure becomes the reason.
+/// Emulates block 0 of each launch in the plan for a device with `units` compute units, or of the first `launches`
+/// ones. Any failure becomes the reason.
 JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent, unsigned units,
-                   const banks::Architecture& architecture);
+                   const banks::Architecture& architecture, std::size_t launches = ~std::size_t{0});
 
 /// One run of the whole job, without repeated sections, in the block scope, too.
 struct CounterResult {

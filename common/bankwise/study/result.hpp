@@ -60,6 +60,13 @@ struct Scaling {
   std::optional<double> exchanging;   ///< the exchanges' share of the time: 1 - launches_s / the median
 };
 
+/// How busy a row keeps an NVIDIA GPU, as report/busy.hpp computes it from the bank model and the device's clock.
+struct Limits {
+  double shared_busy = 0;         ///< of the busiest multiprocessor's shared memory, as a share of the median
+  std::optional<double> speedup;  ///< at most, without conflicts
+  double least_s = 0;             ///< shared memory and DRAM need at least this; 0: they are not used
+};
+
 /// One variant on one device; or on several ranks, from a common start to the end on the slowest rank. Times in
 /// seconds; in the block scope, of one iteration of the section.
 struct Result {
@@ -79,6 +86,7 @@ struct Result {
   std::optional<double> bytes_per_second;  ///< empty in the block scope, where time is not spent on traffic
   std::optional<double> of_copy;
   std::optional<double> speedup;                      ///< relative to CaseStudy::baseline
+  std::optional<Limits> limits;                       ///< empty: the kernels were not emulated, or not for this device
   Scaling scaling;                                    ///< on several ranks
   std::optional<CounterResult> counters;              ///< if requested
   const banks::Architecture* architecture = nullptr;  ///< the bank model's GPU
