@@ -16,6 +16,9 @@
         follow instructions (smsp__sass_…) and those of the data pipe (l1tex__…). With --repeat they are read N times,
         and the column `counter_runs` has all sums that differ.
 
+    counters.py program BANKCHECK NAME --space global [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda_global.csv
+        The same for the sectors of global memory (HEAD_GLOBAL).
+
 BUILD is a build directory with the samples and the tests' `more_kernels`, built with CUDA. Exit codes: 0 ok, 2 usage,
 3 a run failed.
 """
@@ -66,12 +69,16 @@ STALLS = {
 }
 HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
 HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
+HEAD_GLOBAL = ["program", "kernel", "kind", "launches", "sectors", "counter", "counter_runs"]
 SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
 KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts")
 PIPE_KINDS = ("ld", "st", "atom")
 KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "atomic.inc": "atom", "atomic.cas": "atom"}
+# The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
+GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom")}
 WIDTH = 80  # bankcheck cuda cuts longer names
 
 
@@ -169,14 +176,19 @@ def of_program(metrics: list, command: list) -> tuple:
     return launches, sums
 
 
-def reported(bankcheck: str, command: list) -> dict:
-    """By kernel and kind: passes and conflicts; `None`: some accesses have no cost."""
+def report_of(bankcheck: str, flags: list, command: list) -> dict:
+    """What `bankcheck cuda` writes with --json."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
-        subprocess.run([bankcheck, "cuda", "--json", path, "--", *command], check=True, stdout=subprocess.DEVNULL)
-        report = json.loads(path.read_text())
+        run = [bankcheck, "cuda", *flags, "--json", path, "--", *command]
+        subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+        return json.loads(path.read_text())
+
+
+def reported(bankcheck: str, command: list) -> dict:
+    """By kernel and kind: passes and conflicts; `None`: some accesses have no cost."""
     found = defaultdict(lambda: [0, 0])
-    for kernel in report["kernels"]:
+    for kernel in report_of(bankcheck, [], command)["kernels"]:
         for line in kernel["architectures"][0]["lines"]:
             kind = KIND_OF.get(line["operation"]) or ("ldsm" if line["operation"].startswith("ld") else "stsm")
             numbers = found[base_name(kernel["kernel"]), kind]
@@ -185,7 +197,35 @@ def reported(bankcheck: str, command: list) -> dict:
     return found
 
 
+def reported_sectors(bankcheck: str, command: list) -> dict:
+    """By kernel and kind: sectors of global memory; `None`: some accesses have no cost."""
+    found = {}
+    for kernel in report_of(bankcheck, ["--memory", "shared,global"], command)["kernels"]:
+        for line in kernel.get("global_lines", []):
+            key = base_name(kernel["kernel"]), KIND_OF.get(line["operation"], line["operation"])
+            known = line.get("sectors") is not None and not line.get("unknown") and found.get(key, 0) is not None
+            found[key] = found.get(key, 0) + line["sectors"] if known else None
+    return found
+
+
+def global_program(out, options) -> None:
+    ours = reported_sectors(options.bankcheck, options.command)
+    pairs = [[SECTORS.format(op) for op in pair] for pair in (("ld", "st"), ("red", "atom"))]
+    runs = [[of_program(metrics, options.command) for metrics in pairs] for _ in range(options.repeat)]
+    launches = runs[0][0][0]
+    for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
+        for kind, ops in GLOBAL_KINDS.items():
+            seen = [sum(sums[kernel][SECTORS.format(op)] for _, sums in run for op in ops) for run in runs]
+            sectors = ours.get((kernel, kind), 0)
+            if sectors == 0 and not any(seen):
+                continue
+            counted = " ".join(map(str, sorted(set(seen))))
+            out.writerow([options.name, kernel, kind, launches[kernel], sectors, min(seen), counted])
+
+
 def program(out, options) -> None:
+    if options.space == "global":
+        return global_program(out, options)
     pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
     ours = reported(options.bankcheck, options.command)
     sass = [[SASS.format(kind) for kind in pair] for pair in pairs]
@@ -215,6 +255,7 @@ def main() -> int:
     command = commands.add_parser("program")
     command.add_argument("bankcheck")
     command.add_argument("name")
+    command.add_argument("--space", choices=("shared", "global"), default="shared")
     command.add_argument("--repeat", type=int, default=1)
     command.set_defaults(function=program)
     at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)

@@ -201,18 +201,43 @@ def numbers(device: str) -> list:
 
 def is_equal(row: dict) -> bool:
     """A counter may differ from run to run; then one of its runs must agree."""
-    return row["passes"] in (row["counter"], *row["counter_runs"].split())
+    return row["passes" if "passes" in row else "sectors"] in (row["counter"], *row["counter_runs"].split())
+
+
+def equal_kernels(rows: list) -> dict:
+    """By program, then by kernel: whether all numbers are equal."""
+    kernels = {}
+    for row in rows:
+        equal = kernels.setdefault(row["program"], {})
+        equal[row["kernel"]] = equal.get(row["kernel"], True) and is_equal(row)
+    return kernels
+
+
+def with_sums(body: list) -> list:
+    return [*body, ["all", *(str(sum(int(cell) for cell in column)) for column in list(zip(*body))[1:])]]
 
 
 def watched_table(device: str) -> str:
     """By program: kernels with accesses to shared memory, and how many of them are equal in all numbers."""
-    kernels = {}
-    for row in numbers(device):
-        equal = kernels.setdefault(row["program"], {})
-        equal[row["kernel"]] = equal.get(row["kernel"], True) and is_equal(row)
-    body = [[name, str(len(of)), str(sum(of.values()))] for name, of in kernels.items()]
-    body.append(["all", *(str(sum(int(row[i]) for row in body)) for i in (1, 2))])
-    return markdown(["program", "kernels", "equal"], body, 1)
+    body = [[name, str(len(of)), str(sum(of.values()))] for name, of in equal_kernels(numbers(device)).items()]
+    return markdown(["program", "kernels", "equal"], with_sums(body), 1)
+
+
+def global_numbers(device: str) -> list:
+    return csv_rows(RESULTS / device / "bankcheck_cuda_global.csv")
+
+
+def watched_global_table(device: str) -> str:
+    """By repository, which is the first part of a program's name: programs, kernels that access global memory, and how
+    many of these are equal in all numbers."""
+    repositories = {}
+    for name, of in equal_kernels(global_numbers(device)).items():
+        repositories.setdefault(name.split("/")[0], []).append(of)
+    body = [
+        [name, *(str(n) for n in (len(of), sum(map(len, of)), sum(sum(equal.values()) for equal in of)))]
+        for name, of in repositories.items()
+    ]
+    return markdown(["repository", "programs", "kernels", "equal"], with_sums(body), 1)
 
 
 def different_table(device: str) -> str:
@@ -224,6 +249,16 @@ def different_table(device: str) -> str:
         if not is_equal(row)
     ]
     return markdown(["program", "kernel", "access", "computed", "counted", "`l1tex__`"], body, 3)
+
+
+def different_global_table(device: str) -> str:
+    """Each number of sectors that is not equal."""
+    body = [
+        [row["program"], f"`{row['kernel']}`", NAMES[row["kind"]], grouped(row["sectors"]), grouped(row["counter"])]
+        for row in global_numbers(device)
+        if not is_equal(row)
+    ]
+    return markdown(["program", "kernel", "access", "computed", "counted"], body, 3)
 
 
 def sizes_text(sizes: str) -> str:
@@ -278,6 +313,8 @@ TABLES = {
     "memory": memory_table,
     "watched": watched_table,
     "different": different_table,
+    "watched_global": watched_global_table,
+    "different_global": different_global_table,
     "programs": program_table,
     "times": time_table,
     "lines": line_table,
