@@ -70,7 +70,8 @@ void read_lines(const std::filesystem::path& path, std::string_view head, std::s
   }
   std::string line;
   if (!std::getline(file, line) || line != head) {
-    throw std::runtime_error(fmt::format("{} is no {} of version 1", support::in_quotes(path.string()), kind));
+    throw std::runtime_error(fmt::format("{} is no {} of version {}", support::in_quotes(path.string()), kind,
+                                         head.substr(head.rfind(' ') + 1)));
   }
   bool goes_on = true;
   for (std::uint64_t number = 2; goes_on && std::getline(file, line); ++number) {
