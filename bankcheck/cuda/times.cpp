@@ -114,7 +114,13 @@ void add(ProcessTimes& process, std::map<std::string, Timed>& kernels) {
     timed.time.overlapped = timed.time.overlapped || overlaps[i];
     const std::uint64_t clock = clock_at(process.clocks[launch.device], launch.end);
     timed.clock_seconds += double(clock != 0 ? clock : device.clock_khz) * double(launch.end - launch.start);
-    timed.names.insert(device.name);
+    if (timed.names.insert(device.name).second) {
+      constexpr std::uint64_t transfers = 2, bits = 8, khz_per_mhz = 1000;
+      timed.time.gpu = device.name;
+      timed.time.multiprocessors = device.multiprocessors;
+      timed.time.l2_bytes = device.l2_bytes;
+      timed.time.dram_mb_s = transfers * device.memory_khz * (device.bus_bits / bits) / khz_per_mhz;
+    }
   }
 }
 
@@ -169,7 +175,6 @@ MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<Proces
     } else if (kernel.names.size() > 1) {
       matched.remarks.push_back(fmt::format("{} ran on GPUs of different names: it has no time", demangled(name)));
     } else if (kernel.time.nanoseconds > 0) {
-      kernel.time.gpu = *kernel.names.begin();
       kernel.time.clock_khz = std::uint64_t(kernel.clock_seconds / double(kernel.time.nanoseconds) + 0.5);
       matched.times.emplace(name, kernel.time);
     }

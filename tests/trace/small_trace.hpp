@@ -49,7 +49,7 @@ inline trace::KernelTrace full_kernel() {
                       .global_left_out = 14,
                       .sectors_read = 38,
                       .sectors_written = 39,
-                      .time = trace::KernelTime{3, 4500, 1980000, "NVIDIA \"H200\"", true},
+                      .time = trace::KernelTime{3, 4500, 1980000, "NVIDIA \"H200\"", true, 132, 62914560, 4916736},
                       .copied_bytes = 11,
                       .left_out = 13,
                       .excess_accesses = 15},

@@ -329,9 +329,15 @@ void take_global(const Record& record, const KnownParts& kernel, KernelTrace& la
   }
   if (!record.has("time")) return;
   const json& time = record.list("time");
-  if (time.size() != 5 || !time[4].is_boolean()) wrong("time is not a list of 5");
-  launch.time = KernelTime{number_of(time[0], "launches", max_count), number_of(time[1], "nanoseconds", max_passes),
-                           number_of(time[2], "clock", max_count), text_of(time[3], "gpu"), time[4].get<bool>()};
+  if (time.size() != 8 || !time[4].is_boolean()) wrong("time is not a list of 8");
+  launch.time = KernelTime{number_of(time[0], "launches", max_count),
+                           number_of(time[1], "nanoseconds", max_passes),
+                           number_of(time[2], "clock", max_count),
+                           text_of(time[3], "gpu"),
+                           time[4].get<bool>(),
+                           number_of(time[5], "multiprocessors", max_count),
+                           number_of(time[6], "L2 cache", max_count),
+                           number_of(time[7], "DRAM", max_count)};
 }
 
 void take_excess(const json& list, const KnownParts& kernel, KernelTrace& launch) {

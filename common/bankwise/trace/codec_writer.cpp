@@ -163,8 +163,9 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
   }
   if (launches.time) {
     const KernelTime& time = *launches.time;
-    line.raw("time", row(time.launches, time.nanoseconds, time.clock_khz, json_text(time.gpu),
-                         std::string(time.overlapped ? "true" : "false")));
+    line.raw("time",
+             row(time.launches, time.nanoseconds, time.clock_khz, json_text(time.gpu),
+                 std::string(time.overlapped ? "true" : "false"), time.multiprocessors, time.l2_bytes, time.dram_mb_s));
   }
   if (launches.global_excess_accesses > 0) {
     line.number("global_excess_accesses", launches.global_excess_accesses);

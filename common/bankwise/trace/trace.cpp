@@ -84,7 +84,10 @@ std::optional<unsigned> max_passes_of_swap(const Architecture& architecture, con
 }  // namespace
 
 void KernelTime::add(const KernelTime& other) {
-  if (launches == 0) clock_khz = other.clock_khz, gpu = other.gpu;
+  if (launches == 0) {
+    *this = other;
+    return;
+  }
   launches += other.launches;
   nanoseconds += other.nanoseconds;
   overlapped |= other.overlapped;

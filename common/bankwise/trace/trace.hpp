@@ -125,6 +125,10 @@ struct KernelTime {
   std::uint64_t clock_khz = 0;    ///< of the multiprocessors, in the same run
   std::string gpu;                ///< its name: "NVIDIA H200"
   bool overlapped = false;        ///< other kernels ran at the same time
+  // More of the GPU; 0: not known.
+  std::uint64_t multiprocessors = 0;
+  std::uint64_t l2_bytes = 0;   ///< capacity of its L2 cache
+  std::uint64_t dram_mb_s = 0;  ///< 10^6 bytes per second that the pins of its DRAM transfer
 
   /// Later launches. The clock and the GPU are the first ones'.
   void add(const KernelTime& other);

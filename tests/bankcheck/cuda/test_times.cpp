@@ -102,6 +102,9 @@ TEST_CASE("cuda/times/matched") {
   CHECK(time.gpu == "NVIDIA H200");
   CHECK(time.clock_khz == 1980000);  // it was not read: the GPU's maximum
   CHECK_FALSE(time.overlapped);
+  CHECK(time.multiprocessors == 132);
+  CHECK(time.l2_bytes == 62914560);
+  CHECK(time.dram_mb_s == 4916736);  // 2 x 3.201 GHz x 6144 bits
 }
 
 TEST_CASE("cuda/times/not_matched") {
