@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 
 #include <bankwise/support/files.hpp>
@@ -47,15 +46,7 @@ void Hash::add(std::string_view text) {
 std::string Hash::text() const { return fmt::format("{:016x}{:016x}", high_, low_); }
 
 fs::path cache_folder(const std::string& wanted) {
-  fs::path folder = wanted;
-  if (folder.empty()) {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    folder = cache != nullptr && *cache == '/' ? fs::path(cache)
-             : home != nullptr && *home == '/' ? fs::path(home) / ".cache"
-                                               : fs::temp_directory_path() / fmt::format("bankwise-{}", getuid());
-    folder /= "bankwise";
-  }
+  const fs::path folder = wanted.empty() ? support::cache_folder() : fs::path(wanted);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || access(folder.c_str(), W_OK) != 0) {

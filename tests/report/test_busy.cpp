@@ -225,3 +225,59 @@ TEST_CASE("report/busy/rates_of_a_row") {
   CHECK_FALSE(h100.l2);
   CHECK_FALSE(h100.l2_unknown.empty());
 }
+
+TEST_CASE("report/busy/rates_of_a_timed_kernel") {
+  trace::KernelTime time{.launches = 1, .nanoseconds = 1, .clock_khz = 1'755'000, .gpu = "NVIDIA H200"};
+  const GpuRates known = rates_of(time).value();
+  CHECK(known.clock_ghz == Approx(1.755));
+  CHECK(known.multiprocessors == 132);
+  time.l2_bytes = 60 << 20;
+  CHECK(rates_of(time)->l2_bytes == 60 << 20);
+  const GpuRates measured = rates_of(time, support::Bandwidths{5500, 4500}).value();
+  CHECK(measured.l2 == 5500.0);
+  CHECK(measured.dram == 4500.0);
+  CHECK_FALSE(measured.is_dram_peak);
+  time.gpu = "NVIDIA of tomorrow";
+  CHECK_FALSE(rates_of(time));
+  time.multiprocessors = 200;
+  time.dram_mb_s = 9'000'000;
+  const GpuRates unknown = rates_of(time).value();
+  CHECK(unknown.multiprocessors == 200);
+  CHECK(unknown.dram == 9000.0);
+  CHECK(unknown.is_dram_peak);
+  CHECK_FALSE(unknown.l2_unknown.empty());
+}
+
+TEST_CASE("report/busy/work_of_a_trace") {
+  trace::KernelTrace kernel{.blocks = 8, .sectors_read = 50, .sectors_written = 40};
+  kernel.shapes = {{.threads = {64, 4, 1}, .block = {32, 2, 1}, .launches = 2}};  // 2 x 2 blocks
+  trace::Report report;
+  report.all = {.passes = 100, .ideal = 30, .conflicts = 70};
+  report.global_lines = {
+      {.operation = banks::Operation::load, .costs = {.sectors = 320, .ideal = 40, .bytes = 32 * 40}},
+      {.operation = banks::Operation::cp_async, .costs = {.sectors = 4, .ideal = 4, .bytes = 0}},
+      {.operation = banks::Operation::atomic, .costs = {.sectors = 64, .ideal = 8, .bytes = 32 * 100}}};
+  const Work work = work_of(kernel, report);
+  CHECK(work.passes == 100);
+  CHECK(work.sectors == 320 + 4 + 64);
+  CHECK(work.stored_sectors == 64);
+  CHECK(work.sectors_read == 50);
+  REQUIRE(work.grids.size() == 1);
+  CHECK(work.grids[0].blocks == 4);
+  CHECK(work.grids[0].threads == 64);
+  CHECK(work.grids[0].launches == 2);
+  CHECK(work_of(kernel, report, Change::no_conflicts).passes == 30);
+  CHECK(work_of(kernel, report, Change::no_conflicts).sectors == work.sectors);
+  const Work fewest = work_of(kernel, report, Change::fewest_sectors);
+  CHECK(fewest.passes == 100);
+  CHECK(fewest.sectors == 40 + 4 + 8);
+  CHECK(fewest.stored_sectors == 8);
+  CHECK(fewest.sectors_read == 40);     // what holds the bytes that are asked for
+  CHECK(fewest.sectors_written == 40);  // all bytes are asked for
+  CHECK(work_of(kernel, report, Change::no_conflicts_and_fewest_sectors).passes == 30);
+  kernel.blocks = 2;  // of 8
+  const Work sampled = work_of(kernel, report);
+  CHECK(sampled.passes == 400);
+  CHECK(sampled.sectors == 4 * 388);
+  CHECK(sampled.sectors_read == 50);
+}

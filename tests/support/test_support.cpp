@@ -1,16 +1,20 @@
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <bankwise/support/bandwidths.hpp>
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/parallel.hpp>
 #include <bankwise/support/text.hpp>
 #include "tests/catch_any.hpp"
+#include "tests/scratch_directory.hpp"
 
 using namespace bankwise;
 
@@ -204,4 +208,27 @@ TEST_CASE("support/xml/escaped") {
   CHECK(support::xml_text("x\xE2\x80\xAEy\xE2\x81\xA6z") == "x[U+202E]y[U+2066]z");
   CHECK(support::xml_text("\xC2\x85") == "[U+0085]");
   CHECK(support::xml_text("\xEF\xBF\xBE") == "[U+FFFE]");
+}
+
+TEST_CASE("support/bandwidths") {
+  const ScratchDirectory scratch;
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::string old = before == nullptr ? "" : before;
+  setenv("XDG_CACHE_HOME", (scratch.path() / "cache").c_str(), 1);
+  CHECK_FALSE(support::measured_bandwidths("NVIDIA H200"));
+  const std::string file = support::keep_bandwidths("NVIDIA H200", {5000, 4000});
+  CHECK(file == (scratch.path() / "cache/bankwise/bandwidths.csv").string());
+  support::keep_bandwidths("GPU, \"odd\"", {2, 1});
+  support::keep_bandwidths("NVIDIA H200", {5500.26, 4500});
+  CHECK(support::measured_bandwidths("NVIDIA H200")->l2 == Approx(5500.3));
+  CHECK(support::measured_bandwidths("NVIDIA H200")->dram == 4500);
+  CHECK(support::measured_bandwidths("GPU, \"odd\"")->dram == 1);
+  std::ofstream(file) << "A,1\nB,x,2\nC,-1,2\nD,1,2,3\nE,nan,2\nF,3,4\n";  // what is no bandwidth is left out
+  for (const char* name : {"A", "B", "C", "D", "E"}) CHECK_FALSE(support::measured_bandwidths(name));
+  CHECK(support::measured_bandwidths("F")->l2 == 3);
+  if (before == nullptr) {
+    unsetenv("XDG_CACHE_HOME");
+  } else {
+    setenv("XDG_CACHE_HOME", old.c_str(), 1);
+  }
 }

@@ -75,17 +75,70 @@ std::string_view to_string(Pipe pipe) {
   return names[std::size_t(pipe)];
 }
 
-GpuRates rates_of(const banks::GpuModel& gpu) {
-  constexpr double transfers = 2, bits = 8;
-  const double peak = transfers * gpu.memory_khz * gpu.bus_bits / bits / 1e6;
-  return {.name = std::string(gpu.name),
-          .multiprocessors = double(gpu.multiprocessors),
-          .clock_ghz = gpu.clock_khz / 1e6,
-          .l2_bytes = 1024.0 * gpu.l2_kib,
-          .l2 = gpu.l2_bandwidth.fact,
-          .dram = gpu.dram_bandwidth.fact.value_or(peak),
-          .l2_unknown = gpu.l2_bandwidth.why_unknown,
-          .is_dram_peak = !gpu.dram_bandwidth.fact};
+GpuRates rates_of(const banks::GpuModel& gpu, const std::optional<support::Bandwidths>& measured) {
+  constexpr double transfers = 2, bits = 8, khz_per_ghz = 1e6;
+  GpuRates rates{.name = std::string(gpu.name),
+                 .multiprocessors = double(gpu.multiprocessors),
+                 .clock_ghz = gpu.clock_khz / khz_per_ghz,
+                 .l2_bytes = 1024.0 * gpu.l2_kib,
+                 .l2 = gpu.l2_bandwidth.fact,
+                 .dram = gpu.dram_bandwidth.fact,
+                 .l2_unknown = gpu.l2_bandwidth.why_unknown,
+                 .is_dram_peak = !gpu.dram_bandwidth.fact && !measured};
+  if (measured) rates.l2 = measured->l2, rates.dram = measured->dram;
+  if (!rates.dram) rates.dram = transfers * gpu.memory_khz * gpu.bus_bits / bits / khz_per_ghz;
+  return rates;
+}
+
+std::optional<GpuRates> rates_of(const trace::KernelTime& time, const std::optional<support::Bandwidths>& measured) {
+  const banks::GpuModel* model = banks::find_gpu(time.gpu);
+  GpuRates rates;
+  if (model != nullptr) {
+    rates = rates_of(*model, measured);
+  } else {
+    rates = {.name = time.gpu,
+             .multiprocessors = 0,
+             .clock_ghz = 0,
+             .l2_unknown = banks::GpuModel{}.l2_bandwidth.why_unknown};
+    if (measured) rates.l2 = measured->l2, rates.dram = measured->dram;
+    rates.is_dram_peak = !measured && time.dram_mb_s > 0;
+    if (rates.is_dram_peak) rates.dram = double(time.dram_mb_s) / 1e3;
+  }
+  if (time.multiprocessors > 0) rates.multiprocessors = double(time.multiprocessors);
+  if (time.clock_khz > 0) rates.clock_ghz = double(time.clock_khz) / 1e6;
+  if (time.l2_bytes > 0) rates.l2_bytes = double(time.l2_bytes);
+  return rates.multiprocessors > 0 && rates.clock_ghz > 0 ? std::optional(rates) : std::nullopt;
+}
+
+Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Change change) {
+  const std::uint64_t launched = trace::launched_blocks(kernel);
+  const double share = kernel.blocks > 0 && kernel.blocks < launched ? double(launched) / double(kernel.blocks) : 1;
+  const auto scaled = [&](std::uint64_t count) { return std::uint64_t(double(count) * share + 0.5); };
+  const bool no_conflicts = change == Change::no_conflicts || change == Change::no_conflicts_and_fewest_sectors;
+  const bool fewest = change == Change::fewest_sectors || change == Change::no_conflicts_and_fewest_sectors;
+  banks::SectorTally read, written;
+  for (const trace::GlobalLineReport& line : report.global_lines) {
+    const bool reads = line.operation == banks::Operation::load || line.operation == banks::Operation::cp_async;
+    (reads ? read : written).add(line.costs);
+  }
+  const auto sectors = [&](const banks::SectorTally& tally) { return scaled(fewest ? tally.ideal : tally.sectors); };
+  const auto different = [&](std::uint64_t counted, const banks::SectorTally& tally) {
+    return fewest ? std::min(counted, scaled(tally.bytes) / std::uint64_t(sector_bytes)) : counted;
+  };
+  const auto passes = no_conflicts ? &banks::Tally::ideal : &banks::Tally::passes;
+  auto path = path_of(report, passes);
+  if (path) *path *= share;
+  Work work{.passes = scaled(report.all.*passes),
+            .path_passes = path,
+            .sectors = sectors(read) + sectors(written),
+            .stored_sectors = sectors(written),
+            .sectors_read = different(kernel.sectors_read, read),
+            .sectors_written = different(kernel.sectors_written, written)};
+  for (const trace::LaunchShape& shape : kernel.shapes) {
+    const std::uint64_t threads = shape.block[0] * shape.block[1] * shape.block[2];
+    work.grids.push_back({.blocks = trace::blocks_of(shape), .threads = threads, .launches = shape.launches});
+  }
+  return work;
 }
 
 LeastTimes least_times(const Work& work, const GpuRates& gpu, Assuming assuming) {

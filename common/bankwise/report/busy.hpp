@@ -32,7 +32,9 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/support/bandwidths.hpp>
 #include <bankwise/trace/report.hpp>
+#include <bankwise/trace/trace.hpp>
 
 namespace bankwise::report {
 
@@ -56,8 +58,14 @@ struct GpuRates {
   bool is_dram_peak = false;       ///< `dram` is what its pins transfer, more than any program reaches
 };
 
-/// Of a model in the table. Without a measured bandwidth DRAM has its peak: two transfers per cycle of each pin.
-GpuRates rates_of(const banks::GpuModel& gpu);
+/// Of a model in the table, with the bandwidths that were measured on it (support/bandwidths.hpp), otherwise the row's.
+/// Without either DRAM has its peak: two transfers per cycle of each pin.
+GpuRates rates_of(const banks::GpuModel& gpu, const std::optional<support::Bandwidths>& measured = std::nullopt);
+
+/// Of the GPU that ran a kernel, at its clock. What the time does not tell is the table's. Nothing if neither knows the
+/// number of multiprocessors or the clock.
+std::optional<GpuRates> rates_of(const trace::KernelTime& time,
+                                 const std::optional<support::Bandwidths>& measured = std::nullopt);
 
 /// Launches of one size.
 struct Grid {
@@ -82,6 +90,21 @@ struct Work {
 /// level (interval between two barriers) those of an average warp that accesses shared memory there. `passes` may be
 /// the ideal ones. Empty if the trace does not know the warps.
 std::optional<double> path_of(const trace::Report& report, std::uint64_t banks::Tally::*passes);
+
+/// A change of a kernel.
+enum class Change {
+  none,
+  no_conflicts,    ///< each access to shared memory has its ideal passes
+  fewest_sectors,  ///< each access to global memory touches the fewest sectors that hold its bytes
+  no_conflicts_and_fewest_sectors,
+};
+
+/// The work of a traced kernel after a change. If not all blocks were traced, passes and sectors are scaled by launched
+/// ÷ traced blocks. Fewer sectors may also mean that fewer different ones are read and written, because bytes that no
+/// instruction asks for no longer move: then at least as many as hold the bytes that all instructions ask for. That
+/// bound is too high where an instruction asks again for bytes that another had asked for, and shares their sectors with
+/// bytes that nobody asks for, as in a stencil over an array of structures.
+Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Change change = Change::none);
 
 /// By pipe, in nanoseconds; empty where the bandwidth is not known.
 using LeastTimes = std::array<std::optional<double>, pipe_count>;

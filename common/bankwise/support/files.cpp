@@ -63,6 +63,16 @@ fs::path target_of(fs::path path) {
 
 }  // namespace
 
+fs::path cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const fs::path folder = cache != nullptr && *cache == '/' ? fs::path(cache)
+                          : home != nullptr && *home == '/'
+                              ? fs::path(home) / ".cache"
+                              : fs::temp_directory_path() / fmt::format("bankwise-{}", getuid());
+  return folder / "bankwise";
+}
+
 std::optional<std::string> read_file(const fs::path& path, std::uintmax_t largest) {
   try {
     return read_input(path, largest);

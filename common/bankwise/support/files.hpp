@@ -23,6 +23,10 @@ std::string read_input(const std::filesystem::path& path, std::uintmax_t largest
 /// as read_input().
 std::istream& open_input(const std::string& path, std::ifstream& file);
 
+/// The folder for what can be made again: bankwise in XDG_CACHE_HOME or ~/.cache, otherwise one for temporary files. It
+/// may not exist.
+std::filesystem::path cache_folder();
+
 /// A file that is written completely or not at all: write() fills a temporary file in the same folder and renames it. A
 /// symbolic link stays a link; devices and pipes are written directly.
 class OutputFile {

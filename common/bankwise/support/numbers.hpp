@@ -6,14 +6,21 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace bankwise::support {
 
-/// Parses text that is one number and nothing else. False if it is not, or too large.
+/// Parses text that is one number and nothing else. False if it is not, or too large. `base`: of whole numbers.
 template <class Number>
 bool parse_number(std::string_view text, Number& number, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return error == std::errc() && end == text.data() + text.size();
+  const char* const last = text.data() + text.size();
+  std::from_chars_result parsed{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    parsed = std::from_chars(text.data(), last, number);
+  } else {
+    parsed = std::from_chars(text.data(), last, number, base);
+  }
+  return parsed.ec == std::errc() && parsed.ptr == last;
 }
 
 /// The largest number, for what is larger.
