@@ -73,9 +73,10 @@ int main(int argc, char** argv) {
   const auto write = [&](std::span<const support::OutputFile> files, const RunResults& run) {
     report::write_files(table, files, PatternRun{run, rows}, [](const std::string&) {});
   };
-  return run_program(case_study(), argc, argv,
-                     {.offered = {.scopes = false, .levels = false, .outputs = report::outputs_of(table)},
-                      .extent = default_extent,
-                      .measure = measure,
-                      .write = write});
+  return run_program(
+      case_study(), argc, argv,
+      {.offered = {.scopes = false, .levels = false, .bandwidth = true, .outputs = report::outputs_of(table)},
+       .extent = default_extent,
+       .measure = measure,
+       .write = write});
 }

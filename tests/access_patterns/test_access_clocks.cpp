@@ -353,3 +353,17 @@ TEST_CASE("access_patterns/access_clocks/two_iterations") {
     CHECK(access_patterns::model_of_turns(variant, {1, 0}, architecture).loads->passes == 0);
   }
 }
+
+TEST_CASE("access_patterns/bandwidth_needs_a_gpu") {
+  const ScratchDirectory scratch;
+  const Outcome outcome = in_shell(
+      "XDG_CACHE_HOME='" + scratch.path().string() + "' '" SAMPLES_DIRECTORY "/access_patterns'", "--bandwidth");
+  INFO(outcome.err);
+  if (outcome.code == 0) {  // there is one
+    CHECK(outcome.out.find("GB/s from the L2 cache and ") != std::string::npos);
+    CHECK(std::filesystem::exists(scratch.path() / "bankwise/bandwidths.csv"));
+  } else {
+    CHECK(outcome.code == 77);
+    CHECK(std::filesystem::is_empty(scratch.path()));
+  }
+}

@@ -90,6 +90,10 @@ void declare(CLI::App& app, const CaseStudy& study, const Offered& offered, Opti
                  "barriers (default: yes)");
   }
   app.option_defaults()->group("Measurement");
+  if (offered.bandwidth) {
+    app.add_flag("--bandwidth", options.bandwidth,
+                 "Instead measure how fast the GPU reads from its L2 cache and from DRAM, and keep both for bankcheck");
+  }
   app.add_flag("--counters", options.counters,
                "Read hardware counters after measuring (CUDA on NVIDIA), and compare them with the bank model");
   app.add_option("--min-time", options.limits.min_time,

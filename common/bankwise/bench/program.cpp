@@ -9,12 +9,14 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <variant>
 
 #include <bankwise/gpu/kernel_remarks.hpp>
 #include <bankwise/report/report.hpp>
 #include <bankwise/study/case_study.hpp>
+#include <bankwise/support/bandwidths.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
@@ -164,6 +166,31 @@ std::vector<VariantLevels> all_levels(const CaseStudy& study, const Options& opt
   return levels_of_variants;
 }
 
+/// Measures the bandwidths of each GPU, prints them, and keeps them for reports (support/bandwidths.hpp).
+int measure_bandwidths(const CaseStudy& study, std::span<const DeviceJob> jobs) {
+  constexpr std::uint64_t MiB = 1 << 20, most_dram = 4096 * MiB, read_from_l2 = 16384 * MiB;
+  std::set<std::string> measured;  // by CUDA; OpenCL may list the same GPU
+  const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {
+    const gpu::DeviceInfo& device = *job.device;
+    if (!device.is_gpu || device.cache == 0 || !measured.insert(device.name).second) return;
+    const auto session = job.open(device);
+    constexpr double giga = 1e9;
+    const std::uint64_t in_cache = device.cache / 4;  // in each half, if the cache has two
+    const support::Bandwidths bandwidths{
+        .l2 = session->read_bandwidth(in_cache, std::max(read_from_l2 / in_cache, std::uint64_t{1})) / giga,
+        .dram =
+            session->read_bandwidth(std::min({most_dram, device.max_allocation, device.global_memory / 4}), 1) / giga};
+    const std::string file = support::keep_bandwidths(device.name, bandwidths);
+    show(fmt::format("{}: reads {:.0f} GB/s from the L2 cache and {:.0f} GB/s from DRAM; kept in {}\n",
+                     shown_name(device), bandwidths.l2, bandwidths.dram, file));
+  });
+  if (!complete) return support::exit_device;
+  if (measured.empty())
+    return report_failure(study.name, "--bandwidth needs a GPU whose API tells the size of its cache",
+                          support::exit_nothing);
+  return support::exit_ok;
+}
+
 int run_with(const CaseStudy& study, const Options& options, std::vector<std::string> command,
              const MainProgram& program) {
   if (const auto code = answer_lists(study, options)) return *code;
@@ -176,6 +203,7 @@ int run_with(const CaseStudy& study, const Options& options, std::vector<std::st
   }
   const auto jobs = jobs_of(study, options, run.devices, program);
   if (jobs.empty()) return support::exit_device;
+  if (options.bandwidth) return measure_bandwidths(study, jobs);
   const report::EarlierRun earlier(study, options.compare);
   if (options.levels) run.levels = all_levels(study, options, jobs);
   const bool complete = run_each(study.name, jobs, [&](const DeviceJob& job) {

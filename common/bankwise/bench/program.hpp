@@ -26,6 +26,7 @@ namespace bankwise::bench {
 struct Options {
   bool list = false;
   bool list_devices = false;
+  bool bandwidth = false;               ///< measure the bandwidths of L2 and DRAM, and nothing else
   std::optional<gpu::Api> api;          ///< empty: both
   std::string device;                   ///< index or part of a name; empty: the best device of each API
   std::vector<std::string> variants;    ///< empty: all
@@ -43,8 +44,9 @@ struct Options {
 
 /// Flags that not every program offers.
 struct Offered {
-  bool scopes = true;  ///< --scope and --cache; programs without them measure with hot caches
-  bool levels = true;  ///< --levels
+  bool scopes = true;      ///< --scope and --cache; programs without them measure with hot caches
+  bool levels = true;      ///< --levels
+  bool bandwidth = false;  ///< --bandwidth
   std::vector<report::Output> outputs{};
 };
 

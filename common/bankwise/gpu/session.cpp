@@ -25,6 +25,8 @@ extern const KernelSet common_gpu_kernels;  // generated from the kernels of thi
 
 namespace {
 
+constexpr GroupShape read_all_group{256, 1};
+
 /// NVIDIA's OpenCL reports a cache other than the L2. CUDA lists the same GPU under the same name with the right size.
 void adopt_cache(DeviceInfo& device, const std::vector<DeviceInfo>& devices) {
   if (device.api == Api::cuda) return;
@@ -107,16 +109,33 @@ std::shared_ptr<std::byte> Session::allocate_host(std::uint64_t bytes) {
   return {new std::byte[bytes], std::default_delete<std::byte[]>()};
 }
 
+void Session::read_all(Buffer& buffer, std::uint64_t rounds) {
+  const std::array<KernelArgument, 4> arguments{&buffer, &buffer, buffer.bytes() / 4, rounds};
+  launch(common_gpu_kernels.images.front(), Form::once, info().compute_units * std::uint64_t{8}, read_all_group,
+         arguments);
+}
+
 void Session::flush_caches() {
-  constexpr GroupShape group{256, 1};
-  const KernelImage& image = common_gpu_kernels.images.front();
   if (!flush_) {
-    prepare(image, Form::once, group);
+    prepare(common_gpu_kernels.images.front(), Form::once, read_all_group);
     flush_ = allocate(flush_bytes(info()));
     fill(*flush_, 0, flush_->bytes(), 0);
   }
-  const std::array<KernelArgument, 3> arguments{flush_.get(), flush_.get(), flush_->bytes() / 4};
-  launch(image, Form::once, info().compute_units * std::uint64_t{8}, group, arguments);
+  read_all(*flush_, 1);
+}
+
+double Session::read_bandwidth(std::uint64_t bytes, std::uint64_t rounds) {
+  constexpr int samples = 5;
+  prepare(common_gpu_kernels.images.front(), Form::once, read_all_group);
+  const auto buffer = allocate(bytes);
+  fill(*buffer, 0, bytes, 0);
+  double best = 0;
+  for (int sample = 0; sample < samples; ++sample) {
+    const auto read = [&] { read_all(*buffer, rounds); };
+    const double seconds = time(read, read).seconds;  // the first warms up
+    if (seconds > 0) best = std::max(best, double(bytes) * double(rounds) / seconds);
+  }
+  return best;
 }
 
 // In place of the backends, and of the reader of CUDA's counters, that need what was not found at configure time.

@@ -32,7 +32,10 @@ const CaseStudy& flush() {
       .reference = [](Extent, std::span<const Words>, const Variant&) { return std::vector<Words>{{0xCDCDCDCD}}; },
       .plan =
           [](const Variant& variant, Extent extent, unsigned) {
-            return Plan{{}, {KernelLaunch{"read_all", 2, variant.group, {input_slot, output_slot, extent.count()}}}};
+            return Plan{
+                {},
+                {KernelLaunch{
+                    "read_all", 2, variant.group, {input_slot, output_slot, extent.count(), std::uint64_t{1}}}}};
           },
   };
   return study;
