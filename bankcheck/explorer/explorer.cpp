@@ -27,13 +27,17 @@ using nlohmann::ordered_json;
 
 std::string question, answer;
 
+predict::Space space_of(const ordered_json& asked) {
+  return asked.value("space", "") == "global" ? predict::Space::global : predict::Space::shared;
+}
+
 /// The access that a question gives by addresses; `sources` keeps those of a copy.
 predict::Prediction predict_addresses(const banks::Architecture& architecture, banks::Operation operation,
                                       unsigned width, std::uint64_t mask, const ordered_json& asked) {
   predict::Prediction result{&architecture, "", operation, width, mask, asked.at("addresses"), {}};
   if (result.addresses.size() > banks::max_lanes) throw support::UsageError("there are more than 64 addresses");
   const std::vector<std::uint32_t> sources = asked.value("sources", std::vector<std::uint32_t>());
-  result.cost = predict::cost_or_refuse(architecture, {operation, width, mask, result.addresses, sources});
+  find_cost(result, space_of(asked), sources);
   return result;
 }
 
@@ -143,7 +147,7 @@ ordered_json answer_to(const ordered_json& asked) {
     code = code_of(asked);
     typed = typed_access(code, width, mask);
     prediction = {architecture, code.index, *operation, typed->width, typed->mask, typed->addresses, {}};
-    prediction.cost = predict::cost_or_refuse(*architecture, prediction.access());
+    find_cost(prediction, space_of(asked));
   }
   if (asked.contains("fit")) return fix_of(prediction, typed ? &*typed : nullptr, code);
   ordered_json json = ordered_json::parse(json_of(prediction));

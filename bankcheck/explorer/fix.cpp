@@ -100,7 +100,7 @@ ordered_json other_swizzles(const predict::Prediction& prediction, const TypedAc
   const TypedAccess plain = typed_access(code, prediction.width, prediction.mask);
   predict::Prediction without = prediction;
   without.addresses = plain.addresses;
-  without.cost = predict::cost_or_refuse(*prediction.architecture, without.access());
+  find_cost(without, predict::Space::shared);
   ordered_json answer = fix_of(without, &plain, code), fixes = ordered_json::array();
   const unsigned before = prediction.cost.passes;
   if (without.cost.passes < before) {

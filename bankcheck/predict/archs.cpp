@@ -94,7 +94,12 @@ std::string details(const Architecture& architecture) {
       }
     }
   }
-  return text;
+  const auto& [sectors, why_unknown] = architecture.sectors;
+  if (!sectors) return text + support::wrapped(fmt::format("  global memory: {}", why_unknown), columns, 6);
+  text += fmt::format("  global memory: sectors of {} bytes, cache lines of {}\n", sectors->sector_bytes,
+                      sectors->line_bytes);
+  return text +
+         support::wrapped(fmt::format("      {}: {}", to_string(sectors->evidence), sectors->source), columns, 6);
 }
 
 /// A row for each architecture, with the rule of the commonest access.
@@ -133,12 +138,22 @@ std::string architectures_json(const std::vector<const Architecture*>& asked) {
         rules.push_back(std::move(json));
       }
     }
+    nlohmann::ordered_json global;
+    if (const auto& sectors = architecture.sectors.fact) {
+      global = {{"sector_bytes", sectors->sector_bytes},
+                {"line_bytes", sectors->line_bytes},
+                {"evidence", to_string(sectors->evidence)},
+                {"source", sectors->source}};
+    } else {
+      global = {{"refusal", architecture.sectors.why_unknown}};
+    }
     list.push_back({{"name", architecture.name},
                     {"aliases", architecture.aliases},
                     {"gpus", architecture.gpus},
                     {"warp_width", architecture.warp},
                     {"note", architecture.note},
-                    {"rules", std::move(rules)}});
+                    {"rules", std::move(rules)},
+                    {"global_memory", std::move(global)}});
   }
   return nlohmann::ordered_json{{"schema_version", 1}, {"architectures", std::move(list)}}.dump(2) + '\n';
 }

@@ -23,11 +23,13 @@
 namespace bankwise::predict {
 namespace {
 
+Space space_of(const PredictOptions& options) { return options.space == "global" ? Space::global : Space::shared; }
+
 int predict_file(const banks::Architecture& architecture, const PredictOptions& options) {
   std::ios::sync_with_stdio(false);
   std::ifstream file;
   const auto bad = predict_csv(architecture, support::open_input(options.accesses, file), std::cout,
-                               options.json ? CostFormat::json : CostFormat::csv);
+                               options.json ? CostFormat::json : CostFormat::csv, space_of(options));
   if (!std::cout) throw std::runtime_error("cannot write stdout");
   if (!bad) return support::exit_ok;
   const std::string name = options.accesses == "-" ? "stdin" : options.accesses;
@@ -96,7 +98,8 @@ std::vector<Prediction> predictions_of(const std::vector<const banks::Architectu
   std::vector<Prediction> predictions;
   for (const banks::Architecture* architecture : architectures) {
     predictions.push_back(predict_index(*architecture, operation, options.width == 0 ? usual_width : options.width,
-                                        mask_of(*architecture, options, names), options.index, names, array));
+                                        mask_of(*architecture, options, names), options.index, names, array,
+                                        space_of(options), options.base));
   }
   return predictions;
 }
@@ -110,10 +113,14 @@ int predict_formula(const std::vector<const banks::Architecture*>& architectures
   for (const Prediction& prediction : predictions) {
     if (!text.empty()) text += options.json ? "," : "\n";
     text += options.json ? json_of(prediction) : text_of(prediction, support::terminal_columns());
-    if (prediction.cost.conflicts_max <= options.max_conflicts.value_or(UINT64_MAX)) continue;
-    const std::string sentence =
-        fmt::format("bankcheck: {}: {} exceed --max-conflicts {}\n", prediction.architecture->name,
-                    support::plural(prediction.cost.conflicts_max, "conflict", "conflicts"), *options.max_conflicts);
+    const bool is_global = prediction.sectors.has_value();
+    const std::uint64_t reached = is_global ? prediction.sectors->sectors : prediction.cost.conflicts_max;
+    const auto& limit = is_global ? options.max_sectors : options.max_conflicts;
+    if (reached <= limit.value_or(UINT64_MAX)) continue;
+    const std::string reached_text =
+        is_global ? support::plural(reached, "sector", "sectors") : support::plural(reached, "conflict", "conflicts");
+    const std::string sentence = fmt::format("bankcheck: {}: {} exceed {} {}\n", prediction.architecture->name,
+                                             reached_text, is_global ? "--max-sectors" : "--max-conflicts", *limit);
     std::fputs(sentence.c_str(), stderr);
     code = support::exit_wrong;
   }
@@ -144,7 +151,8 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
   operations.reserve(banks::operation_count);
   for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
   command.footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
+      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage or an input that cannot be read, 3 an "
+      "output cannot be "
       "written.\n"
       "Example: bankcheck predict --index 'tile[threadIdx.x][3]' --array 'float tile[32][33]' --block 32x8");
   command.option_defaults()->group("Input");
@@ -176,6 +184,12 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
                      "CSV file with the columns id,op,width,mask,a0,...; - reads stdin. op: as for --op; width: bytes "
                      "per lane; mask: active lanes, in hexadecimal; a0 to a31 or a63: byte offset of each lane. "
                      "Copies (cp.async) also need s0 to s31, the offsets in global memory");
+  command
+      .add_option("--base", options.base,
+                  "Byte at which the array of --index begins. In global memory it counts from the beginning of a cache "
+                  "line")
+      ->type_name("BYTES")
+      ->capture_default_str();
   command.option_defaults()->group("Access");
   command
       .add_option("--arch", options.architectures,
@@ -183,6 +197,12 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("ARCH,...")
+      ->capture_default_str();
+  command
+      .add_option("--space", options.space,
+                  "Memory that is accessed: shared, whose cost is passes, or global, whose cost is sectors")
+      ->type_name("shared|global")
+      ->check(CLI::IsMember({"shared", "global"}))
       ->capture_default_str();
   command.add_option("--op", options.operation, "Operation; atomics are on 32-bit integers")
       ->type_name("OP")
@@ -204,6 +224,11 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
       ->excludes("--lanes");
   command.option_defaults()->group("Output");
   command.add_option("--max-conflicts", options.max_conflicts, "Fail if the access has more conflicts than this")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 16));
+  command
+      .add_option("--max-sectors", options.max_sectors,
+                  "Fail if the access to global memory moves more sectors than this")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 16));
   command
@@ -229,9 +254,14 @@ int predict(PredictOptions& options) {
     throw support::UsageError(
         fmt::format("{} needs one architecture; --arch names {}", needs_one, architectures.size()));
   }
+  for (const char* name : {"--max-conflicts", "--svg", "--max-sectors"}) {
+    const char* space = std::string_view(name) == "--max-sectors" ? "global" : "shared";
+    if (given(name) && options.space != space)
+      throw support::UsageError(fmt::format("{} needs --space {}", name, space));
+  }
   if (given("--index")) return predict_formula(architectures, options);
-  for (const char* name :
-       {"--array", "--block", "--let", "--max-conflicts", "--op", "--width", "--lanes", "--mask", "--svg"}) {
+  for (const char* name : {"--array", "--base", "--block", "--let", "--max-conflicts", "--max-sectors", "--op",
+                           "--width", "--lanes", "--mask", "--svg"}) {
     if (given(name))
       throw support::UsageError(fmt::format("{} needs --index; each row of a CSV file has its own value", name));
   }

@@ -7,13 +7,16 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/sectors.hpp>
 
 namespace CLI {
 class App;
@@ -119,6 +122,9 @@ bool is_decoration(std::string_view word);
 /// Bytes of the types that CUDA C++ and OpenCL C have, without vectors of three, which differ: 0, as for others.
 std::uint64_t bytes_of_type(const std::string& type);
 
+/// The memory that an access is to.
+enum class Space { shared, global };
+
 /// An access that is given as an index formula, and its cost.
 struct Prediction {
   const banks::Architecture* architecture = nullptr;
@@ -129,6 +135,8 @@ struct Prediction {
   std::vector<std::uint32_t> addresses;
   banks::Cost cost{};
   std::string other_lane{};  ///< the name in the index that was taken for the lane number
+  /// Of an access to global memory, for which `cost` means nothing.
+  std::optional<banks::SectorCost> sectors{};
 
   banks::Access access() const { return {operation, width, mask, addresses}; }
 };
@@ -136,13 +144,37 @@ struct Prediction {
 /// The cost of one access in which each lane of `mask` accesses the element `index` of the array: an IndexExpression,
 /// or the array's name with subscripts. Without an array, elements have `width` bytes. Errors: UsageError for an
 /// invalid expression, for an element past the array's end or 4 GiB, and for an operation, a width or a lane that the
-/// architecture lacks.
+/// architecture lacks. The array begins at byte `base`; in global memory that counts from the beginning of a cache line.
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index, const IndexNames& names = {},
-                         const std::optional<ArrayDeclaration>& array = std::nullopt);
+                         const std::optional<ArrayDeclaration>& array = std::nullopt, Space space = Space::shared,
+                         std::uint32_t base = 0);
 
-/// Error: UsageError for an access that the architecture lacks.
-banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks::Access& access);
+/// Fills in the cost in this space. Error: UsageError for an access that the architecture lacks. Only copies to shared
+/// memory need `sources`.
+void find_cost(Prediction& prediction, Space space, std::span<const std::uint32_t> sources = {});
+
+/// The cost of an access to global memory, or one sentence on why it has none: a matrix operation, a width that no
+/// instruction has, a lane without an address or with a misaligned one, or sectors that are not known.
+std::variant<banks::SectorCost, std::string> sectors_or_refusal(const banks::Architecture& architecture,
+                                                                const banks::Access& access);
+
+/// Four neighbouring sectors of which lanes touch some (NVIDIA: a cache line).
+struct SectorRow {
+  std::uint64_t first_byte = 0;
+  std::array<std::uint64_t, 4> lanes{};  ///< the lanes that touch each sector
+  unsigned bytes = 0;                    ///< different bytes that they ask for
+};
+
+/// The picture of an access to global memory, whose sectors are known: the rows that lanes touch, in order.
+std::vector<SectorRow> sector_rows(const banks::Architecture& architecture, const banks::Access& access);
+
+/// Bytes asked for, in percent of the bytes moved; 100 if nothing moves.
+double used_percent(std::uint64_t bytes, std::uint64_t moved);
+
+/// text_of() and json_of() for an access to global memory.
+std::string global_text_of(const Prediction& prediction, unsigned columns);
+std::string global_json_of(const Prediction& prediction);
 
 /// The report for a terminal: numbers, lane groups, the picture of the banks, of which it shows the beginning if it is
 /// long.
@@ -164,17 +196,18 @@ enum class CostFormat { csv, json };
 /// or 0x...), in any order. Copies (cp.async) also need the columns s0 ... s31: byte addresses in global memory, modulo
 /// any multiple of 128. Other columns, blank lines, and the addresses of inactive lanes are ignored. Output, in the
 /// order of the input: id, passes, ideal, conflicts, and passes_max, conflicts_max where the hardware may choose
-/// (compute capability 1.x). Stops at the first bad row, after writing the rows before it. The caller checks the state
-/// of `out`.
+/// (compute capability 1.x); for global memory, id, sectors, ideal, lines, bytes, and the addresses of copies are their
+/// sources. Stops at the first bad row, after writing the rows before it. The caller checks the state of `out`.
 std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::istream& in, std::ostream& out,
-                                  CostFormat format);
+                                  CostFormat format, Space space = Space::shared);
 
 struct PredictOptions {
   const CLI::App* command = nullptr;  ///< knows which options were given
   std::vector<std::string> architectures{"sm_90"}, values;
-  std::string accesses, index, array, block, operation = "load", mask, svg;
+  std::string accesses, index, array, block, operation = "load", mask, svg, space = "shared";
   unsigned width = 0, lanes = 0;  // 0: the default
-  std::optional<std::uint64_t> max_conflicts;
+  std::uint32_t base = 0;
+  std::optional<std::uint64_t> max_conflicts, max_sectors;
   bool json = false;
 };
 

@@ -114,11 +114,13 @@ class AccessRow {
 /// Writes the results in the requested format, row by row.
 class CostWriter {
  public:
-  CostWriter(std::ostream& out, CostFormat format, const banks::Architecture& architecture)
+  CostWriter(std::ostream& out, CostFormat format, const banks::Architecture& architecture, Space space)
       : out_(out), format_(format), has_choice_(std::ranges::any_of(architecture.rules, [](const banks::Rule& rule) {
           return rule.serving == banks::Serving::one_broadcast;
         })) {
-    if (format_ == CostFormat::csv) {
+    if (format_ == CostFormat::csv && space == Space::global) {
+      out_ << "id,sectors,ideal,lines,bytes\n";
+    } else if (format_ == CostFormat::csv) {
       out_ << "id,passes,ideal,conflicts" << (has_choice_ ? ",passes_max,conflicts_max\n" : "\n");
     } else {
       out_ << fmt::format(R"({{"schema_version":1,"architecture":"{}","results":[)", architecture.name);
@@ -139,8 +141,19 @@ class CostWriter {
       }
       line_ += '}';
     }
-    any_ = true;
-    return bool(out_ << (line_ += '\n'));
+    return end_row();
+  }
+  bool add(std::string_view id, const banks::SectorCost& cost) {
+    line_.clear();
+    const auto append = std::back_inserter(line_);
+    if (format_ == CostFormat::csv) {
+      fmt::format_to(append, "{},{},{},{},{}", support::csv_field(id), cost.sectors, cost.ideal, cost.lines,
+                     cost.bytes);
+    } else {
+      fmt::format_to(append, R"({}{{"id":{},"sectors":{},"ideal":{},"lines":{},"bytes":{}}})", any_ ? "," : "",
+                     json_text(id), cost.sectors, cost.ideal, cost.lines, cost.bytes);
+    }
+    return end_row();
   }
   void end(const std::optional<BadRow>& bad) {
     if (format_ == CostFormat::json) {
@@ -152,6 +165,10 @@ class CostWriter {
   }
 
  private:
+  bool end_row() {
+    any_ = true;
+    return bool(out_ << (line_ += '\n'));
+  }
   static std::string json_text(std::string_view text) {
     return nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
@@ -161,7 +178,25 @@ class CostWriter {
   std::string line_;
 };
 
-std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, CostWriter& writer) {
+/// Writes the cost of a row; otherwise, a sentence on why it has none. `open`: whether the output takes more.
+std::optional<std::string> write_cost(const banks::Architecture& architecture, banks::Access access, Space space,
+                                      std::string_view id, CostWriter& writer, bool& open) {
+  if (space == Space::global) {
+    if (banks::is_copy(access.operation)) access.addresses = access.sources;
+    auto outcome = sectors_or_refusal(architecture, access);
+    if (auto* sentence = std::get_if<std::string>(&outcome)) return std::move(*sentence);
+    open = writer.add(id, std::get<banks::SectorCost>(outcome));
+    return std::nullopt;
+  }
+  const auto outcome = banks::cost(architecture, access);
+  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome))
+    return banks::sentence(architecture, access, *refusal);
+  open = writer.add(id, std::get<banks::Cost>(outcome));
+  return std::nullopt;
+}
+
+std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std::istream& in, Space space,
+                                   CostWriter& writer) {
   support::LineReader lines(in, longest_line - 1);
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
@@ -185,11 +220,10 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
       return bad(fmt::format("the row has {} fields, the header {}", fields.size(), column_count));
     }
     if (const auto sentence = row.read(fields, *columns)) return bad(*sentence);
-    const auto outcome = banks::cost(architecture, row.access);
-    if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
-      return bad(banks::sentence(architecture, row.access, *refusal));
-    }
-    if (!writer.add(fields[columns->id], std::get<banks::Cost>(outcome))) return std::nullopt;  // the output is closed
+    bool open = true;
+    if (auto sentence = write_cost(architecture, row.access, space, fields[columns->id], writer, open))
+      return bad(std::move(*sentence));
+    if (!open) return std::nullopt;  // the output is closed
   }
   if (lines.is_broken) return BadRow{lines.number, "the file cannot be read any further"};
   if (!columns) return BadRow{1, "the file is empty; its first line must be id,op,width,mask,a0,..."};
@@ -199,9 +233,9 @@ std::optional<BadRow> predict_rows(const banks::Architecture& architecture, std:
 }  // namespace
 
 std::optional<BadRow> predict_csv(const banks::Architecture& architecture, std::istream& in, std::ostream& out,
-                                  CostFormat format) {
-  CostWriter writer(out, format, architecture);
-  auto bad = predict_rows(architecture, in, writer);
+                                  CostFormat format, Space space) {
+  CostWriter writer(out, format, architecture, space);
+  auto bad = predict_rows(architecture, in, space, writer);
   writer.end(bad);
   return bad;
 }

@@ -23,17 +23,25 @@ std::string subject(const Prediction& prediction) {
 
 }  // namespace
 
-banks::Cost cost_or_refuse(const banks::Architecture& architecture, const banks::Access& access) {
-  const auto outcome = banks::cost(architecture, access);
-  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
-    throw support::UsageError(banks::sentence(architecture, access, *refusal));
+void find_cost(Prediction& prediction, Space space, std::span<const std::uint32_t> sources) {
+  banks::Access access = prediction.access();
+  access.sources = sources;
+  if (space == Space::global) {
+    const auto outcome = sectors_or_refusal(*prediction.architecture, access);
+    if (const auto* sentence = std::get_if<std::string>(&outcome)) throw support::UsageError(*sentence);
+    prediction.sectors = std::get<banks::SectorCost>(outcome);
+    return;
   }
-  return std::get<banks::Cost>(outcome);
+  const auto outcome = banks::cost(*prediction.architecture, access);
+  if (const auto* refusal = std::get_if<banks::Refusal>(&outcome)) {
+    throw support::UsageError(banks::sentence(*prediction.architecture, access, *refusal));
+  }
+  prediction.cost = std::get<banks::Cost>(outcome);
 }
 
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index, const IndexNames& names,
-                         const std::optional<ArrayDeclaration>& array) {
+                         const std::optional<ArrayDeclaration>& array, Space space, std::uint32_t base) {
   Prediction result{&architecture, index, operation, width, mask, std::vector<std::uint32_t>(banks::max_lanes)};
   unsigned bytes = array ? array->bytes : std::max(width, 1U);
   std::uint64_t elements = array ? 1 : 0;  // 0: not known
@@ -49,23 +57,24 @@ Prediction predict_index(const banks::Architecture& architecture, banks::Operati
       std::int64_t element = expression(lane);
       if (const std::uint64_t number = lane; layout) element = std::int64_t((*layout)({&number, 1}));
       if (element < 0) throw ExpressionError(fmt::format("element {} of lane {} is negative", element, lane));
-      if (element > std::int64_t{0xFFFFFFFF} / bytes) {
+      if (element > std::int64_t{0xFFFFFFFF - base} / bytes) {
         throw ExpressionError(fmt::format("element {} of lane {} has no address below 4 GiB", element, lane));
       }
       if (elements > 0 && std::uint64_t(element) >= elements) {
         throw ExpressionError(fmt::format("element {} of lane {} is past the end of {}, which has {}", element, lane,
                                           array->name, elements));
       }
-      result.addresses[lane] = std::uint32_t(element) * bytes;
+      result.addresses[lane] = base + std::uint32_t(element) * bytes;
     }
   } catch (const ExpressionError& error) {
     throw support::UsageError(fmt::format("--index {}: {}", support::in_quotes(index, 60), error.what()));
   }
-  result.cost = cost_or_refuse(architecture, result.access());
+  find_cost(result, space);
   return result;
 }
 
 std::string text_of(const Prediction& prediction, unsigned columns) {
+  if (prediction.sectors) return global_text_of(prediction, columns);
   const banks::Cost& cost = prediction.cost;
   const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
   std::string text = subject(prediction) + '\n';
@@ -91,6 +100,7 @@ std::string text_of(const Prediction& prediction, unsigned columns) {
 }
 
 std::string json_of(const Prediction& prediction) {
+  if (prediction.sectors) return global_json_of(prediction);
   const banks::Cost& cost = prediction.cost;
   const banks::Rule& rule = *banks::find_rule(*prediction.architecture, prediction.operation, prediction.width);
   nlohmann::ordered_json lane_groups = nlohmann::ordered_json::array();
