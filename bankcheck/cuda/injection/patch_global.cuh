@@ -55,7 +55,7 @@ __device__ __forceinline__ void count_sectors(const LaunchSlot* launch, uint64_t
   const uint32_t together = __match_any_sync(mask, line);
   const uint32_t high = __ballot_sync(mask, sector & 2), low = __ballot_sync(mask, sector & 1);
   uint32_t fresh = 0;
-  if (lane == __ffs(together) - 1) {
+  if (lane == uint32_t(__ffs(together)) - 1) {
     const uint32_t sectors = ((together & ~high & ~low) != 0 ? 1 : 0) | ((together & ~high & low) != 0 ? 2 : 0) |
                              ((together & high & ~low) != 0 ? 4 : 0) | ((together & high & low) != 0 ? 8 : 0);
     fresh = touch(table, line, (access != writes ? sectors << READ_SHIFT : 0) | (access != reads ? sectors : 0));
@@ -69,7 +69,7 @@ __device__ __forceinline__ void count_sectors(const LaunchSlot* launch, uint64_t
     const uint32_t sectors = __popc(__ballot_sync(mask, mine & 1)) + 2 * __popc(__ballot_sync(mask, mine & 2)) +
                              4 * __popc(__ballot_sync(mask, mine & 4));
     const uint32_t what = pack_what(read ? AccessSource::sectors_read : AccessSource::sectors_written, 0, 0);
-    if (lane == __ffs(mask) - 1) count_in_half(launch, pc, 0, what, sectors);
+    if (lane == uint32_t(__ffs(mask)) - 1) count_in_half(launch, pc, 0, what, sectors);
   }
 }
 
@@ -77,7 +77,7 @@ __device__ __forceinline__ void count_sectors(const LaunchSlot* launch, uint64_t
 __device__ __forceinline__ void count_global_cost(LaunchSlot* launch, uint64_t pc, uint64_t address, uint32_t what,
                                                   uint32_t mask, uint32_t lane) {
   const GlobalCost cost = global_cost(address, what >> 16 & 0xff, mask, lane);
-  if (lane != __ffs(mask) - 1) return;
+  if (lane != uint32_t(__ffs(mask)) - 1) return;
   const uint32_t packed = pack_cost({uint32_t(__popc(mask)), cost.lines, cost.sectors, cost.elements});
   if (!count_in_half(launch, pc, packed, what | COSTED, 1)) increment(uint64_t(&launch->global_lost));
 }
@@ -127,7 +127,10 @@ __device__ __forceinline__ void count_global(LaunchSlot* launch, uint64_t pc, ui
   }
   if (has_pattern) {
     const uint64_t key = key_of(launch, pc, mask, what, hash);
-    if (count_known(launch, key, lane == leader)) return;
+    if (__all_sync(mask, load_cached(key_address(launch, first_slot(launch, key))) == key)) {  // nearly always
+      if (lane == leader) count(launch, first_slot(launch, key), 1);
+      return;
+    }
     uint32_t index = NO_ROOM;
     if (lane == leader) index = insert_global(launch, key, pc, mask, what, of_instruction);
     index = __shfl_sync(mask, index, leader);

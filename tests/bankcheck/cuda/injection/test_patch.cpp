@@ -1,0 +1,263 @@
+// The patch for global memory, with the emulator as the GPU: patterns, costs and sectors in the table.
+#include <bankwise/emulator/cuda.hpp>
+
+#include <random>
+#include <set>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/banks/sectors.hpp>
+#include <bankwise/trace/trace.hpp>
+#include "tests/catch_any.hpp"
+
+namespace {
+
+// What patch_instructions.cuh has in PTX.
+unsigned current_launch = 0;
+
+template <class T>
+__device__ T* at(std::uint64_t address) {
+  return reinterpret_cast<T*>(std::uintptr_t(address));
+}
+__device__ std::uint64_t load_cached(std::uint64_t address) { return *at<std::uint64_t>(address); }
+__device__ std::uint64_t load_current(std::uint64_t address) { return *at<std::uint64_t>(address); }
+__device__ std::uint32_t load_cached_word(std::uint64_t address) { return *at<std::uint32_t>(address); }
+__device__ std::uint32_t load_current_word(std::uint64_t address) { return *at<std::uint32_t>(address); }
+__device__ std::uint64_t compare_and_swap(std::uint64_t address, std::uint64_t expected, std::uint64_t desired) {
+  return atomicCAS(at<unsigned long long>(address), expected, desired);
+}
+__device__ std::uint32_t compare_and_swap_word(std::uint64_t address, std::uint32_t expected, std::uint32_t desired) {
+  return atomicCAS(at<unsigned>(address), expected, desired);
+}
+__device__ void increment(std::uint64_t address, std::uint64_t by = 1) {
+  atomicAdd(at<unsigned long long>(address), by);
+}
+__device__ std::uint32_t take_number(std::uint64_t address) { return atomicAdd(at<unsigned>(address), 1U); }
+__device__ void tell_host(std::uint64_t address, std::uint32_t value) { *at<std::uint32_t>(address) = value; }
+__device__ std::uint32_t lane_number() { return threadIdx.x % 32; }
+__device__ std::uint32_t multiprocessor_number() { return blockIdx.x; }
+__device__ std::uint32_t launch_number() { return current_launch; }
+
+}  // namespace
+
+#define BANKWISE_PATCH_INSTRUCTIONS
+#include "bankcheck/cuda/injection/patch_global.cuh"
+
+using namespace bankwise;
+
+namespace {
+
+/// A table in the emulator's memory, and a launch slot for it.
+struct Table {
+  explicit Table(std::uint32_t capacity, unsigned touched_exponent = 20)
+      : slots(2 * (capacity + cost_entries(capacity))),
+        memory(sizeof(TableHeader) / 8 + std::size_t{slots} * (1 + COUNT_SHARDS)),
+        entries(capacity + cost_entries(capacity) + 2 * SPARE_ENTRIES),
+        touched((std::size_t{1} << touched_exponent) + 64) {
+    const auto address = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+    launch.header = address(memory.data());
+    launch.entries = address(entries.data());
+    launch.fill = address(&fill);
+    launch.touched = (address(touched.data()) + 255) / 256 * 256 + touched_exponent;
+    launch.slots = slots;
+    launch.capacity = capacity;
+    launch.threshold = ALL_BLOCKS;
+  }
+  const TableHeader& header() const { return *reinterpret_cast<const TableHeader*>(memory.data()); }
+  std::uint64_t count_of(const PatternEntry& entry) const {
+    const std::uint64_t* const counts = memory.data() + sizeof(TableHeader) / 8 + slots;
+    std::uint64_t count = 0;
+    for (std::uint32_t shard = 0; shard < COUNT_SHARDS; ++shard)
+      count += counts[std::size_t{shard} * slots + entry.slot];
+    return count;
+  }
+  const PatternEntry* costs() const { return entries.data() + launch.capacity + SPARE_ENTRIES; }
+
+  std::uint32_t slots, fill = 0;
+  std::vector<std::uint64_t> memory;
+  std::vector<PatternEntry> entries;
+  std::vector<std::uint32_t> touched;
+  LaunchSlot launch{};
+};
+
+/// Each block is a warp that makes one access.
+struct Asked {
+  std::uint64_t addresses[32];
+  std::uint32_t mask;
+};
+__global__ void access_all(LaunchSlot* launch, const Asked* accesses, unsigned flags) {
+  const Asked& asked = accesses[blockIdx.x];
+  if ((asked.mask >> threadIdx.x & 1) == 0) return;
+  count_global(launch, 0x1230, asked.addresses[threadIdx.x], pack_what(AccessSource::global, 4, flags),
+               direction(flags), asked.mask);
+}
+
+constexpr unsigned LOADS = 1, STORES = 2, ATOMICS = 3;  // flags
+
+void launch(Table& table, const std::vector<Asked>& accesses, unsigned flags) {
+  ++current_launch;
+  emulate(access_all, {.grid = {unsigned(accesses.size())}, .block = {32}}, &table.launch, accesses.data(), flags);
+}
+
+/// Lane l at `base` + `step` * l, in the lanes of `mask`.
+Asked in_steps(std::uint64_t base, std::int64_t step, std::uint32_t mask = 0xffffffff) {
+  Asked asked{.addresses = {}, .mask = mask};
+  for (unsigned lane = 0; lane < 32; ++lane) asked.addresses[lane] = base + std::uint64_t(step * int(lane));
+  return asked;
+}
+
+/// Words of `bytes` bytes from `base` on, in any order.
+Asked random_words(std::mt19937& random, std::uint64_t base, unsigned bytes) {
+  Asked asked{.addresses = {}, .mask = random() % 3 == 0 ? std::uint32_t(random()) | 16 : 0xffffffff};
+  for (std::uint64_t& address : asked.addresses) address = base + random() % (bytes / 4) * 4;
+  return asked;
+}
+
+constexpr std::uint64_t BASE = 0x7f0000000000;
+
+/// By the model, which takes addresses of 32 bits.
+banks::SectorTally expected_of(const std::vector<Asked>& accesses) {
+  banks::SectorTally tally;
+  for (const Asked& asked : accesses) {
+    const auto offsets = trace::relative_to_line(asked.mask, asked.addresses);
+    const auto cost =
+        banks::sectors(*banks::find_architecture("sm_90"), {banks::Operation::load, 4, asked.mask, offsets});
+    tally.add(asked.mask, &*cost);
+  }
+  return tally;
+}
+
+/// What the table has, patterns by the model.
+banks::SectorTally tally_of(const Table& table) {
+  banks::SectorTally tally;
+  for (std::uint32_t i = 0; i < table.header().used; ++i) {
+    const PatternEntry& entry = table.entries[i];
+    std::uint64_t addresses[32];
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      addresses[lane] = BASE + std::uint64_t(std::int64_t{std::int32_t(entry.addresses[lane])});
+    }
+    const auto offsets = trace::relative_to_line(entry.mask, addresses);
+    const auto cost =
+        banks::sectors(*banks::find_architecture("sm_90"), {banks::Operation::load, 4, entry.mask, offsets});
+    tally.add(entry.mask, &*cost, table.count_of(entry));
+  }
+  for (std::uint32_t i = 0; i < table.header().costs_used; ++i) {
+    const PatternEntry& entry = table.costs()[i];
+    if ((entry.what & COSTED) == 0) continue;
+    const PackedCost cost = unpack_cost(entry.mask);
+    const banks::SectorCost sectors{cost.passes, (cost.lane_passes * 4 + 31) / 32, cost.ideal, cost.lane_passes * 4};
+    tally.add((std::uint64_t{1} << cost.lanes) - 1, &sectors, table.count_of(entry));
+  }
+  return tally;
+}
+
+/// Sectors of a source in the table.
+std::uint64_t sectors_in(const Table& table, AccessSource source) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < table.header().costs_used; ++i) {
+    const PatternEntry& entry = table.costs()[i];
+    if (entry.what == pack_what(source, 0, 0)) sum += table.count_of(entry);
+  }
+  return sum;
+}
+
+void add_sectors(const std::vector<Asked>& accesses, std::set<std::uint64_t>& sectors) {
+  for (const Asked& asked : accesses) {
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((asked.mask >> lane & 1) != 0) sectors.insert(asked.addresses[lane] / 32);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cuda/injection/patch/equal_accesses_are_one") {
+  Table table(1000);
+  std::vector<Asked> accesses;
+  for (unsigned i = 0; i < 20; ++i) {
+    const std::uint64_t base = BASE + (std::uint64_t{i} << 12);
+    accesses.push_back(in_steps(base + 8, 4));
+    accesses.push_back(in_steps(base, 256, 0x00aaaaaa));
+    accesses.push_back(in_steps(base + 4096, -4));
+    Asked squares = in_steps(base, 0);
+    for (unsigned lane = 0; lane < 32; ++lane) squares.addresses[lane] += 4 * (lane * lane % 33);
+    accesses.push_back(squares);
+  }
+  launch(table, accesses, LOADS);
+  CHECK(table.header().used == 4);
+  CHECK(table.header().global_used == 4);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const PatternEntry& entry = table.entries[i];
+    CHECK(table.count_of(entry) == 20);
+    CHECK(entry.pc == 0x1230);
+    if (entry.mask == 0x00aaaaaa) CHECK(entry.addresses[3] == 3 * 256 - 256);  // from the line of lane 1
+    if (entry.addresses[1] == std::uint32_t(-4)) CHECK(entry.addresses[31] == std::uint32_t(-124));
+  }
+  CHECK(tally_of(table) == expected_of(accesses));
+}
+
+TEST_CASE("cuda/injection/patch/every_access_is_counted_once") {
+  std::mt19937 random(11);
+  std::vector<Asked> accesses;
+  for (unsigned i = 0; i < 1500; ++i) {
+    const std::uint64_t base = BASE + random() % 64 * 4;
+    accesses.push_back(in_steps(base, std::int64_t(random() % 64) * 4 - 128, random() | 1U));
+    accesses.push_back(random_words(random, base, 1U << (5 + random() % 16)));
+    // Distances that do not fit into 32 bits, and those whose products do not.
+    accesses.push_back(in_steps(base, std::int64_t{1} << (20 + random() % 12)));
+  }
+  const banks::SectorTally expected = expected_of(accesses);
+  for (const std::uint32_t capacity : {100U, 4000U, 100000U}) {
+    Table table(capacity);
+    launch(table, accesses, LOADS);
+    CHECK(table.launch.global_lost == 0);
+    CHECK(tally_of(table) == expected);
+    // The others are costed: this instruction has shown enough.
+    CHECK(table.header().global_used >= std::min(capacity / 2, PATTERNS_OF_INSTRUCTION));
+    CHECK(table.header().global_used < std::min(capacity / 2, PATTERNS_OF_INSTRUCTION) + 64);
+    CHECK(table.header().costs_used > 0);
+  }
+}
+
+TEST_CASE("cuda/injection/patch/different_sectors_of_launch") {
+  std::mt19937 random(12);
+  Table table(10000);
+  std::uint64_t read = 0, written = 0;
+  for (unsigned number = 0; number < 6; ++number) {
+    const unsigned flags = number % 3 == 0 ? LOADS : number % 3 == 1 ? STORES : ATOMICS;
+    std::vector<Asked> accesses;
+    for (unsigned i = 0; i < 500; ++i) {
+      accesses.push_back(random_words(random, BASE, 1 << 15));
+      accesses.push_back(in_steps(BASE + (1 << 20) + random() % 100 * 128, 4));
+    }
+    launch(table, accesses, flags);
+    std::set<std::uint64_t> sectors;
+    add_sectors(accesses, sectors);
+    if (flags != STORES) read += sectors.size();
+    if (flags != LOADS) written += sectors.size();
+    CHECK(sectors_in(table, AccessSource::sectors_read) == read);
+    CHECK(sectors_in(table, AccessSource::sectors_written) == written);
+  }
+  // A word for several lines: a lower bound. An earlier launch does not take words from a later one.
+  Table small(10000, 4);
+  std::vector<Asked> accesses;
+  for (unsigned i = 0; i < 64; ++i) accesses.push_back(in_steps(BASE + 128 * i, 4));
+  launch(small, accesses, LOADS);
+  CHECK(sectors_in(small, AccessSource::sectors_read) == 16 * 4);
+  current_launch -= 2;
+  launch(small, accesses, LOADS);
+  CHECK(sectors_in(small, AccessSource::sectors_read) == 16 * 4);
+  small.launch.touched = 0;
+  launch(small, accesses, STORES);
+  CHECK(sectors_in(small, AccessSource::sectors_written) == 0);
+}
+
+TEST_CASE("cuda/injection/patch/half_of_costs") {
+  // Costs of more kinds than their half has room for are lost, and counted.
+  Table table(100);
+  std::mt19937 random(13);
+  std::vector<Asked> accesses;
+  for (unsigned i = 0; i < 6000; ++i) accesses.push_back(random_words(random, BASE, 1U << (6 + random() % 10)));
+  launch(table, accesses, LOADS);
+  CHECK(table.header().global_costs <= MIN_COST_ENTRIES / 2 + 64);
+  CHECK(tally_of(table).accesses + table.launch.global_lost == accesses.size());
+}
