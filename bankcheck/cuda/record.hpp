@@ -79,8 +79,8 @@ struct RecordedCost {
   std::uint64_t count = 0;
 };
 
-/// What has no lanes: bulk copies, TMA, wgmma; and "sectors_read" and "sectors_written", the sectors of global memory that
-/// the instruction was the first of its launch to read or to write, at least.
+/// What has no lanes: bulk copies, TMA, wgmma; and "sectors_read" and "sectors_written", the sectors of global memory
+/// that the instruction was the first of its launch to read or to write, at least.
 struct BulkCopies {
   std::uint64_t pc = 0, count = 0;
   std::string kind;
@@ -129,8 +129,8 @@ struct Resolved {
 /// bank model has no operation for (remote shared memory, an atomic of unknown opcode), bulk copies, TMA and wgmma are
 /// left out and counted. A cubin that cannot be read, a record that is cut short and errors of the library are errors
 /// of the trace. Patterns beyond the bound of trace::Builder are costed on `architectures`. Accesses that the GPU has
-/// costed are excess on its own architecture, and on those of `architectures` that have the same rule. TMA and bulk copies
-/// are left out of global memory, too.
+/// costed are excess on its own architecture, and on those of `architectures` that have the same rule. TMA and bulk
+/// copies are left out of global memory, too.
 Resolved resolve(const std::vector<ProcessRecord>& records,
                  const std::vector<const banks::Architecture*>& architectures,
                  const std::map<std::string, trace::KernelTime>& times = {});

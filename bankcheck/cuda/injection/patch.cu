@@ -1,6 +1,6 @@
-// What NVIDIA's Compute Sanitizer library inserts before each instruction that accesses shared or global memory: counts
-// the access's pattern (instruction, active lanes, addresses) in the table of device_table.hpp, or its cost if the table
-// is full.
+// What NVIDIA's Compute Sanitizer library inserts before each instruction that accesses shared or global memory:
+// counts the access's pattern (instruction, active lanes, addresses) in the table of device_table.hpp, or its cost if
+// the table is full.
 //
 // Compiled with `nvcc --compile-as-tools-patch`, which leaves about 16 registers and allows no `redux`. All lanes of
 // the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
