@@ -80,48 +80,48 @@ struct Table {
 };
 
 /// Each block is a warp that makes one access.
-struct Asked {
+struct WarpAddresses {
   std::uint64_t addresses[32];
   std::uint32_t mask;
 };
-__global__ void access_all(LaunchSlot* launch, const Asked* accesses, unsigned flags) {
-  const Asked& asked = accesses[blockIdx.x];
-  if ((asked.mask >> threadIdx.x & 1) == 0) return;
-  count_global(launch, 0x1230, asked.addresses[threadIdx.x], pack_what(AccessSource::global, 4, flags),
-               direction(flags), asked.mask);
+__global__ void access_all(LaunchSlot* launch, const WarpAddresses* accesses, unsigned flags) {
+  const WarpAddresses& access = accesses[blockIdx.x];
+  if ((access.mask >> threadIdx.x & 1) == 0) return;
+  count_global(launch, 0x1230, access.addresses[threadIdx.x], pack_what(AccessSource::global, 4, flags),
+               direction(flags), access.mask);
 }
 
 constexpr unsigned LOADS = 1, STORES = 2, ATOMICS = 3;  // flags
 
-void launch(Table& table, const std::vector<Asked>& accesses, unsigned flags) {
+void launch(Table& table, const std::vector<WarpAddresses>& accesses, unsigned flags) {
   ++current_launch;
   emulate(access_all, {.grid = {unsigned(accesses.size())}, .block = {32}}, &table.launch, accesses.data(), flags);
 }
 
 /// Lane l at `base` + `step` * l, in the lanes of `mask`.
-Asked in_steps(std::uint64_t base, std::int64_t step, std::uint32_t mask = 0xffffffff) {
-  Asked asked{.addresses = {}, .mask = mask};
-  for (unsigned lane = 0; lane < 32; ++lane) asked.addresses[lane] = base + std::uint64_t(step * int(lane));
-  return asked;
+WarpAddresses in_steps(std::uint64_t base, std::int64_t step, std::uint32_t mask = 0xffffffff) {
+  WarpAddresses access{.addresses = {}, .mask = mask};
+  for (unsigned lane = 0; lane < 32; ++lane) access.addresses[lane] = base + std::uint64_t(step * int(lane));
+  return access;
 }
 
 /// Words of `bytes` bytes from `base` on, in any order.
-Asked random_words(std::mt19937& random, std::uint64_t base, unsigned bytes) {
-  Asked asked{.addresses = {}, .mask = random() % 3 == 0 ? std::uint32_t(random()) | 16 : 0xffffffff};
-  for (std::uint64_t& address : asked.addresses) address = base + random() % (bytes / 4) * 4;
-  return asked;
+WarpAddresses random_words(std::mt19937& random, std::uint64_t base, unsigned bytes) {
+  WarpAddresses access{.addresses = {}, .mask = random() % 3 == 0 ? std::uint32_t(random()) | 16 : 0xffffffff};
+  for (std::uint64_t& address : access.addresses) address = base + random() % (bytes / 4) * 4;
+  return access;
 }
 
 constexpr std::uint64_t BASE = 0x7f0000000000;
 
 /// By the model, which takes addresses of 32 bits.
-banks::SectorTally expected_of(const std::vector<Asked>& accesses) {
+banks::SectorTally expected_of(const std::vector<WarpAddresses>& accesses) {
   banks::SectorTally tally;
-  for (const Asked& asked : accesses) {
-    const auto offsets = trace::relative_to_line(asked.mask, asked.addresses);
+  for (const WarpAddresses& access : accesses) {
+    const auto offsets = trace::relative_to_line(access.mask, access.addresses);
     const auto cost =
-        banks::sectors(*banks::find_architecture("sm_90"), {banks::Operation::load, 4, asked.mask, offsets});
-    tally.add(asked.mask, &*cost);
+        banks::sectors(*banks::find_architecture("sm_90"), {banks::Operation::load, 4, access.mask, offsets});
+    tally.add(access.mask, &*cost);
   }
   return tally;
 }
@@ -160,10 +160,10 @@ std::uint64_t sectors_in(const Table& table, AccessSource source) {
   return sum;
 }
 
-void add_sectors(const std::vector<Asked>& accesses, std::set<std::uint64_t>& sectors) {
-  for (const Asked& asked : accesses) {
+void add_sectors(const std::vector<WarpAddresses>& accesses, std::set<std::uint64_t>& sectors) {
+  for (const WarpAddresses& access : accesses) {
     for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((asked.mask >> lane & 1) != 0) sectors.insert(asked.addresses[lane] / 32);
+      if ((access.mask >> lane & 1) != 0) sectors.insert(access.addresses[lane] / 32);
     }
   }
 }
@@ -172,13 +172,13 @@ void add_sectors(const std::vector<Asked>& accesses, std::set<std::uint64_t>& se
 
 TEST_CASE("cuda/injection/patch/equal_accesses_are_one") {
   Table table(1000);
-  std::vector<Asked> accesses;
+  std::vector<WarpAddresses> accesses;
   for (unsigned i = 0; i < 20; ++i) {
     const std::uint64_t base = BASE + (std::uint64_t{i} << 12);
     accesses.push_back(in_steps(base + 8, 4));
     accesses.push_back(in_steps(base, 256, 0x00aaaaaa));
     accesses.push_back(in_steps(base + 4096, -4));
-    Asked squares = in_steps(base, 0);
+    WarpAddresses squares = in_steps(base, 0);
     for (unsigned lane = 0; lane < 32; ++lane) squares.addresses[lane] += 4 * (lane * lane % 33);
     accesses.push_back(squares);
   }
@@ -197,7 +197,7 @@ TEST_CASE("cuda/injection/patch/equal_accesses_are_one") {
 
 TEST_CASE("cuda/injection/patch/every_access_is_counted_once") {
   std::mt19937 random(11);
-  std::vector<Asked> accesses;
+  std::vector<WarpAddresses> accesses;
   for (unsigned i = 0; i < 1500; ++i) {
     const std::uint64_t base = BASE + random() % 64 * 4;
     accesses.push_back(in_steps(base, std::int64_t(random() % 64) * 4 - 128, random() | 1U));
@@ -224,7 +224,7 @@ TEST_CASE("cuda/injection/patch/different_sectors_of_launch") {
   std::uint64_t read = 0, written = 0;
   for (unsigned number = 0; number < 6; ++number) {
     const unsigned flags = number % 3 == 0 ? LOADS : number % 3 == 1 ? STORES : ATOMICS;
-    std::vector<Asked> accesses;
+    std::vector<WarpAddresses> accesses;
     for (unsigned i = 0; i < 500; ++i) {
       accesses.push_back(random_words(random, BASE, 1 << 15));
       accesses.push_back(in_steps(BASE + (1 << 20) + random() % 100 * 128, 4));
@@ -239,7 +239,7 @@ TEST_CASE("cuda/injection/patch/different_sectors_of_launch") {
   }
   // A word for several lines: a lower bound. An earlier launch does not take words from a later one.
   Table small(10000, 4);
-  std::vector<Asked> accesses;
+  std::vector<WarpAddresses> accesses;
   for (unsigned i = 0; i < 64; ++i) accesses.push_back(in_steps(BASE + 128 * i, 4));
   launch(small, accesses, LOADS);
   CHECK(sectors_in(small, AccessSource::sectors_read) == 16 * 4);
@@ -255,7 +255,7 @@ TEST_CASE("cuda/injection/patch/half_of_costs") {
   // Costs of more kinds than their half has room for are lost, and counted.
   Table table(100);
   std::mt19937 random(13);
-  std::vector<Asked> accesses;
+  std::vector<WarpAddresses> accesses;
   for (unsigned i = 0; i < 6000; ++i) accesses.push_back(random_words(random, BASE, 1U << (6 + random() % 10)));
   launch(table, accesses, LOADS);
   CHECK(table.header().global_costs <= MIN_COST_ENTRIES / 2 + 64);
