@@ -119,7 +119,7 @@ TEST_CASE("cuda/failures/refused_library_or_device") {
   const std::pair<const char*, const char*> refusals[]{
       {"sanitizerSubscribe", "sanitizerSubscribe failed: fake: "},
       {"sanitizerAddPatches", "sanitizerAddPatches failed: fake: "},
-      {"sanitizerPatchInstructions", "sanitizerPatchInstructions for accesses to shared memory failed: fake: "},
+      {"sanitizerPatchInstructions", "sanitizerPatchInstructions for accesses to global memory failed: fake: "},
       {"sanitizerPatchModule", "sanitizerPatchModule failed: fake: "},
       {"sanitizerAlloc", "sanitizerAlloc failed: fake: "},
       {"sanitizerMemcpyDeviceToHost", "sanitizerMemcpyDeviceToHost failed: fake: "}};
