@@ -1,7 +1,7 @@
 // Instructions of the GPU that CUDA C++ exposes no intrinsic for. For patch_table.cuh.
 #pragma once
 
-#include <stdint.h>
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers): device code, which has no namespace std
 
 namespace {
 
