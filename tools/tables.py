@@ -17,7 +17,8 @@ import sys
 from functools import partial
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
-import ranks  # noqa: I001
+import bounds  # noqa: I001
+import ranks
 from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, WAYS, fastest, markdown, report, rows, size_text, sizes, software
 from reports import block_counters, csv_rows, limits, model_totals, traffic, write_or_check
 from targets import target_table
@@ -310,6 +311,8 @@ TABLES = {
     "targets": target_table,
     "conflicts": conflict_table,
     "block": block_table,
+    "bounds": bounds.summary_table,
+    "bounds_of_pairs": bounds.pair_table,
     "memory": memory_table,
     "watched": watched_table,
     "different": different_table,

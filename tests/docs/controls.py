@@ -69,6 +69,33 @@ def cpu_results(root: Path) -> None:
     assert re.search(r"reduction `chunked`, PoCL .* \| 0\.90 × OpenMP at 2¹ elements \| yes \|", page)
 
 
+def bounds(root: Path) -> None:
+    """A case study with bounds, and a program: a kernel with conflicts, one without, and one that was not timed."""
+    path = root / "docs/results" / DEVICE / "transpose.block.json"
+    report = json.loads(path.read_text())
+    for row in (row for row in report["results"] if row["time_median_s"]):
+        row |= {"bound": 20.0, "shared_busy": 0.5, "least_time_s": row["time_median_s"] / 2}
+    path.write_text(json.dumps(report))
+    kernels = []
+    for name, bound in (("k<int>(int*)", 3), ("j(int*)", None)):
+        pipes = [{"pipe": "DRAM", "least_ns": 500, "busy": 0.3}, {"pipe": "shared memory", "least_ns": 200, "busy": 0.1}]
+        busy = {"bound": {"without_conflicts": bound, "without_extra_sectors": None}, "busy": {"pipes": pipes}}
+        kernels.append({"kernel": name, "time": {"launches": 5}, "architectures": [busy]})
+    (root / "json").mkdir(exist_ok=True)
+    (root / "json/p.before.json").write_text(json.dumps({"kernels": kernels}))
+    pair = {"program": "p", "kind": "conflicts", "before_ns": 300, "after_ns": 200, "noise": 0.01}
+    times = [pair | {"pair": f"p:{name}", "kernel": name, "kernel_after": "j"} for name in ("k", "j", "i")]
+    (root / "pairs_times.json").write_text(json.dumps(times))
+    done = subprocess.run([sys.executable, root / "tools/bounds.py", path.parent, root], capture_output=True, text=True, check=True)
+    rows = {",".join(line.split(",")[:2]): ",".join([line.split(",")[2], *line.split(",")[6:]]) for line in done.stdout.splitlines()}
+    assert rows["transpose: tile32 -> tile32_padded,block cuda"] == "conflicts,0.5000,20.0000,13.9857,1.4300"
+    assert rows["transpose: swizzled -> vectorized,block cuda"] == "other,0.5000,2.1264,1.0632,2.0000"
+    assert rows["p:k,program"] == "conflicts,0.1333,3.0000,1.5000,2.0000"
+    assert rows["p:j,program"] == "other,0.1333,3.0000,1.5000,2.0000"  # 300 ns and 500 ns of DRAM in five launches
+    assert rows["p:i,program"] == "other,,3.0000,1.5000,2.0000"
+    assert "reduction: naive -> packed, block cuda" in done.stderr
+
+
 def no_matplotlib(root: Path) -> None:
     (root / "tools/matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')\n")
 
@@ -90,6 +117,8 @@ CONTROLS = (
     ("tables.py --check", slower(f"{SEVERAL}/ranks.json", "cyclic"), 1, "docs/several_gpus.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/bankcheck_cuda.csv", r"(_naive,ld,1),\d+", r"\1,7"), 1, "docs/checking_cuda.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/limits.csv", r"transpose_tma,(\d+),\d", r"transpose_tma,\1,1"), 1, "docs/limits.md"),
+    ("tables.py --check", edit(f"docs/results/{DEVICE}/bounds.csv", r"(naive -> padded,memory cuda,.*),", r"\1,9"), 1, "docs/limits.md"),
+    ("tables.py", bounds, 0, ""),
     ("tables.py --check", edit("docs/results/README.md", r"\| (yes|stretch|no) \|", "| of course |"), 1, "docs/results/README.md"),
     ("tables.py --check", cpu_results, 0, ""),
     ("plots.py --check", nothing, 0, ""),
@@ -112,7 +141,7 @@ CONTROLS = (
 )
 
 
-CREATED = ("docs/results/pocl_epyc/cpu_shaped.json", "tools/matplotlib.py", NEW_ROOM)
+CREATED = ("json/p.before.json", "pairs_times.json", "docs/results/pocl_epyc/cpu_shaped.json", "tools/matplotlib.py", NEW_ROOM)
 
 
 def modified(path: Path) -> int | None:
