@@ -201,7 +201,7 @@ def reported_sectors(bankcheck: str, command: list) -> dict:
     """By kernel and kind: sectors of global memory; `None`: some accesses have no cost."""
     found = {}
     for kernel in report_of(bankcheck, ["--memory", "shared,global"], command)["kernels"]:
-        for line in kernel.get("global_lines", []):
+        for line in kernel["architectures"][0]["global_lines"] or ():
             key = base_name(kernel["kernel"]), KIND_OF.get(line["operation"], line["operation"])
             known = line.get("sectors") is not None and not line.get("unknown") and found.get(key, 0) is not None
             found[key] = found.get(key, 0) + line["sectors"] if known else None
