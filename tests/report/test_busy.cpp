@@ -188,15 +188,28 @@ TEST_CASE("report/busy/bound_at_least_1") {
 
 TEST_CASE("report/busy/bound_of_global_memory") {
   const Work before{.sectors = 1100, .sectors_read = 100}, after{.sectors = 100, .sectors_read = 100};
-  // Each of 1000 sectors: a cycle of one in ten multiprocessors, 32 bytes of L2, 64 bytes of DRAM.
+  // Each of 1000 sectors: a cycle of one in ten multiprocessors, 64 bytes of L2, 192 bytes of DRAM.
   // Without a grid each multiprocessor has one warp, which waits 1.25 cycles more.
-  const double saved = 1000 * ((1 + 1.25) / 10.0 + 32 / 320.0 + 64 / 64.0);
+  const double saved = 1000 * ((1 + 1.25) / 10.0 + 64 / 320.0 + 192 / 64.0);
   CHECK(most_saved_ns(before, after, ten()) == Approx(saved));
   // A single multiprocessor gets a sector per cycle from the L2 cache, however fast that is.
   CHECK(most_saved_ns({.sectors = 100, .grids = {{.blocks = 1, .threads = 64}}}, {}, ten()) ==
-        Approx(100 * (1 + 1.25 / 2 + 1 + 64 / 64.0)));
-  CHECK(most_speedup(before, after, ten(), 3000) == Approx(3000 / (3000 - saved)));
+        Approx(100 * (1 + 1.25 / 2 + 1 + 192 / 64.0)));
+  CHECK(most_speedup(before, after, ten(), 5000) == Approx(5000 / (5000 - saved)));
   CHECK(most_speedup(before, after, ten(), 1000) == Approx(1000 / 10.0));  // the L2 cache has to deliver 100 sectors
+}
+
+TEST_CASE("report/busy/sectors_that_fit_into_the_l2") {
+  // 50 sectors fill half of the cache: each comes from DRAM once.
+  const Work before{.sectors = 1050, .sectors_read = 30, .sectors_written = 20}, after{.sectors = 50};
+  const double in_caches = 1000 * ((1 + 1.25) / 10.0 + 64 / 320.0);
+  CHECK(most_saved_ns(before, after, ten()) == Approx(in_caches + 50 * 192 / 64.0));
+  CHECK(most_share(0, 1000, before, ten(), 1000) == Approx((in_caches + 150) / 1000));
+  Work larger = before;
+  larger.sectors_read = 31;
+  CHECK(most_saved_ns(larger, after, ten()) == Approx(in_caches + 1000 * 192 / 64.0));
+  larger.grids = {{.blocks = 10, .threads = 32, .launches = 2}};  // each launch touches half
+  CHECK(most_saved_ns(larger, after, ten()) == Approx(in_caches + 51 * 192 / 64.0));
 }
 
 TEST_CASE("report/busy/share_of_a_line") {
@@ -254,12 +267,13 @@ TEST_CASE("report/busy/work_of_a_trace") {
   trace::Report report;
   report.all = {.passes = 100, .ideal = 30, .conflicts = 70};
   report.global_lines = {
-      {.operation = banks::Operation::load, .costs = {.sectors = 320, .ideal = 40, .bytes = 32 * 40}},
+      {.operation = banks::Operation::load, .costs = {.sectors = 320, .ideal = 40, .lines = 160, .bytes = 32 * 40}},
       {.operation = banks::Operation::cp_async, .costs = {.sectors = 4, .ideal = 4, .bytes = 0}},
-      {.operation = banks::Operation::atomic, .costs = {.sectors = 64, .ideal = 8, .bytes = 32 * 100}}};
+      {.operation = banks::Operation::atomic, .costs = {.sectors = 64, .ideal = 8, .lines = 20, .bytes = 32 * 100}}};
   const Work work = work_of(kernel, report);
   CHECK(work.passes == 100);
   CHECK(work.sectors == 320 + 4 + 64);
+  CHECK(work.cache_lines == 160);
   CHECK(work.stored_sectors == 64);
   CHECK(work.sectors_read == 50);
   REQUIRE(work.grids.size() == 1);
@@ -271,6 +285,7 @@ TEST_CASE("report/busy/work_of_a_trace") {
   const Work fewest = work_of(kernel, report, Change::fewest_sectors);
   CHECK(fewest.passes == 100);
   CHECK(fewest.sectors == 40 + 4 + 8);
+  CHECK(fewest.cache_lines == 0);
   CHECK(fewest.stored_sectors == 8);
   CHECK(fewest.sectors_read == 40);     // what holds the bytes that are asked for
   CHECK(fewest.sectors_written == 40);  // all bytes are asked for

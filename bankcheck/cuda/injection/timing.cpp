@@ -204,8 +204,8 @@ class Timing {
     return line + ' ' + name + '\n';
   }
 
-  /// Notes the clocks, often at first, since programs may be short; and fetches finished records, so that a program that
-  /// crashes loses few.
+  /// Notes the clocks, often at first, since programs may be short; and fetches finished records, so that a program
+  /// that crashes loses few.
   void watch() {
     constexpr auto short_wait = std::chrono::milliseconds(2), long_wait = std::chrono::milliseconds(20);
     constexpr unsigned short_waits = 200, flush_after = 25;

@@ -124,8 +124,8 @@ class Session {
   /// written back during the next measurement, and be charged to it.
   void flush_caches();
 
-  /// Bytes per second at which the device reads `bytes` of memory, `rounds` times in one launch, past the L1 caches: the
-  /// best of five samples. If the L2 cache can hold them, it is that of the L2 cache.
+  /// Bytes per second at which the device reads `bytes` of memory, `rounds` times in one launch, past the L1 caches:
+  /// the best of five samples. If the L2 cache can hold them, it is that of the L2 cache.
   double read_bandwidth(std::uint64_t bytes, std::uint64_t rounds);
 
  private:

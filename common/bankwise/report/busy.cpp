@@ -7,7 +7,9 @@ namespace bankwise::report {
 namespace {
 
 // See the header for the sources.
-constexpr double l1_sectors_per_cycle = 4, l1_cycles_per_line = 1, dram_granule = 64;
+constexpr double l1_sectors_per_cycle = 4, l1_cycles_per_line = 1;
+constexpr double l2_bytes_of_sector = 2 * sector_bytes;  // that take as long at full bandwidth, at most
+constexpr double dram_bytes_of_sector = 3 * 64;          // likewise
 constexpr double path_cycles_per_pass = 1, path_cycles_per_sector = 1.25;  // beyond a cycle of the pipe
 
 /// Without empty launches. None: a warp in each multiprocessor.
@@ -117,9 +119,11 @@ Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Chan
   const bool no_conflicts = change == Change::no_conflicts || change == Change::no_conflicts_and_fewest_sectors;
   const bool fewest = change == Change::fewest_sectors || change == Change::no_conflicts_and_fewest_sectors;
   banks::SectorTally read, written;
+  std::uint64_t loaded_lines = 0;  // of other operations it is not known that a cache line takes a cycle
   for (const trace::GlobalLineReport& line : report.global_lines) {
     const bool reads = line.operation == banks::Operation::load || line.operation == banks::Operation::cp_async;
     (reads ? read : written).add(line.costs);
+    if (line.operation == banks::Operation::load) loaded_lines += line.costs.lines;
   }
   const auto sectors = [&](const banks::SectorTally& tally) { return scaled(fewest ? tally.ideal : tally.sectors); };
   const auto different = [&](std::uint64_t counted, const banks::SectorTally& tally) {
@@ -131,6 +135,7 @@ Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Chan
   Work work{.passes = scaled(report.all.*passes),
             .path_passes = path,
             .sectors = sectors(read) + sectors(written),
+            .cache_lines = fewest ? 0 : scaled(loaded_lines),
             .stored_sectors = sectors(written),
             .sectors_read = different(kernel.sectors_read, read),
             .sectors_written = different(kernel.sectors_written, written)};
@@ -192,7 +197,11 @@ std::optional<double> most_saved_ns(const Work& before, const Work& after, const
   if (sectors == 0) return saved;
   if (!gpu.l2 || !gpu.dram) return std::nullopt;
   saved += path_cycles_per_sector * path_ns(sectors, std::nullopt, before, gpu);
-  return saved + sectors * (cycle + std::max(cycle, sector_bytes / *gpu.l2) + dram_granule / *gpu.dram);
+  const auto touched = double(before.sectors_read + before.sectors_written);
+  const bool fits = touched > 0 && touched * sector_bytes <= double(launches_in(before)) * gpu.l2_bytes / 2;
+  const double from_dram = fits ? std::min(sectors, touched) : sectors;
+  return saved + sectors * (cycle + std::max(cycle, l2_bytes_of_sector / *gpu.l2)) +
+         from_dram * dram_bytes_of_sector / *gpu.dram;
 }
 
 std::optional<double> most_speedup(const Work& before, const Work& after, const GpuRates& gpu, double measured_ns) {
@@ -210,7 +219,11 @@ std::optional<double> most_speedup(const Work& before, const Work& after, const 
 
 std::optional<double> most_share(std::uint64_t conflicts, std::uint64_t excess_sectors, const Work& work,
                                  const GpuRates& gpu, double measured_ns) {
-  const Work line{.passes = conflicts, .sectors = excess_sectors, .grids = work.grids};
+  const Work line{.passes = conflicts,
+                  .sectors = excess_sectors,
+                  .sectors_read = work.sectors_read,
+                  .sectors_written = work.sectors_written,
+                  .grids = work.grids};
   const auto saved = most_saved_ns(line, {}, gpu);
   if (!saved || measured_ns <= 0) return std::nullopt;
   return std::min(1.0, *saved / measured_ns);

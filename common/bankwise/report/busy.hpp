@@ -8,8 +8,8 @@
 // - The L1 cache delivers at most four sectors of 32 bytes per cycle (128 bytes: NVIDIA's Volta tuning guide, "Unified
 //   Shared Memory/L1/Texture Cache"), all of one cache line (measured with clock64 on an H200: 32 warps whose lanes are
 //   16, 32, 64 and 128 bytes apart take 4, 8, 16 and 32 cycles for a load that hits).
-// - The L2 cache delivers each sector that a launch reads at least once: the L1 caches begin a launch empty. It receives
-//   each sector that an instruction stores, because the L1 cache writes through. To one multiprocessor it can deliver
+// - The L2 cache delivers each sector that a launch reads at least once: the L1 caches begin a launch empty. It
+//   receives each sector that an instruction stores, because the L1 cache writes through. To one multiprocessor it can deliver
 //   at least a sector per cycle (NVIDIA's whitepaper on the A100: 47 bytes if all multiprocessors ask).
 // - DRAM delivers what a launch reads, except for as many bytes as the L2 cache can hold from before, and receives what
 //   it writes, except for as many as the L2 cache can keep.
@@ -20,8 +20,8 @@
 // the path of one warp, in the blocks that the multiprocessor executes one after another. For sectors the second
 // number is 1.25 (likewise: a load of 32 cache lines that hit takes 119.9 cycles, of one 51.5).
 //
-// It is assumed that all threads of a kernel do equal work. If one block has all conflicts, the multiprocessor that runs
-// it is busier than these numbers say. The clock is assumed to be constant.
+// It is assumed that all threads of a kernel do equal work. If one block has all conflicts, the multiprocessor that
+// runs it is busier than these numbers say. The clock is assumed to be constant.
 #pragma once
 
 #include <array>
@@ -79,7 +79,7 @@ struct Work {
   std::uint64_t passes = 0;           ///< of shared memory
   std::optional<double> path_passes;  ///< path_of(); empty: the warps of a block have equal parts of `passes`
   std::uint64_t sectors = 0;          ///< of global memory, by all instructions
-  std::uint64_t cache_lines = 0;      ///< likewise, of 128 bytes; 0: not known
+  std::uint64_t cache_lines = 0;      ///< of 128 bytes, by loads; 0: not known
   std::uint64_t stored_sectors = 0;   ///< those of `sectors` that are written
   std::uint64_t sectors_read = 0;     ///< different ones of a launch, added up over the launches
   std::uint64_t sectors_written = 0;  ///< likewise
@@ -130,11 +130,14 @@ struct Busy {
 /// `measured_ns`: the time of all launches together; empty: not measured.
 Busy busy(const Work& work, const GpuRates& gpu, std::optional<double> measured_ns = std::nullopt);
 
-/// The most time that a change can save, in nanoseconds; empty if sectors are saved and a bandwidth is not known. A pass
-/// less saves a cycle, and one more on the path of a warp. A sector less saves at most a cycle of the L1 cache (the
-/// sector may be the only one of its cache line), 1.25 on the path of a warp, its transfer from L2, and two sectors of
-/// DRAM, which moves at least 64 bytes. These stages overlap, so they are rarely all saved. Contention of atomics for
-/// one address is not counted, nor are misses of the TLB, nor that a change may turn misses of a cache into hits, or
+/// The most time that a change can save, in nanoseconds; empty if sectors are saved and a bandwidth is not known. A
+/// pass less saves a cycle, and one more on the path of a warp. A sector less saves at most
+/// - a cycle of the L1 cache, because the sector may be the only one of its cache line; 1.25 more on a warp's path;
+/// - its transfer from L2, at half of the bandwidth that whole cache lines reach, and at least a cycle;
+/// - an access to DRAM, which moves at least 64 bytes, at a third of the bandwidth that successive ones reach. If all
+///   that a launch touches fits into half of the L2 cache, each sector comes from DRAM once, and no more are saved.
+/// The fractions are guesses on the safe side. These stages overlap, so they are rarely all saved. Contention of atomics
+/// for one address is not counted, nor are misses of the TLB, nor that a change may turn misses of a cache into hits, or
 /// let more blocks be resident. If `after` has no grids, it has those of `before`.
 std::optional<double> most_saved_ns(const Work& before, const Work& after, const GpuRates& gpu);
 
