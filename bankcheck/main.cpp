@@ -60,7 +60,8 @@ std::vector<Command> commands() {
       command("archs", "List the architectures, or their bank rules with the evidence for each", predict::declare_archs,
               predict::archs),
       command("predict",
-              "Predict the bank conflicts of shared-memory accesses: a CSV file of accesses, or an index formula",
+              "Predict the bank conflicts of shared-memory accesses, or the sectors of global ones: a CSV file of "
+              "accesses, or an index formula",
               predict::declare_predict, predict::predict),
       recording<opencl::Recorder>(
           "opencl",

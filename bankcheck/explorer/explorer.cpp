@@ -3,7 +3,8 @@
 //
 //   question  {"architecture", "operation", "width", "mask"?} with "index" and, if there are any, "declaration",
 //             "block" and "variables", or with "addresses", a byte offset for each lane, and "sources" for copies; with
-//             "fit", what bankcheck fit proposes; or {} for the list of architectures and operations
+//             "space": "global", an access to global memory; with "fit", what bankcheck fit proposes; or {} for the
+//             list of architectures and operations
 //   answer    what `bankcheck predict --json` prints, with "page", an object of what only the page shows; or
 //             {"error": one sentence, "field"}
 #include <fmt/format.h>
@@ -56,6 +57,20 @@ ordered_json pictures_of(const predict::Prediction& prediction) {
     pictures.push_back({{"title", lane_group.title}, {"banks", banks.banks}, {"collides", collisions}, {"rows", rows}});
   }
   return pictures;
+}
+
+/// Rows of four sectors, each with the lanes that touch it.
+ordered_json sectors_of(const predict::Prediction& prediction) {
+  ordered_json rows = ordered_json::array();
+  for (const predict::SectorRow& row : predict::sector_rows(*prediction.architecture, prediction.access())) {
+    ordered_json lanes = ordered_json::array();
+    for (const std::uint64_t mask : row.lanes) {
+      lanes.push_back(ordered_json::array());
+      banks::for_each_lane(mask, [&](unsigned lane) { lanes.back().push_back(lane); });
+    }
+    rows.push_back({{"first_byte", row.first_byte}, {"bytes", row.bytes}, {"lanes", lanes}});
+  }
+  return rows;
 }
 
 ordered_json selectable_names() {
@@ -149,11 +164,16 @@ ordered_json answer_to(const ordered_json& asked) {
     prediction = {architecture, code.index, *operation, typed->width, typed->mask, typed->addresses, {}};
     find_cost(prediction, space_of(asked));
   }
-  if (asked.contains("fit")) return fix_of(prediction, typed ? &*typed : nullptr, code);
+  if (asked.contains("fit") && !prediction.sectors) return fix_of(prediction, typed ? &*typed : nullptr, code);
   ordered_json json = ordered_json::parse(json_of(prediction));
-  json["page"] = {{"addresses", prediction.addresses},
-                  {"pictures", pictures_of(prediction)},
-                  {"table", table_of(prediction, typed ? &*typed : nullptr)}};
+  json["page"] = {{"addresses", prediction.addresses}};
+  if (prediction.sectors) {
+    json["page"]["pictures"] = ordered_json::array();
+    json["page"]["sectors"] = sectors_of(prediction);
+  } else {
+    json["page"]["pictures"] = pictures_of(prediction);
+    json["page"]["table"] = table_of(prediction, typed ? &*typed : nullptr);
+  }
   if (typed) {
     json["page"].update({{"name", typed->name},
                          {"type", typed->type},
@@ -163,7 +183,7 @@ ordered_json answer_to(const ordered_json& asked) {
                          {"outside", typed->outside},
                          {"block_hint", typed->block_hint}});
   }
-  if (asked.contains("svg")) json["page"]["svg"] = svg_of(prediction);
+  if (asked.contains("svg") && !prediction.sectors) json["page"]["svg"] = svg_of(prediction);
   return json;
 }
 

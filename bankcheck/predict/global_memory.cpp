@@ -114,6 +114,10 @@ std::string global_text_of(const Prediction& prediction, unsigned columns) {
                       cost.lines, support::plural(moved(prediction), "byte", "bytes"),
                       used_percent(cost.bytes, moved(prediction)));
   if (const std::string shape = shape_of(prediction); !shape.empty()) text += shape + '\n';
+  const banks::Rule* rule = banks::find_rule(*prediction.architecture, banks::Operation::load, prediction.width);
+  if (prediction.width == 12 && rule != nullptr && request_bytes(*rule, 12) == 4) {
+    text += "three accesses of 4 bytes, since no instruction moves 12\n";
+  }
   if (!prediction.other_lane.empty()) text += fmt::format("'{}' is the lane number\n", prediction.other_lane);
   text += fmt::format("rule: sectors of {} bytes, cache lines of {}; {} ({})\n", sizes.sector_bytes, sizes.line_bytes,
                       sizes.source, to_string(sizes.evidence));

@@ -1,6 +1,6 @@
 import {linkOf, valuesOf, variablesOf} from './link.js';
 import {blockOf, load, pasted, splitPaste} from './model.js';
-import {bankTable, element, fileOf, isDark, showPass, stepsOf, thumbnail, tilePicture} from './pictures.js';
+import {bankTable, element, fileOf, isDark, sectorTable, showPass, stepsOf, thumbnail, tilePicture} from './pictures.js';
 import {defaults, presets} from './presets.js';
 
 const at = id => document.getElementById(id);
@@ -35,16 +35,16 @@ const maskOf = lanes => {
 };
 
 function predict(architecture, values, more = {}) {
-  const {index, declaration, operation, width, lanes, paste} = values;
+  const {index, declaration, operation, width, lanes, paste, space} = values;
   let block;
   try {
-    if (paste.trim()) return ask({...pasted(paste), architecture, ...more});
+    if (paste.trim()) return ask({...pasted(paste), architecture, space, ...more});
     block = blockOf(values.block);
   } catch (error) {
     return {error: error.message, field: paste.trim() ? 'paste' : 'block'};
   }
   const answer = ask({architecture, index, declaration, ...block, variables: variablesOf(values.variables), operation,
-    width: Number(width), mask: maskOf(lanes), ...more});
+    space, width: Number(width), mask: maskOf(lanes), ...more});
   const {outside, block_hint: hint} = answer.page ?? {};
   if (!outside) return answer;
   return {page: answer.page, isOutside: true, error: outside + (hint && ': ' + hint), field: hint ? 'block' : 'declaration'};
@@ -53,8 +53,21 @@ function predict(architecture, values, more = {}) {
 const range = (least, most) => (least === most ? String(least) : `${least} to ${most}`);
 const counted = (number, one) => `${number} ${one}${number === '1' || number === 1 ? '' : 'es'}`;
 
+/** Whether the access costs more than it has to. */
+const isBad = ({sectors, ideal, conflicts_max: conflicts}) => (sectors === undefined ? conflicts > 0 : sectors > ideal);
+
 /** The answer in one line. */
-function headline({passes, passes_max: most, ideal, conflicts_max: conflicts, width}) {
+function headline(result) {
+  return result.space === 'global' ? sectorHeadline(result) : bankHeadline(result);
+}
+
+function sectorHeadline({sectors, ideal, bytes_moved: moved, used_percent: used}) {
+  const count = `${sectors} ${sectors === 1 ? 'sector' : 'sectors'}`;
+  const share = `of ${moved.toLocaleString('en')} bytes moved, used ${used.toFixed(1)} %`;
+  return sectors > ideal ? `${count} instead of ${ideal}: ${share}` : `No sector too many: ${count}, ${share}`;
+}
+
+function bankHeadline({passes, passes_max: most, ideal, conflicts_max: conflicts, width}) {
   const why = ideal > 1 ? `, the fewest for ${width} bytes per lane` : '';
   if (!conflicts) return `No conflict: ${counted(range(passes, most), 'pass')}${why}`;
   return `${range(Math.ceil(passes / ideal), Math.ceil(most / ideal))}-way conflict: ` +
@@ -62,7 +75,8 @@ function headline({passes, passes_max: most, ideal, conflicts_max: conflicts, wi
 }
 
 /** Which lanes meet in which bank, for the lane group with the most passes. */
-function explanation({page: {pictures}}) {
+function explanation({shape, page: {pictures}}) {
+  if (shape) return sentence(shape);
   if (!pictures.length) return '';
   const passes = group => Number(group.title.match(/(\d+)\D*$/)?.[1]);
   const [worst] = pictures.filter(group => group.collides.length).sort((a, b) => passes(b) - passes(a));
@@ -78,10 +92,14 @@ function explanation({page: {pictures}}) {
 }
 
 function costs(results) {
-  const head = ['architecture', 'passes', 'ideal', 'conflicts', 'evidence'];
+  const isGlobal = results.some(([, result]) => result.space === 'global');
+  const head = isGlobal ? ['architecture', 'sectors', 'bytes of a sector', 'ideal', 'cache lines', 'used', 'evidence']
+    : ['architecture', 'passes', 'ideal', 'conflicts', 'evidence'];
   const rows = results.map(([name, result]) => {
     const cells = result.error
-      ? [element('td', {colspan: 4}, result.error)]
+      ? [element('td', {colspan: head.length - 1}, result.error)]
+      : isGlobal ? [result.sectors, result.sector_bytes, result.ideal, result.lines, `${result.used_percent.toFixed(1)} %`,
+        `${result.source} (${result.evidence})`].map(text => element('td', {}, String(text)))
       : [element('td', {}, range(result.passes, result.passes_max)), element('td', {}, String(result.ideal)),
          element('td', result.conflicts_max ? {class: 'clash'} : {}, range(result.conflicts, result.conflicts_max)),
          element('td', {}, `${result.source} (${result.evidence})`)];
@@ -118,6 +136,12 @@ const saving = (text, what, name) => element('p', {class: 'buttons small'},
   button('Copy SVG', () => copy(text(), what)), ' ', button('Save SVG', () => save(text(), name)));
 
 function pictures([name, result]) {
+  if (result.space === 'global') {
+    const table = element('div', {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': `sectors on ${name}`}, sectorTable(result));
+    const figure = element('figure', {}, element('figcaption', {}, `which sector serves which lanes on ${name}`), table);
+    stepsIn.set(figure, []);
+    return [figure];
+  }
   const tile = tilePicture(result, `${headline(result)} (${name})`);
   const region = {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': `banks and passes on ${name}`};
   const array = element('figure', {class: result.page.table.columns > 40 ? 'array wide' : 'array'},
@@ -233,12 +257,12 @@ function update() {
   const [first] = results[0][1].error ? good : results, failure = good.length ? null : results[0][1];
   at('headline').textContent = failure?.isOutside ? failure.error + '.'
     : failure ? 'This access cannot be computed' : headline(first[1]);
-  at('headline').className = failure?.isOutside ? 'bad' : failure ? '' : first[1].conflicts_max ? 'bad' : 'good';
+  at('headline').className = failure?.isOutside ? 'bad' : failure ? '' : isBad(first[1]) ? 'bad' : 'good';
   document.title = failure ? 'Bank conflict explorer' : `${headline(first[1])} · Bank conflict explorer`;
   at('error').textContent = unknown + (failure && !failure.isOutside ? sentence(failure.error) : '');
   at('why').textContent = failure ? '' : explanation(first[1]);
   for (const field of ['index', 'declaration', 'block', 'paste']) at(field).setAttribute('aria-invalid', failure?.field === field);
-  at('fix').hidden = Boolean(failure) || !first[1].conflicts_max;
+  at('fix').hidden = Boolean(failure) || !first[1].conflicts_max;  // global memory has none
   at('fixes').replaceChildren();
   at('costs').replaceChildren(...(failure ? [] : [costs(results)]));
   at('pictures').replaceChildren(...good.flatMap(pictures));
@@ -325,8 +349,8 @@ async function begin() {
   ask = await load(bytes);
   fill(ask({}));
   for (const field of ['index', 'declaration', 'block', 'operation', 'width', 'lanes']) at(field).addEventListener('input', ownAccess);
-  for (const field of ['arch', 'versus', 'paste']) at(field).addEventListener('input', changed);
-  for (const field of ['arch', 'versus']) at(field).addEventListener('change', changed);  // some browsers send only this
+  for (const field of ['arch', 'versus', 'paste', 'space']) at(field).addEventListener('input', changed);
+  for (const field of ['arch', 'versus', 'space']) at(field).addEventListener('change', changed);  // some browsers send only this
   for (const field of ['operation', 'width']) at(field).addEventListener('change', ownAccess);
   for (const name of ['stride', 'padding', 'swizzle']) at(name).addEventListener('input', build);
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());

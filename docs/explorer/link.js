@@ -2,7 +2,7 @@
 import {defaults} from './presets.js';
 
 const keys = {i: 'index', d: 'declaration', b: 'block', v: 'variables', o: 'operation', w: 'width', l: 'lanes', a: 'arch',
-  c: 'versus', p: 'paste'};
+  c: 'versus', p: 'paste', s: 'space'};
 const firstIndex = '32*tid';  // the default of links with long keys, which knew no declarations
 
 /** The values of a link's fields. An index without a declaration has none. */

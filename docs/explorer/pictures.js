@@ -104,6 +104,23 @@ export function bankTable({title, banks, collides, rows}, number) {
   return table;
 }
 
+/** Global memory: a row for each four sectors that lanes touch, and how much of what moves the lanes need. */
+export function sectorTable({sector_bytes: sector, page: {sectors}}) {
+  const rows = sectors.slice(0, 32), named = lanes => (lanes.length > 6 ? `${lanes.length} lanes` : lanes.join(' '));
+  const cellOf = lanes => (lanes.length
+    ? element('td', {class: 'busy', title: 'lanes ' + lanes.join(', ')}, named(lanes)) : element('td', {}));
+  const table = element('table', {class: 'sectors'},
+    element('thead', {}, element('tr', {}, element('th', {scope: 'row'}, 'byte'),
+      ...[0, 1, 2, 3].map(number => element('th', {scope: 'col'}, '+' + number * sector)), element('th', {scope: 'col'}, 'used'))),
+    element('tbody', {}, ...rows.map(({first_byte: first, bytes, lanes}) => {
+      const moved = sector * lanes.filter(list => list.length).length;
+      return element('tr', {}, element('th', {scope: 'row'}, first.toLocaleString('en')), ...lanes.map(cellOf),
+        element('td', {}, `${(100 * bytes / moved).toFixed(1)} %`));
+    })));
+  const more = sectors.length - rows.length;
+  return more > 0 ? element('div', {}, table, element('p', {}, `and ${more} more`)) : table;
+}
+
 /** Shows one pass in the pictures below an element: its lanes and its row. Without a pass all lanes are shown alike. */
 export function showPass(root, step) {
   for (const mark of root.querySelectorAll('.mark')) {
@@ -115,10 +132,12 @@ export function showPass(root, step) {
 }
 
 /** How many passes each bank takes, as bars. */
-export function thumbnail({page: {pictures}}) {
+export function thumbnail({page: {pictures, sectors}, sectors: count, ideal}) {
   const colours = palette(), banks = pictures[0]?.banks ?? 32, loads = Array(banks).fill(0);
   for (const {rows} of pictures) for (const {lanes} of rows) lanes.forEach((list, bank) => { loads[bank] += list.length ? 1 : 0; });
-  const clash = pictures.some(({collides}) => collides.length), most = Math.max(...loads, 1), high = 20;
+  const touched = (sectors ?? []).flatMap(({lanes}) => lanes.map(list => list.length));
+  touched.slice(0, banks).forEach((lanes, number) => { loads[number] = lanes; });
+  const clash = sectors ? count > ideal : pictures.some(({collides}) => collides.length), most = Math.max(...loads, 1), high = 20;
   const picture = svg('svg', {viewBox: `0 0 ${banks * 2} ${high + 2}`, 'aria-hidden': 'true', class: 'thumb'});
   loads.forEach((load, bank) => {
     const size = load ? Math.max(3, high * load / Math.max(most, 4)) : 1;

@@ -36,7 +36,13 @@ export const presets = [
    text: 'Half of the lanes need all 32 banks, so 8-byte accesses are served in two halves: the ideal is two passes.'},
   {name: 'a histogram whose lanes meet', index: 'tid % 4', operation: 'atomic',
    text: 'Atomics on the same word have to wait for each other, whatever the layout.'},
+  {name: 'global memory: a column', space: 'global', index: 'm[threadIdx.x][i]', declaration: 'float m[1024][1024]',
+   text: 'Every lane reads four bytes of another sector, and the whole sector moves: an eighth of the traffic is used.'},
+  {name: 'global memory: one word late', space: 'global', index: 'tid + 1',
+   text: 'Neighbouring words that do not begin with a sector: the warp touches one sector more.'},
+  {name: 'global memory: structures', space: 'global', index: '3*tid',
+   text: 'One member of structures of three words: all sectors move, and a third of their bytes is used.'},
 ];
 
-export const defaults = {index: presets[0].index, declaration: tile, block: '', variables: '', operation: 'load', width: '',
+export const defaults = {index: presets[0].index, declaration: tile, block: '', variables: '', operation: 'load', width: '', space: 'shared',
   lanes: '', arch: 'sm_90', versus: '', paste: ''};

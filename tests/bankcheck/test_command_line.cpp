@@ -90,6 +90,8 @@ TEST_CASE("bankcheck/command_line/archs") {
   CHECK(bankcheck("archs sm_90 mi300x").out == hopper + '\n' + bankcheck("archs gfx942").out);
   CHECK(count(bankcheck("archs --rules").out, hopper) == 1);
   CHECK(nlohmann::json::parse(bankcheck("archs --json h200").out)["architectures"].size() == 1);
+  CHECK(count(hopper, "  global memory: sectors of 32 bytes, cache lines of 128\n      measured here: hardware") == 1);
+  CHECK(count(bankcheck("archs sm_20").out, "  global memory: compute capability 2.x moves") == 1);
 }
 
 // A program needs no -- in front, and what follows it belongs to it.
@@ -151,6 +153,11 @@ TEST_CASE("bankcheck/command_line/invalid") {
     check_refused_at_once("predict a.csv " + std::string(option), "needs --index");
   }
   // Formulas.
+  check_refused_at_once("predict --index tid --max-sectors 4", "--max-sectors needs --space global");
+  check_refused_at_once("predict --index tid --space global --max-conflicts 4", "--max-conflicts needs --space shared");
+  check_refused_at_once("predict --index tid --space global --svg -", "--svg needs --space shared");
+  check_refused_at_once("predict --index tid --space local", "--space");
+  check_refused_at_once("predict --index tid --base -4", "--base");
   check_refused_at_once("predict --index 1/0", "--index '1/0': it divides by zero");
   check_refused_at_once("predict --index ' '", "it is empty");
   check_refused_at_once("predict --index=-1", "element -1 of lane 0");

@@ -99,6 +99,23 @@ class Explorer(PageTest):
             if name in expected:
                 self.assertEqual(self.costs()[0], ["sm_90", *expected[name]], name)
 
+    def test_global_memory(self):
+        self.open("#i=1024*tid&s=global")
+        self.assertEqual(self.text("headline"), "32 sectors instead of 4: of 1,024 bytes moved, used 12.5 %")
+        self.assertEqual(self.text("why"), "Lanes 4,096 bytes apart (a column).")
+        self.assertEqual(self.costs()[0], ["sm_90", "32", "32", "4"])
+        self.assertEqual(self.count(".sectors tbody tr"), 32)
+        self.assertFalse(self.browser.run("return document.getElementById('fix').checkVisibility()"))
+        self.put("index", "tid")
+        self.assertEqual(self.text("headline"), "No sector too many: 4 sectors, of 128 bytes moved, used 100.0 %")
+        self.put("arch", "gfx942")
+        self.assertEqual(self.costs()[0], ["gfx942", "2", "128", "2"])
+        self.put("arch", "sm_20")
+        self.assertIn("compute capability 2.x moves cache lines", self.text("error"))
+        self.put("arch", "sm_90")
+        self.put("space", "shared")
+        self.assertEqual(self.text("headline"), "No conflict: 1 pass")
+
     def test_typing(self):
         self.put("declaration", "")
         self.browser.run("document.getElementById('index').focus(); document.getElementById('index').select()")
