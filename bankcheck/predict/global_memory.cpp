@@ -44,8 +44,7 @@ std::string picture_text(const Prediction& prediction, unsigned columns) {
       "byte", [&](unsigned i) { return fmt::format("+{}", i * sector); }, "used");
   for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
     const SectorRow& row = rows[i];
-    const auto touched =
-        std::uint64_t(std::ranges::count_if(row.lanes, [](std::uint64_t lanes) { return lanes != 0; }));
+    const auto touched = row.lanes.size() - std::uint64_t(std::count(row.lanes.begin(), row.lanes.end(), 0U));
     text += line(
         support::grouped(row.first_byte), [&](unsigned at) { return lanes_in_cell(row.lanes[at], cell); },
         fmt::format("{:.1f} %", used_percent(row.bytes, touched * sector)));

@@ -82,8 +82,8 @@ Shape consecutive_lanes(const ActiveLanes& access) {
   const bool dense = access.span() == std::int64_t(access.different.size()) * access.width;
   if (in_order && !dense) return with_misalignment(access, "consecutive, with inactive lanes between");
   if (!dense || access.different.size() < access.count()) return std::nullopt;
-  if (std::ranges::is_sorted(access.addresses)) return with_misalignment(access, "consecutive");
-  const bool reversed = std::ranges::is_sorted(access.addresses, std::greater<>());
+  if (std::is_sorted(access.addresses.begin(), access.addresses.end())) return with_misalignment(access, "consecutive");
+  const bool reversed = std::is_sorted(access.addresses.begin(), access.addresses.end(), std::greater<>());
   return with_misalignment(access, reversed ? "consecutive, in reverse order" : "consecutive, permuted");
 }
 
@@ -178,7 +178,8 @@ Shape consecutive_runs(const ActiveLanes& access) {
 }
 
 Shape ascending(const ActiveLanes& access) {
-  const bool grows = access.different.size() == access.count() && std::ranges::is_sorted(access.addresses);
+  const bool grows =
+      access.different.size() == access.count() && std::is_sorted(access.addresses.begin(), access.addresses.end());
   return grows ? Shape("ascending, with irregular gaps") : std::nullopt;
 }
 
@@ -202,9 +203,9 @@ std::string shape_in_words(unsigned width, std::uint64_t mask, std::span<const s
     access.lanes.push_back(lane);
     access.addresses.push_back(addresses[lane]);
   });
-  access.different = access.addresses;
-  std::ranges::sort(access.different);
-  access.different.erase(std::ranges::unique(access.different).begin(), access.different.end());
+  std::vector<std::int64_t>& different = access.different = access.addresses;
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
   for (const auto shape : shapes) {
     if (auto text = shape(access)) return *text;
   }

@@ -87,7 +87,7 @@ TEST_CASE("predict/global/base") {
   CHECK(text.find("\nconsecutive, misaligned by 4 bytes: one sector more\n") != std::string::npos);
   CHECK(text.find("  128          31            .             .             .              12.5 %\n") !=
         std::string::npos);
-  CHECK(global_refusal("tid", "sm_90", 4, 0xffffff00).find("has no address below 4 GiB") != std::string::npos);
+  CHECK(global_refusal("tid", "sm_90", 4, 0xffffffc0).find("has no address below 4 GiB") != std::string::npos);
 }
 
 TEST_CASE("predict/global/json") {
