@@ -144,7 +144,7 @@ struct Prediction {
 /// The cost of one access in which each lane of `mask` accesses the element `index` of the array: an IndexExpression,
 /// or the array's name with subscripts. Without an array, elements have `width` bytes. Errors: UsageError for an
 /// invalid expression, for an element past the array's end or 4 GiB, and for an operation, a width or a lane that the
-/// architecture lacks. The array begins at byte `base`; in global memory that counts from the beginning of a cache line.
+/// architecture lacks. The array begins at byte `base`; in global memory that counts from a cache line's beginning.
 Prediction predict_index(const banks::Architecture& architecture, banks::Operation operation, unsigned width,
                          std::uint64_t mask, const std::string& index, const IndexNames& names = {},
                          const std::optional<ArrayDeclaration>& array = std::nullopt, Space space = Space::shared,

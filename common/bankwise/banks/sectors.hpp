@@ -11,8 +11,8 @@
 
 namespace bankwise::banks {
 
-/// The cost of an access to global memory. Lane groups play no part, and neither does the operation. On NVIDIA's GPUs an
-/// access of 12 bytes is three of 4 bytes, as in shared memory, and the numbers are their sums.
+/// The cost of an access to global memory. Lane groups play no part, and neither does the operation. On NVIDIA's GPUs
+/// an access of 12 bytes is three of 4 bytes, as in shared memory, and the numbers are their sums.
 struct SectorCost {
   unsigned sectors = 0;  ///< different sectors that the active lanes touch: each moves as a whole (NVIDIA: 32 bytes)
   unsigned ideal = 0;    ///< the fewest sectors that could hold `bytes`
