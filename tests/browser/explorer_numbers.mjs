@@ -23,7 +23,7 @@ const fail = text => {
 };
 
 /** A row of a CSV file, without its id, that the architecture can have. */
-function row(architecture) {
+function row(architecture, space) {
   for (;;) {
     const operation = pick(operations.filter(name => name !== 'cp.async')), width = pick([1, 2, 4, 8, 12, 16]);
     const lanes = architecture.warp, step = pick([1, 2, 4, 8, 16, 32, 33, 1 + random(64)]) * width, start = random(64) * width;
@@ -32,26 +32,34 @@ function row(architecture) {
     const full = (1n << BigInt(lanes)) - 1n;
     const mask = random(2) ? full : full & (BigInt(random(2 ** 32)) << 32n | BigInt(random(2 ** 32)));
     const fields = [operation, width, mask.toString(16), ...addresses];
-    const answer = ask({...pasted(['x', ...fields].join()), architecture: architecture.name});
+    const answer = ask({...pasted(['x', ...fields].join()), architecture: architecture.name, space});
     if (!answer.error) return [fields, answer];
   }
 }
 
-for (const architecture of architectures) {
-  const count = Math.ceil(10000 / architectures.length);
-  const rows = Array.from({length: count}, () => row(architecture));
+const costs = {shared: ['passes', 'ideal', 'conflicts'], global: ['sectors', 'ideal', 'lines', 'bytes']};
+
+function compare(architecture, space, count) {
+  const rows = Array.from({length: count}, () => row(architecture, space));
   const header = ['id', 'op', 'width', 'mask', ...Array.from({length: architecture.warp}, (_, lane) => 'a' + lane)];
   const csv = [header.join(), ...rows.map(([fields], i) => [i, ...fields].join())].join('\n') + '\n';
-  const out = execFileSync(bankcheck, ['predict', '--arch', architecture.name, '-'], {input: csv, maxBuffer: 1 << 26}).toString();
+  const options = ['predict', '--arch', architecture.name, '--space', space, '-'];
+  const out = execFileSync(bankcheck, options, {input: csv, maxBuffer: 1 << 26}).toString();
   const [names, ...lines] = out.trim().split('\n').map(line => line.split(','));
   if (lines.length !== count) fail(`${architecture.name}: ${lines.length} rows instead of ${count}`);
   lines.forEach((line, i) => {
-    for (const name of ['passes', 'ideal', 'conflicts']) {
+    for (const name of costs[space]) {
       const expected = line[names.indexOf(name)], found = String(rows[i][1][name]);
       if (found !== expected) fail(`${architecture.name} ${rows[i][0]}: ${name} ${found} instead of ${expected}`);
     }
     ++compared;
   });
+}
+
+for (const architecture of architectures) {
+  compare(architecture, 'shared', Math.ceil(10000 / architectures.length));
+  const known = !ask({architecture: architecture.name, space: 'global', operation: 'load', width: 4, index: 'tid'}).error;
+  if (known) compare(architecture, 'global', 50);
 }
 
 // Index expressions: the whole answer is that of --json.
