@@ -81,6 +81,7 @@ class Rewriter : SourceTokens {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (is(i, "<") && is(i + 1, "<") && is(i + 2, "<") && adjacent(i)) i = launch(i);
       if (is(i, "bankwise_shared")) replace(tokens[i].begin, tokens[i].end, "thread_local");  // qualifiers.hpp
+      if (is(i, "bankwise_constant")) constants(i);
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(tokens[i].begin, tokens[i + 2].end, component_of(i));
@@ -252,6 +253,15 @@ class Rewriter : SourceTokens {
       if (at == 0) return at;
       const bool scope = is(at, "::");
       if (scope && !is(at - 1, ">") && (!is_name(at - 1) || is_statement(at - 1))) return at;
+    }
+  }
+
+  /// Variables in constant memory: the end of the source tells the emulator their names.
+  void constants(std::size_t i) {
+    replace(tokens[i].begin, tokens[i].end, "");
+    for (const std::string_view name : declared(i + 1)) {
+      replace(source.size(), source.size(),
+              fmt::format(R"( __asm__(".pushsection bankwise_constants,\"a\"; .asciz \"{}\"; .popsection");)", name));
     }
   }
 

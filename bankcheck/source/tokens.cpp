@@ -131,6 +131,25 @@ std::size_t SourceTokens::line(std::size_t i) const {
   return 1 + std::size_t(std::ranges::count(source.substr(0, tokens[i].begin), '\n'));
 }
 
+std::vector<std::string_view> SourceTokens::declared(std::size_t first) const {
+  std::vector<std::string_view> names;
+  bool has_name = false;  // of the current declarator
+  int depth = 0;
+  for (std::size_t i = first; i < tokens.size() && depth >= 0; ++i) {
+    const std::string_view token = text(i);
+    const bool ends = token == "," || token == ";", opens = token == "[" || token == "{" || token == "(";
+    if (depth == 0 && !has_name && i > first && is_name(i - 1) && (ends || opens || token == "=")) {
+      names.push_back(text(i - 1));
+      has_name = true;
+    }
+    if (depth == 0 && token == ";") break;
+    if (depth == 0 && token == ",") has_name = false;
+    if (opens || (token == "<" && !has_name)) ++depth;
+    if (token == "]" || token == "}" || token == ")" || (token == ">" && !has_name)) --depth;
+  }
+  return names;
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r\n");
   return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);

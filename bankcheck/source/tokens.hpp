@@ -34,6 +34,9 @@ struct SourceTokens {
   /// The line of a token, from 1.
   std::size_t line(std::size_t i) const;
 
+  /// The names that a declaration gives to its variables, from one of its specifiers on.
+  std::vector<std::string_view> declared(std::size_t first) const;
+
   std::string_view source;
   std::vector<Token> tokens;
 };

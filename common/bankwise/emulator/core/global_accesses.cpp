@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <map>
+#include <set>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include <bankwise/emulator/core/program_symbols.hpp>
 
@@ -12,6 +17,39 @@ namespace {
 banks::Operation global_operation(banks::Operation operation) {
   using enum banks::Operation;
   return operation == atomic_inc || operation == atomic_cas ? atomic : operation;
+}
+
+using ConstantRanges = std::map<std::uintptr_t, std::uintptr_t>;
+
+/// Names of the variables in constant memory, one after another, which bankcheck adds to the sources.
+extern "C" {
+extern const char __start_bankwise_constants[] __attribute__((weak));
+extern const char __stop_bankwise_constants[] __attribute__((weak));
+}
+
+/// What cannot be written, and the variables in constant memory: begin and end of each range.
+ConstantRanges constants_of_program() {
+  ConstantRanges ranges;
+  const dl_phdr_info program = loaded_program();
+  for (const auto& segment : std::span(program.dlpi_phdr, program.dlpi_phnum)) {
+    const std::uintptr_t begin = program.dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) == 0) ranges.emplace(begin, begin + segment.p_memsz);
+  }
+  std::set<std::string_view> names;
+  for (const char* name = __start_bankwise_constants; name < __stop_bankwise_constants;) {
+    const std::string_view constant = name;
+    names.insert(constant);
+    name += constant.size() + 1;
+  }
+  if (names.empty()) return ranges;
+  for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF) return;
+    const std::string plain = plain_name(name);
+    if (!names.contains(std::string_view(plain).substr(plain.rfind(':') + 1))) return;
+    const std::uintptr_t begin = program.dlpi_addr + symbol.st_value;
+    ranges.emplace(begin, begin + symbol.st_size);
+  });
+  return ranges;
 }
 
 }  // namespace
@@ -27,19 +65,9 @@ void GlobalAccesses::begin_block() {
 /// Constants are another memory on a GPU, and those of the compiler are in the code there.
 bool GlobalAccesses::is_constant(const void* address) {
   if (!is_of_program(address)) return false;
-  static const std::vector<std::pair<std::uintptr_t, std::uintptr_t>> variables = [] {
-    std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
-    const dl_phdr_info program = loaded_program();
-    for (const auto& segment : std::span(program.dlpi_phdr, program.dlpi_phnum)) {
-      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
-      const std::uintptr_t begin = program.dlpi_addr + segment.p_vaddr;
-      ranges.emplace_back(begin, begin + segment.p_memsz);
-    }
-    return ranges;
-  }();
-  return std::ranges::none_of(variables, [&](const auto& range) {
-    return std::uintptr_t(address) >= range.first && std::uintptr_t(address) < range.second;
-  });
+  static const ConstantRanges constants = constants_of_program();
+  const auto after = constants.upper_bound(std::uintptr_t(address));
+  return after != constants.begin() && std::uintptr_t(address) < std::prev(after)->second;
 }
 
 void GlobalAccesses::take(const RunningWarp& warp, std::uint64_t group) {

@@ -51,7 +51,6 @@
 #define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
-#define __constant__
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -61,8 +60,10 @@
 /// no section and no alignment attribute: g++ ignores a section in templates, and the array specifies the alignment.
 #ifndef BANKWISE_WHOLE_PROGRAM
 #define __shared__ thread_local
+#define __constant__
 #else  // bankcheck writes thread_local for it after preprocessing: a program may define thread_local as a macro
 #define __shared__ bankwise_shared
+#define __constant__ bankwise_constant
 #endif
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
