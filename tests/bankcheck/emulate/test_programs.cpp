@@ -1,6 +1,8 @@
 // What whole programs do, and what the reports say of them.
+#include <fstream>
 #include <regex>
 
+#include <bankwise/trace/codec.hpp>
 #include "tests/bankcheck/emulate/emulated_program.hpp"
 
 namespace {
@@ -17,6 +19,29 @@ TEST_CASE("emulate/programs/every_launch", "[emulate]") {
 TEST_CASE("emulate/programs/runtime_api", "[emulate]") {
   const Outcome outcome = ended(0, emulate("--arch sm_80 " + source("api")));
   CHECK_THAT(outcome.out, ContainsSubstring("NVIDIA A100-SXM4-40GB 8.0\nright\n"));
+}
+
+TEST_CASE("emulate/programs/memory_spaces", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string path = (scratch.path() / "trace.jsonl").string();
+  const auto traced = [&](const std::string& options) {
+    ended(0, emulate(options + "--kernel polynomial --trace " + path + " " + source("api")));
+    std::ifstream file(path);
+    return bankwise::trace::read_json_lines(file, path).trace.kernels.at(0);
+  };
+  // Without the constants: in, out, and the two sums.
+  const auto both = traced("");
+  CHECK(both.watches_shared);
+  CHECK(both.global_patterns.size() == 4);
+  CHECK(both.sectors_written > 0);
+  CHECK_FALSE(traced("--memory shared ").watches_global);
+  const auto global = traced("--memory global ");
+  CHECK_FALSE(global.watches_shared);
+  CHECK(global.global_patterns.size() == 4);
+  const Outcome unknown = emulate("--memory global --max-conflicts 0 " + source("endings"));
+  CHECK(unknown.code == 1);
+  CHECK_THAT(unknown.out, ContainsSubstring("incomplete: ") && ContainsSubstring("shared memory of transpose"));
+  CHECK(unknown.out.find("no bank conflicts") == std::string::npos);
 }
 
 TEST_CASE("emulate/programs/repeated_launch", "[emulate]") {

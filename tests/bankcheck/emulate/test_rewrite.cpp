@@ -44,6 +44,16 @@ TEST_CASE("emulate/rewrite/tokens", "[emulate]") {
   CHECK(texts("\"never ends\nx R\"(").size() == 3);
 }
 
+TEST_CASE("emulate/rewrite/constants", "[emulate]") {
+  const auto told = [](const std::string& name) {
+    return " __asm__(\".pushsection bankwise_constants,\\\"a\\\"; .asciz \\\"" + name + "\\\"; .popsection\");";
+  };
+  CHECK(rewritten("bankwise_constant float a[4];") == " float a[4];" + told("a"));
+  CHECK(rewritten("static bankwise_constant T<1, 2> a{3}, b[2] = {f(x, y), z};int c;") ==
+        "static  T<1, 2> a{3}, b[2] = {f(x, y), z};int c;" + told("a") + told("b"));
+  CHECK(rewritten("float bankwise_constant a = x, b;") == "float  a = x, b;" + told("a") + told("b"));
+}
+
 TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("kernel<<<1, 2>>>(x, y);") == launched("kernel", "1, 2", "x, y") + ";");
   CHECK(rewritten("n::k<a, b<c>><<<g,\nb>>>\n(x\n);") ==
