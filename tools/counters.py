@@ -5,6 +5,9 @@
         The shared-memory passes and conflicts of one block of each kernel. Each number is the minimum of RUNS runs,
         because other traffic of the multiprocessor sometimes adds a few passes.
 
+    counters.py block BUILD --space global > sectors.csv
+        The same for the sectors of global memory; the test program write_counters writes those of the emulator.
+
     counters.py limits BUILD > limits.csv
         What limits the kernels, each profiled once: the utilization of parts of the GPU in percent of their peak, why
         warps stall in percent of the time that they are resident, and the totals of the kernel.
@@ -42,6 +45,11 @@ COUNTERS = {
     f"{kind}_{column}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
     for kind, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"))
     for column, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
+}
+SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
+SECTOR_COUNTERS = {
+    f"{kind}_sectors": [SECTORS.format(op) for op in ops]
+    for kind, ops in (("load", ["ld"]), ("store", ["st"]), ("atomic", ["red", "atom"]))
 }
 RUNS = 3
 ALL_STUDIES = {**STUDIES, **TEST_STUDIES}
@@ -118,17 +126,26 @@ def listed(build: Path, case: str) -> list:
 
 
 def block(out, options) -> None:
-    out.writerow(["case", "variant", "height", "width", "kernel", *COUNTERS])
+    of_global = options.space == "global"
+    columns = SECTOR_COUNTERS if of_global else {name: [metric] for name, metric in COUNTERS.items()}
+    metrics = [metric for column in columns.values() for metric in column]
+    # Of those that follow instructions at most two are counted exactly in a run.
+    parts = [metrics[i : i + 2] for i in range(0, len(metrics), 2)] if of_global else [metrics]
+    out.writerow(["case", "variant", "height", "width", "kernel", *columns])
     for case, job in ((case, job) for case, study in ALL_STUDIES.items() for job in study.get("counters", [])):
         height, width = job["extent"] if isinstance(job["extent"], list) else (1, job["extent"])
         extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
         names = job.get("variants") or listed(options.build, case)
         flags = ["--variant", ",".join(names), *extent]
-        runs = [of_sample(options.build, case, [*COUNTERS.values()], flags) for _ in range(RUNS)]
+        runs = []
+        for _ in range(RUNS):
+            kernels = [of_sample(options.build, case, part, flags) for part in parts]
+            runs.append([{key: value for row in rows for key, value in row.items()} for rows in zip(*kernels)])
         if any(len(kernels) != len(names) for kernels in runs):
             raise Failed(f"{case}: {len(runs[0])} kernels for {len(names)} variants; expected one each")
         for name, *rows in zip(names, *runs):
-            counts = [min(int(row[metric].replace(",", "")) for row in rows) for metric in COUNTERS.values()]
+            numbers = [{metric: int(row[metric].replace(",", "")) for metric in metrics} for row in rows]
+            counts = [min(sum(row[metric] for metric in column) for row in numbers) for column in columns.values()]
             out.writerow([case, name, height, width, kernel_name(rows[0]), *counts])
 
 
@@ -251,6 +268,7 @@ def main() -> int:
     for name, function in (("block", block), ("limits", limits)):
         command = commands.add_parser(name)
         command.add_argument("build", type=Path)
+        command.add_argument("--space", choices=("shared", "global"), default="shared")
         command.set_defaults(function=function)
     command = commands.add_parser("program")
     command.add_argument("bankcheck")

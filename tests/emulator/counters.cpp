@@ -64,6 +64,24 @@ std::vector<CountedKernel> counted_kernels() {
   return kernels;
 }
 
+std::string sectors_table(const std::vector<CountedKernel>& kernels) {
+  std::string text = "case,variant,height,width,kernel,load_sectors,store_sectors,atomic_sectors,copy_sectors\n";
+  for (const CountedKernel& row : kernels) {
+    if (!row.emulated) continue;
+    const CaseStudy& study = case_study_named(row.study);
+    const EmulatedJob job = emulate_job(study, variant_of(study, row.variant), row.extent,
+                                        all_inputs(study, row.extent), {.global_patterns = 4096});
+    std::map<banks::Operation, std::uint64_t> sectors;
+    for (const auto& line : trace::report(job.traces.front(), *banks::find_architecture("sm_90")).global_lines) {
+      sectors[line.operation] += line.costs.sectors;
+    }
+    using enum banks::Operation;
+    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.study, row.variant, row.extent.height, row.extent.width,
+                        row.kernel, sectors[load], sectors[store], sectors[atomic], sectors[cp_async]);
+  }
+  return text;
+}
+
 const Difference* known_difference(const CountedKernel& kernel) {
   static const std::vector<Difference> all = [] {
     std::vector<Difference> rows;

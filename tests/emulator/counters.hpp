@@ -38,5 +38,8 @@ std::vector<CountedKernel> counted_kernels();
 /// The known difference of a kernel; null if there is none.
 const Difference* known_difference(const CountedKernel& kernel);
 
+/// CSV: the sectors of global memory of each emulated kernel, as tools/counters.py counts them with --space global.
+std::string sectors_table(const std::vector<CountedKernel>& kernels);
+
 /// docs/results/nvidia_h200/counters.md
 std::string counters_page(const std::vector<CountedKernel>& kernels);
