@@ -88,7 +88,7 @@ trace::Bound bound() {
   for (const std::string& name : request().architectures) {
     if (const auto* architecture = banks::find_architecture(name)) bound.architectures.push_back(architecture);
   }
-  bound.global_bytes = std::size_t{4} << 20;  // a gather has as many patterns as accesses: few of them show what it is
+  bound.global_bytes = std::size_t{1} << 19;  // a gather has as many patterns as accesses: 1,000 show what it is
   if (const char* bytes = std::getenv(support::pattern_bytes_variable)) {
     bound.bytes = std::strtoull(bytes, nullptr, 10);
     bound.global_bytes = bound.bytes;
@@ -109,9 +109,6 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a launch takes before its state is saved for the first time.
 constexpr Clock::duration first_save = std::chrono::milliseconds(200);
-
-/// After a record of so many bytes, a launch has only a few patterns of global memory, and the cost of all others.
-constexpr std::size_t large_record = std::size_t{256} << 20, few_patterns = std::size_t{256} << 10;
 
 /// A thread's state for the launch, and for the work-group that it runs.
 struct Worker {
@@ -186,10 +183,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     const trace::KernelTrace launch = launch_of([](Worker& worker) { return worker.recorder.take(); });
     workers_.clear();
     ++launch_number;
-    const std::string lines = writer().lines_of(launch, kernel_->getProgram()->getSource());
-    append_to_record(lines);
-    static std::size_t written = 0;  // guarded by kernel_mutex
-    if ((written += lines.size()) > large_record) bound_.global_bytes = std::min(*bound_.global_bytes, few_patterns);
+    append_to_record(writer().lines_of(launch, kernel_->getProgram()->getSource()));
     if (done_ < groups_) {
       note(event::cut,
            std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
