@@ -363,8 +363,8 @@ TEST_CASE("trace/report/global_excess") {
   const auto trace = all.take();
   const auto report = trace::report(trace, on("sm_90"));
   CHECK(report.global == banks::SectorTally{5, 160, 160, 20, 80, 640, 0});
-  CHECK(report.incomplete.empty());
-  CHECK(trace::report(trace, on("sm_80")).incomplete.size() == 1);
+  CHECK(report.global_incomplete.empty());
+  CHECK(trace::report(trace, on("sm_80")).global_incomplete.size() == 1);
 }
 
 TEST_CASE("trace/global/relative_to_line") {

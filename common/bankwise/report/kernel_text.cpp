@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
+#include <bankwise/banks/address_shape.hpp>
 #include <bankwise/report/kernel_text.hpp>
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/numbers.hpp>
@@ -122,22 +124,37 @@ Row numbers_of(const banks::Tally& tally, const banks::Tally* merged) {
   return numbers;
 }
 
+std::size_t width_of(const std::vector<Row>& rows) {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < rows[0].size(); ++i) {
+    sum += 2 + std::ranges::max(rows, {}, [&](const Row& row) { return row[i].size(); })[i].size();
+  }
+  return sum;
+}
+
 /// The columns of a table without those that may go, until it fits.
 void narrow(std::vector<Row>& rows, std::size_t columns) {
-  const auto width = [&] {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < rows[0].size(); ++i) {
-      sum += 2 + std::ranges::max(rows, {}, [&](const Row& row) { return row[i].size(); })[i].size();
-    }
-    return sum;
-  };
   for (const char* column : {"lanes", "accesses", "merged conflicts", "merged"}) {
-    if (width() <= columns) return;
+    if (width_of(rows) <= columns) return;
     const auto at = std::ranges::find(rows[0], column) - rows[0].begin();
     if (std::size_t(at) == rows[0].size()) continue;
     for (Row& row : rows) row.erase(row.begin() + at);
   }
 }
+
+/// The table, with the source where there is room for it. `source` gives what is in a row, from 1, in so many columns.
+template <class Source>
+std::string with_source(std::vector<Row> rows, std::size_t columns, Source source) {
+  const std::string bare = support::format_table(rows, 3);
+  constexpr std::size_t gap = 2, fewest = 16;
+  const std::size_t used = bare.find('\n') + gap, room = columns - std::min(columns, used);
+  if (room < fewest) return bare;
+  rows[0].emplace_back("source");
+  for (std::size_t row = 1; row < rows.size(); ++row) rows[row].push_back(source(row, room));
+  return support::format_table(rows, 3, true);
+}
+
+constexpr const char* time_head = "time at most";
 
 /// The sum of the costs that are known.
 std::string known_costs(banks::Tally tally) {
@@ -167,32 +184,96 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   const bool merged = trace::merging_matters(report);
   std::vector<Row> rows{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
   if (merged) rows[0].insert(rows[0].end(), {"merged", "merged conflicts"});
+  if (!options.times.empty()) rows[0].emplace_back(time_head);
   const std::vector<std::size_t> order = by_cost(report);
   constexpr std::size_t average = 1;  // of lanes: no sum, and no lower bound
-  const auto add = [&](Row row, const Row& numbers) {
+  const auto add = [&](Row row, const Row& numbers, const std::string& time) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       row.push_back((options.at_least && i != average ? ">=" : "") + numbers[i]);
+    if (!options.times.empty()) row.push_back(time);
     rows.push_back(std::move(row));
   };
   for (const std::size_t i : order) {
     const trace::LineReport& line = report.lines[i];
     add({shown[i].where, fmt::format("{} {}", to_string(line.operation), line.width), line.array},
-        numbers_of(line.costs, merged ? &line.merged : nullptr));
+        numbers_of(line.costs, merged ? &line.merged : nullptr), options.times.empty() ? "" : options.times[i]);
   }
   if (options.total) {
-    add({"all", "", ""}, numbers_of(report.all, merged ? &trace::merged(report).all : nullptr));
+    add({"all", "", ""}, numbers_of(report.all, merged ? &trace::merged(report).all : nullptr), "");
   }
   narrow(rows, options.columns);
-  const std::string bare = support::format_table(rows, 3);
-  constexpr std::size_t gap = 2, fewest = 16;
-  const std::size_t used = bare.find('\n') + gap, room = options.columns - std::min(options.columns, used);
-  if (room < fewest) return bare;
-  rows[0].emplace_back("source");
-  for (std::size_t row = 1; row < rows.size(); ++row) {
+  return with_source(std::move(rows), options.columns, [&](std::size_t row, std::size_t room) {
     const bool is_total = row > order.size();
-    rows[row].push_back(is_total ? "" : excerpt(shown[order[row - 1]], report.lines[order[row - 1]], room));
+    return is_total ? "" : excerpt(shown[order[row - 1]], report.lines[order[row - 1]], room);
+  });
+}
+
+std::vector<std::size_t> by_extra_sectors(const trace::Report& report) {
+  std::vector<std::size_t> order(report.global_lines.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
+    const banks::SectorTally& costs = report.global_lines[i].costs;
+    return std::tuple(extra_sectors(costs), costs.unknown, costs.sectors);
+  });
+  return order;
+}
+
+std::string looks_like(const trace::Report& report, const trace::GlobalLineReport& line) {
+  const auto& sectors = report.architecture->sectors.fact;
+  if (!line.typical || !sectors) return "";
+  return banks::shape_in_words(line.width, line.typical->mask, line.typical->addresses, sectors->sector_bytes);
+}
+
+std::string global_table(const trace::Report& report, const std::vector<ShownLine>& shown,
+                         const TableOptions& options) {
+  const auto& memory = report.architecture->sectors.fact;
+  std::vector<Row> rows{{"where", "access", "pattern", "accesses", "lanes", "sectors", "ideal", "used %"}};
+  if (!options.times.empty()) rows[0].emplace_back(time_head);
+  const std::string before = options.at_least ? ">=" : "";
+  const auto add = [&](Row row, const banks::SectorTally& tally, const std::string& time) {
+    const auto used = used_share(tally, memory ? memory->sector_bytes : 1);
+    row.insert(row.end(),
+               {before + support::grouped(tally.accesses), fmt::format("{:.1f}", lanes_per_access(tally).value_or(0)),
+                before + sectors_number(tally), before + ideal_number(tally), used ? percent_text(used) : "?"});
+    if (!options.times.empty()) row.push_back(time);
+    rows.push_back(std::move(row));
+  };
+  std::vector<std::size_t> order = by_extra_sectors(report);
+  const auto is_plain = [&](std::size_t i) {
+    const banks::SectorTally& costs = report.global_lines[i].costs;
+    return extra_sectors(costs) == 0 && costs.unknown == 0;
+  };
+  const auto plain = options.everything ? order.end() : std::ranges::find_if(order, is_plain);
+  banks::SectorTally rest;
+  for (auto i = plain; i != order.end(); ++i) rest.add(report.global_lines[*i].costs);
+  const auto plain_count = std::size_t(order.end() - plain);
+  order.erase(plain, order.end());
+  for (const std::size_t i : order) {
+    const trace::GlobalLineReport& line = report.global_lines[i];
+    add({shown[i].where, fmt::format("{} {}", to_string(line.operation), line.width), looks_like(report, line)},
+        line.costs, options.times.empty() ? "" : options.times[i]);
   }
-  return support::format_table(rows, 3, true);
+  if (plain_count > 0) {
+    const std::string name =
+        fmt::format("{} {}{}", plain_count, order.empty() ? "" : "other ", plain_count == 1 ? "line" : "lines");
+    add({name, "", "no extra sectors"}, rest, "");
+  }
+  if (options.total && order.size() + (plain_count > 0 ? 1 : 0) > 1) add({"all", "", ""}, report.global, "");
+  narrow(rows, options.columns);
+  if (const std::size_t width = width_of(rows); width > options.columns) {  // a long pattern gives way
+    constexpr std::size_t pattern = 2, fewest = 12;
+    const std::size_t longest =
+        std::ranges::max(rows, {}, [](const Row& row) { return row[pattern].size(); })[pattern].size();
+    const std::size_t room = std::max(fewest, longest - std::min(longest, width - options.columns));
+    for (Row& row : rows) {
+      if (row[pattern].size() > room) row[pattern] = row[pattern].substr(0, room - 3) + "...";
+    }
+  }
+  return with_source(std::move(rows), options.columns, [&](std::size_t row, std::size_t room) {
+    if (row > order.size()) return std::string();
+    const trace::GlobalLineReport& line = report.global_lines[order[row - 1]];
+    return excerpt(shown[order[row - 1]], {.operation = line.operation}, room);
+  });
 }
 
 std::string to_text(const trace::Report& report) {

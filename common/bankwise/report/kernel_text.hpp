@@ -25,13 +25,24 @@ std::vector<std::size_t> by_cost(const trace::Report& report);
 std::string_view access_in(const ShownLine& shown, const trace::LineReport& line);
 
 struct TableOptions {
-  std::size_t columns = 120;  ///< of the terminal
-  bool total = true;          ///< whether the last row is the sum
-  bool at_least = false;      ///< the numbers are lower bounds
+  std::size_t columns = 120;       ///< of the terminal
+  bool total = true;               ///< whether the last row is the sum
+  bool at_least = false;           ///< the numbers are lower bounds
+  bool everything = false;         ///< lines of global memory without extra sectors, too
+  std::vector<std::string> times;  ///< the most of the kernel's time that each line can take; empty: not known
 };
 
 /// The lines of a report in the order of by_cost(), one of `shown` for each. If the terminal is too narrow, it shows
 /// less of the source and then fewer columns.
 std::string line_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
+
+/// The lines of global memory with most extra sectors first, then by sectors: their indices.
+std::vector<std::size_t> by_extra_sectors(const trace::Report& report);
+
+/// What the typical access of a line looks like: "lanes 4,096 bytes apart (a column)"; "" if that is not known.
+std::string looks_like(const trace::Report& report, const trace::GlobalLineReport& line);
+
+/// The lines of a report in global memory, in the order of by_extra_sectors(). Those without extra sectors are one row.
+std::string global_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
 
 }  // namespace bankwise::report

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <bankwise/support/numbers.hpp>
 
 namespace bankwise::report {
@@ -29,6 +31,21 @@ std::optional<double> simt_efficiency(std::uint64_t active_lanes, std::uint64_t 
 }
 
 std::optional<double> lanes_per_access(const banks::Tally& tally) { return quotient(tally.lanes, tally.accesses); }
+std::optional<double> lanes_per_access(const banks::SectorTally& tally) {
+  return quotient(tally.lanes, tally.accesses);
+}
+
+std::uint64_t extra_sectors(const banks::SectorTally& tally) {
+  return tally.sectors - std::min(tally.sectors, tally.ideal);
+}
+
+std::optional<double> extra_share(const banks::SectorTally& tally) {
+  return tally.unknown > 0 ? std::nullopt : quotient(extra_sectors(tally), tally.sectors);
+}
+
+std::optional<double> used_share(const banks::SectorTally& tally, unsigned sector_bytes) {
+  return tally.unknown > 0 ? std::nullopt : quotient(tally.bytes, tally.sectors, sector_bytes);
+}
 
 std::optional<double> conflict_share(const banks::Tally& tally) {
   return tally.unknown > 0 ? std::nullopt : quotient(tally.conflicts, tally.passes);
@@ -42,6 +59,13 @@ std::optional<banks::Tally> known(const banks::Tally& tally) {
 std::string passes_number(const banks::Tally& tally) { return number(tally, tally.passes, tally.more_passes); }
 std::string ideal_number(const banks::Tally& tally) { return number(tally, tally.ideal, 0); }
 std::string conflicts_number(const banks::Tally& tally) { return number(tally, tally.conflicts, tally.more_conflicts); }
+
+std::string sectors_number(const banks::SectorTally& tally) {
+  return tally.unknown > 0 ? "?" : support::grouped(tally.sectors);
+}
+std::string ideal_number(const banks::SectorTally& tally) {
+  return tally.unknown > 0 ? "?" : support::grouped(tally.ideal);
+}
 
 std::string passes_text(const banks::Tally& tally) {
   if (tally.unknown > 0) return "?";

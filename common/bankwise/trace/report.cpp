@@ -199,6 +199,11 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
     sentences.push_back(
         fmt::format("{} accesses of {} were left out: the numbers are lower bounds", trace.left_out, trace.kernel));
   }
+  return sentences;
+}
+
+std::vector<std::string> global_incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
+  std::vector<std::string> sentences;
   std::uint64_t global = 0;
   for (const GlobalExcess& excess : trace.global_excess)
     global += excess.architecture == architecture.name ? excess.accesses : 0;
@@ -229,7 +234,8 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
                 .warp = trace.warp / warps,
                 .blocks = trace.blocks,
                 .level_count = trace.levels,
-                .incomplete = incompleteness(trace, architecture)};
+                .incomplete = incompleteness(trace, architecture),
+                .global_incomplete = global_incompleteness(trace, architecture)};
   LineSums lines(trace, report.lines);
   Levels levels;
   std::set<std::string> reasons;

@@ -79,6 +79,7 @@ struct Report {
   std::vector<std::string> ranges;                   ///< why costs are ranges: one sentence per reason
   std::vector<std::string> diagnoses;                ///< what the kernel does wrong: a sentence with its place each
   std::vector<std::string> incomplete;               ///< why the real numbers are larger: the report's are lower bounds
+  std::vector<std::string> global_incomplete;        ///< the same for the numbers of global memory
 
   /// A level, whether it has accesses or not.
   LevelReport level(std::uint32_t number) const;
@@ -86,6 +87,8 @@ struct Report {
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture);
+/// The same for global memory, if it was watched.
+std::vector<std::string> global_incompleteness(const KernelTrace& trace, const banks::Architecture& architecture);
 
 /// Computes the cost of a trace, and of its second trace if it has one. Error: std::invalid_argument for an
 /// architecture with other warps than the trace's, unless the trace splits into them.
