@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/csv.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
@@ -20,13 +22,19 @@ namespace {
 constexpr std::uintmax_t largest_baseline = std::uintmax_t{64} << 20;
 
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
+constexpr const char* head_with_sectors =
+    "kernel,architecture,accesses,conflicts,unknown,global_accesses,extra_sectors,global_unknown";
 
 std::string conflicts_text(std::uint64_t conflicts) { return support::plural(conflicts, "conflict", "conflicts"); }
 
-std::string unknown_text(const std::pair<std::string, std::string>& key, const Allowed& value) {
-  return fmt::format("{} has {} without a known cost on {}, so no limit can be checked", key.first,
-                     support::plural(value.unknown, "access", "accesses"), key.second);
+std::string extra_text(std::uint64_t extra) { return support::plural(extra, "extra sector", "extra sectors"); }
+
+std::string unknown_text(const Baseline::key_type& key, std::uint64_t unknown, const char* memory = "") {
+  return fmt::format("{} has {}{} without a known cost on {}, so no limit can be checked", key.first,
+                     support::plural(unknown, "access", "accesses"), memory, key.second);
 }
+
+constexpr const char* to_global = " to global memory";
 
 std::set<std::string> architectures_in(const Baseline& baseline) {
   std::set<std::string> architectures;
@@ -34,16 +42,37 @@ std::set<std::string> architectures_in(const Baseline& baseline) {
   return architectures;
 }
 
-/// Parses a line. Nothing if it is not a row of a baseline.
-std::optional<Baseline::value_type> parse_row(std::string_view line) {
+/// Parses a line of so many columns. Nothing if it is not a row of a baseline.
+std::optional<Baseline::value_type> parse_row(std::string_view line, std::size_t columns) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
   Allowed allowed;
-  if (!support::split_csv(line, fields, unquoted) || fields.size() != 5) return std::nullopt;
-  if (!support::parse_number(fields[2], allowed.accesses) || !support::parse_number(fields[3], allowed.conflicts))
-    return std::nullopt;
-  if (!support::parse_number(fields[4], allowed.unknown)) return std::nullopt;
+  if (!support::split_csv(line, fields, unquoted) || fields.size() != columns) return std::nullopt;
+  const auto parse = [&](std::size_t field, std::uint64_t& number) {
+    return support::parse_number(fields[field], number);
+  };
+  if (!parse(2, allowed.accesses) || !parse(3, allowed.conflicts) || !parse(4, allowed.unknown)) return std::nullopt;
+  constexpr std::size_t global = 5;
+  if (columns > global && !(fields[5].empty() && fields[6].empty() && fields[7].empty())) {
+    AllowedSectors& sectors = allowed.sectors.emplace();
+    if (!parse(5, sectors.accesses) || !parse(6, sectors.extra) || !parse(7, sectors.unknown)) return std::nullopt;
+  }
   return Baseline::value_type{{std::string(fields[0]), std::string(fields[1])}, allowed};
+}
+
+/// What is compared of a kernel: conflicts, or extra sectors.
+struct Compared {
+  std::uint64_t accesses, cost;
+};
+
+/// Adds what a kernel has more or less of than the row allows; the sentence continues after `has`.
+void compare_with(const Compared& now, const Compared& old, const std::string& has, const std::string& path,
+                  Verdict& verdict) {
+  std::string change = fmt::format("{}, and {} in {}", has, support::grouped(old.cost), path);
+  if (old.accesses != now.accesses)
+    change += fmt::format(" ({} accesses, {} there)", support::grouped(now.accesses), support::grouped(old.accesses));
+  if (now.cost > old.cost) verdict.exceeded.push_back(change);
+  if (now.cost < old.cost) verdict.remarks.push_back(change + ": better");
 }
 
 }  // namespace
@@ -55,15 +84,20 @@ Baseline read_baseline(const std::string& path) {
   }
   std::istringstream text(support::read_input(path, largest_baseline));
   support::LineReader lines(text, largest_baseline);
+  constexpr std::size_t few_columns = 5, most_columns = 8;
+  std::size_t columns = few_columns;
   Baseline baseline;
   while (lines.next() || lines.number == 1) {
     std::string_view line = lines.line;
     const bool is_head = lines.number == 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (!is_head && line.empty()) continue;
-    auto row = is_head ? std::nullopt : parse_row(line);
-    if (is_head ? support::without_mark(line) != head : !row) {
-      throw support::UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number, head));
+    const std::string_view plain = is_head ? support::without_mark(line) : line;
+    if (is_head && plain == head_with_sectors) columns = most_columns;
+    auto row = is_head ? std::nullopt : parse_row(line, columns);
+    if (is_head ? plain != head && plain != head_with_sectors : !row) {
+      throw support::UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number,
+                                            columns == few_columns ? head : head_with_sectors));
     }
     if (!row) continue;
     row->second.line = lines.number;
@@ -81,47 +115,65 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
   for (const KernelReport& kernel : kernels) {
     for (const trace::Report& report : kernel.reports) {
       const banks::Tally& tally = report.all;
-      baseline[{kernel.name, std::string(report.architecture->name)}] = {
-          tally.accesses, tally.conflicts + tally.more_conflicts, tally.unknown};
+      Allowed& allowed = baseline[{kernel.name, std::string(report.architecture->name)}];
+      allowed = {tally.accesses, tally.conflicts + tally.more_conflicts, tally.unknown};
+      if (!kernel.trace.watches_global) continue;
+      allowed.sectors = {report.global.accesses, report::extra_sectors(report.global), report.global.unknown};
     }
   }
   return baseline;
 }
 
-Verdict compare(const Baseline& now, std::uint64_t max_conflicts) {
+bool has_sectors(const Baseline& baseline) {
+  return std::ranges::any_of(baseline, [](const auto& row) { return row.second.sectors.has_value(); });
+}
+
+Verdict compare(const Baseline& now, const Limits& limits) {
   Verdict verdict;
+  const auto check = [&](const Baseline::key_type& key, std::uint64_t cost, const std::string& text, const char* option,
+                         std::uint64_t most) {
+    if (cost <= most) return;
+    verdict.exceeded.push_back(
+        fmt::format("{} has {} on {}; {} allows {}", key.first, text, key.second, option, support::grouped(most)));
+  };
   for (const auto& [key, value] : now) {
-    if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value));
-    if (value.conflicts <= max_conflicts) continue;
-    verdict.exceeded.push_back(fmt::format("{} has {} on {}; --max-conflicts allows {}", key.first,
-                                           conflicts_text(value.conflicts), key.second,
-                                           support::grouped(max_conflicts)));
+    if (limits.max_conflicts) {
+      if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value.unknown));
+      check(key, value.conflicts, conflicts_text(value.conflicts), "--max-conflicts", *limits.max_conflicts);
+    }
+    if (!limits.max_sectors || !value.sectors) continue;
+    const AllowedSectors& sectors = *value.sectors;
+    if (sectors.unknown > 0) verdict.exceeded.push_back(unknown_text(key, sectors.unknown, to_global));
+    check(key, sectors.extra, extra_text(sectors.extra), "--max-sectors", *limits.max_sectors);
   }
   return verdict;
 }
 
 Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels) {
   Verdict verdict;
+  const bool limits_sectors = has_sectors(allowed);
   for (const auto& [key, value] : now) {
     const auto row = allowed.find(key);
-    const std::string has = fmt::format("{} has {} on {}", key.first, conflicts_text(value.conflicts), key.second);
-    if (value.unknown > (row == allowed.end() ? 0 : row->second.unknown)) {
-      verdict.exceeded.push_back(unknown_text(key, value));
-    }
+    const auto has = [&](const std::string& text) {
+      return fmt::format("{} has {} on {}", key.first, text, key.second);
+    };
+    const std::string conflicts = has(conflicts_text(value.conflicts));
+    const AllowedSectors sectors = value.sectors.value_or(AllowedSectors());
+    const std::string extra = has(extra_text(sectors.extra));
+    const Allowed none{.sectors = limits_sectors ? std::optional<AllowedSectors>(AllowedSectors()) : std::nullopt};
+    const Allowed& old = row == allowed.end() ? none : row->second;
+    if (value.unknown > old.unknown) verdict.exceeded.push_back(unknown_text(key, value.unknown));
+    if (old.sectors && sectors.unknown > old.sectors->unknown)
+      verdict.exceeded.push_back(unknown_text(key, sectors.unknown, to_global));
     if (row == allowed.end()) {
-      if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", has, path));
+      constexpr const char* unlisted = "{}, and {} does not list it";
+      if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format(unlisted, conflicts, path));
+      if (limits_sectors && sectors.extra > 0) verdict.exceeded.push_back(fmt::format(unlisted, extra, path));
       continue;
     }
-    const Allowed& old = row->second;
-    std::string change = fmt::format("{}, and {} in {}", has, support::grouped(old.conflicts), path);
-    if (old.accesses != value.accesses) {
-      change +=
-          fmt::format(" ({} accesses, {} there)", support::grouped(value.accesses), support::grouped(old.accesses));
-    }
-    if (value.conflicts > old.conflicts) verdict.exceeded.push_back(change);
-    if (value.conflicts < old.conflicts) {
-      verdict.remarks.push_back(change + ": better");
-    }
+    compare_with({value.accesses, value.conflicts}, {old.accesses, old.conflicts}, conflicts, path, verdict);
+    if (!old.sectors || !value.sectors) continue;
+    compare_with({sectors.accesses, sectors.extra}, {old.sectors->accesses, old.sectors->extra}, extra, path, verdict);
   }
   const auto architectures = architectures_in(now);
   for (const auto& [key, value] : allowed) {
@@ -142,10 +194,17 @@ Baseline updated(const Baseline& old, const Baseline& now, bool all_kernels) {
 }
 
 std::string to_csv(const Baseline& baseline) {
-  std::string text = std::string(head) + '\n';
+  const bool with_sectors = has_sectors(baseline);
+  std::string text = std::string(with_sectors ? head_with_sectors : head) + '\n';
   for (const auto& [key, value] : baseline) {
-    text += fmt::format("{},{},{},{},{}\n", support::csv_field(key.first), key.second, value.accesses, value.conflicts,
+    text += fmt::format("{},{},{},{},{}", support::csv_field(key.first), key.second, value.accesses, value.conflicts,
                         value.unknown);
+    if (value.sectors) {
+      text += fmt::format(",{},{},{}", value.sectors->accesses, value.sectors->extra, value.sectors->unknown);
+    } else if (with_sectors) {
+      text += ",,,";
+    }
+    text += '\n';
   }
   return text;
 }

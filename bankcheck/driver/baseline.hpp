@@ -1,9 +1,10 @@
-// The baseline: a CSV file with the allowed conflicts, to keep in the repository next to the sources. Sorted, one line
-// per kernel and architecture.
+// The baseline: a CSV file with the allowed conflicts and extra sectors, to keep in the repository next to the sources.
+// Sorted, one line per kernel and architecture.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,18 +13,28 @@
 
 namespace bankwise::driver {
 
+/// The same of global memory: `extra` are the sectors beyond the ideal.
+struct AllowedSectors {
+  std::uint64_t accesses = 0, extra = 0, unknown = 0;
+};
+
 /// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost. Of
 /// conflicts that are a range, the most count.
 struct Allowed {
   std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
-  std::uint64_t line = 0;  ///< in its file
+  std::optional<AllowedSectors> sectors{};  ///< empty: global memory was not watched, and is not limited
+  std::uint64_t line = 0;                   ///< in its file
 };
 
 using Baseline = std::map<std::pair<std::string, std::string>, Allowed>;  ///< by kernel and architecture
 
 /// Error: UsageError for a file that cannot be read or is not a baseline.
 Baseline read_baseline(const std::string& path);
+/// Without the columns of global memory if no row has them.
 std::string to_csv(const Baseline& baseline);
+
+/// Whether any row limits sectors.
+bool has_sectors(const Baseline& baseline);
 
 Baseline baseline_of(const std::vector<KernelReport>& kernels);
 
@@ -32,12 +43,16 @@ struct Verdict {
   std::vector<std::string> exceeded, remarks;
 };
 
-/// Exceeded: a kernel with more than `most` conflicts on any architecture, summed over its launches, or with accesses
-/// without a known cost.
-Verdict compare(const Baseline& now, std::uint64_t max_conflicts);
+/// Exceeded: a kernel with more conflicts or extra sectors than allowed on any architecture, summed over its launches,
+/// or with accesses to a limited memory without a known cost.
+struct Limits {
+  std::optional<std::uint64_t> max_conflicts{}, max_sectors{};
+};
+Verdict compare(const Baseline& now, const Limits& limits);
 
-/// Exceeded: a kernel with more conflicts than in the baseline; a kernel that the baseline lacks may have none. With
-/// `all_kernels`, the remarks list the kernels of the baseline that did not run.
+/// Exceeded: a kernel with more conflicts or extra sectors than in the baseline; a kernel that the baseline lacks may
+/// have none. A row without sectors, as in files of older versions, does not limit them. With `all_kernels`, the
+/// remarks list the kernels of the baseline that did not run.
 Verdict compare(const Baseline& now, const Baseline& allowed, const std::string& path, bool all_kernels);
 
 /// `old` with the rows of `now` added or replaced. Rows of kernels that did not run are kept unless `all_kernels`; rows

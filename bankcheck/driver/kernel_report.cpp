@@ -6,6 +6,7 @@
 #include <array>
 #include <stdexcept>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/exit_code.hpp>
 
 namespace bankwise::driver {
@@ -149,10 +150,17 @@ bool names_folder(std::string_view option) {
 /// Options whose value may be a separate word.
 constexpr std::array paths{"-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot"};
 
+/// The order of the lines of global memory.
+std::tuple<const trace::Site&, const banks::Operation&, const unsigned&> global_line_key(
+    const trace::GlobalLineReport& line) {
+  return {line.site, line.operation, line.width};
+}
+
 }  // namespace
 
 void sort_by_place(trace::Report& report) {
   std::ranges::sort(report.lines, {}, line_key);
+  std::ranges::sort(report.global_lines, {}, global_line_key);
   std::ranges::sort(report.unknown);
 }
 
@@ -166,16 +174,56 @@ bool KernelReport::has_unknown() const {
   return std::ranges::any_of(reports, [](const trace::Report& report) { return report.all.unknown > 0; });
 }
 
+bool is_uncoalesced(const banks::SectorTally& tally) {
+  constexpr double few = 0.1;  // most kernels have some, at the edges of their arrays
+  return tally.sectors > 0 && double(report::extra_sectors(tally)) >= few * double(tally.sectors);
+}
+
+bool KernelReport::is_uncoalesced() const {
+  return std::ranges::any_of(reports,
+                             [](const trace::Report& report) { return driver::is_uncoalesced(report.global); });
+}
+
+bool KernelReport::is_global_first(std::size_t architecture) const {
+  const trace::Report& on = reports[architecture];
+  const std::uint64_t conflicts = on.all.conflicts + on.all.more_conflicts;
+  if (!driver::is_uncoalesced(on.global)) return false;
+  const auto& time = times[architecture];
+  const std::uint64_t extra = report::extra_sectors(on.global);
+  return time ? time->likely_ns(0, extra) > time->likely_ns(conflicts, 0) : extra > conflicts;
+}
+
+double KernelReport::likely_ns() const {
+  double most = 0;
+  for (std::size_t a = 0; a < reports.size(); ++a) {
+    const trace::Report& on = reports[a];
+    if (!times[a]) continue;
+    const double likely =
+        times[a]->likely_ns(on.all.conflicts + on.all.more_conflicts, report::extra_sectors(on.global));
+    most = std::max(most, std::min(likely, times[a]->measured_ns.value_or(likely)));
+  }
+  return most;
+}
+
+const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted) {
+  const auto same = std::ranges::lower_bound(report.global_lines, global_line_key(wanted), {}, global_line_key);
+  return same == report.global_lines.end() || global_line_key(*same) != global_line_key(wanted) ? nullptr : &*same;
+}
+
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
-                                         SourceFinder& finder) {
+                                         SourceFinder& finder, const std::vector<const banks::GpuModel*>& gpus) {
   std::vector<KernelReport> kernels;
+  const auto gpu_of = [&](std::size_t architecture) {
+    return architecture < gpus.size() ? gpus[architecture] : nullptr;
+  };
   std::map<std::uint32_t, SourceText> sources;
   for (const trace::KernelTrace& kernel_trace : trace.kernels) {
     KernelReport& kernel = kernels.emplace_back(
         KernelReport{.name = kernel_trace.kernel, .trace = kernel_trace, .number = kernels.size()});
     kernel.trace.patterns.clear();
     kernel.trace.merged.reset();
+    kernel.trace.global_patterns.clear();
     const std::uint32_t number = kernel_trace.source;
     const std::string_view text = number == trace::no_source ? "" : std::string_view(trace.sources.at(number));
     const SourceText& source = sources.try_emplace(number, text).first->second;
@@ -190,6 +238,9 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       sort_by_place(report);
       auto& lines = kernel.lines.emplace_back();
       for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
+      auto& global_lines = kernel.global_lines.emplace_back();
+      for (const trace::GlobalLineReport& line : report.global_lines) global_lines.push_back(placed_line(line.site));
+      kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size())));
     }
     for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
       kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));
@@ -204,12 +255,14 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   const std::uint32_t source = kernel.trace.source;
   const SourceText program(source == trace::no_source ? "" : trace.sources.at(source));
   std::map<std::string, std::pair<NumberedLines, NumberedLines>> files;  // all lines, and those shown
-  for (const auto& lines : kernel.lines) {
-    for (const PlacedLine& line : lines) {
-      const auto [file, is_new] = files.try_emplace(line.place.file);
-      auto& [file_lines, shown] = file->second;
-      if (is_new) file_lines = read_lines(line, program, finder);
-      add(shown, file_lines, line);
+  for (const auto* spaces : {&kernel.lines, &kernel.global_lines}) {
+    for (const auto& lines : *spaces) {
+      for (const PlacedLine& line : lines) {
+        const auto [file, is_new] = files.try_emplace(line.place.file);
+        auto& [file_lines, shown] = file->second;
+        if (is_new) file_lines = read_lines(line, program, finder);
+        add(shown, file_lines, line);
+      }
     }
   }
   std::vector<SourceExcerpt> excerpts;

@@ -14,6 +14,7 @@
 #include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
+#include "bankcheck/driver/memory_time.hpp"
 #include "bankcheck/driver/source_finder.hpp"
 
 namespace bankwise::driver {
@@ -58,16 +59,24 @@ struct PlacedLine {
 struct KernelReport {
   std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
-  std::vector<trace::Report> reports;             ///< per architecture; lines sorted by place
-  std::vector<std::string> same_sources;          ///< files that contain its source equally well, if several do
-  std::vector<std::vector<PlacedLine>> lines;     ///< per architecture, one for each line of the report
-  std::vector<PlacedLine> diagnoses;              ///< the place of each of the trace's diagnoses
-  std::size_t number = 0;                         ///< index into the kernels of the whole trace
-  std::optional<std::uint64_t> watched_launches;  ///< if what is missing is whole launches
+  std::vector<trace::Report> reports;                 ///< per architecture; lines sorted by place
+  std::vector<std::string> same_sources;              ///< files that contain its source equally well, if several do
+  std::vector<std::vector<PlacedLine>> lines;         ///< per architecture, one for each line of the report
+  std::vector<std::vector<PlacedLine>> global_lines;  ///< likewise of global memory
+  std::vector<std::optional<MemoryTime>> times;       ///< per architecture
+  std::vector<PlacedLine> diagnoses;                  ///< the place of each of the trace's diagnoses
+  std::size_t number = 0;                             ///< index into the kernels of the whole trace
+  std::optional<std::uint64_t> watched_launches;      ///< if what is missing is whole launches
 
   /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
   std::uint64_t conflicts() const;
   bool has_unknown() const;
+  /// Whether so many sectors are beyond the ideal on any architecture that it is worth a look.
+  bool is_uncoalesced() const;
+  /// Whether those of an architecture probably take more time than its conflicts.
+  bool is_global_first(std::size_t architecture) const;
+  /// What conflicts and sectors beyond the ideal probably take, on the architecture where that is most.
+  double likely_ns() const;
   /// Indices of the trace's diagnoses that are faults and no notes: all races within warps of one function most likely
   /// lack one __syncwarp().
   std::vector<std::vector<std::size_t>> faults_by_cause() const;
@@ -83,19 +92,24 @@ struct RunReport {
   std::vector<std::string> gaps;     ///< the same in short: one sentence per cause, with counts
   bool failed = false;               ///< the run failed; why is told elsewhere
   bool cut_short = false;            ///< a reason concerns the whole run: any kernel may have done more
+  bool is_shared_open = false;       ///< a reason concerns shared memory: a limit on conflicts cannot be confirmed
+  bool is_global_open = false;       ///< likewise of global memory, as far as it was watched, and a limit on sectors
   std::vector<EmittedLine> emitted;  ///< what a device compiler made, if its machine code is known
 };
 
 struct Terms;
 
-/// Error: UsageError for an architecture whose warp width the trace does not support.
+/// `gpus`: the GPU that the user named for each architecture, or null; or nothing. Error: UsageError for an architecture
+/// whose warp width the trace does not support.
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
-                                         SourceFinder& finder);
+                                         SourceFinder& finder, const std::vector<const banks::GpuModel*>& gpus = {});
 
 /// Whether a kernel may have done more than its numbers on an architecture, or on any, show.
 bool is_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on);
 bool is_incomplete(const RunReport& report, const KernelReport& kernel);
+/// The same for its numbers of global memory.
+bool is_global_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on);
 
 /// Instructions that no number has, because the model has no cost for them.
 struct LeftOut {
@@ -108,6 +122,9 @@ struct WatchLimits {
   std::string typed;               ///< "--max-launches 1, --max-groups 8"; "" without
   std::uint64_t max_launches = 0;  ///< of each size, if this is the only limit
 };
+
+/// "8.4 million", "12,345".
+std::string about(std::uint64_t count);
 
 /// The kernels that have one of some parts: "k" or "3 kernels".
 std::string whose(const std::vector<std::string_view>& kernels);
@@ -147,7 +164,8 @@ std::string gaps_text(const RunReport& report, const TextOptions& options);
 std::string faults_text(const RunReport& report, const TextOptions& options);
 std::string summary_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
 
-/// The kernels by conflicts, most first: their indices.
+/// The kernels by the time that conflicts and extra sectors probably take, most first: their indices. By conflicts if
+/// global memory plays no part.
 std::vector<std::size_t> worst_first(const std::vector<KernelReport>& kernels);
 
 /// The architectures of a kernel's report, those with equal numbers together.
@@ -157,6 +175,25 @@ std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>&
 
 /// The lines of a kernel as tables show them.
 std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture);
+std::vector<report::ShownLine> shown_global_lines(const KernelReport& kernel, std::size_t architecture);
+
+// Global memory in the text.
+
+/// A line of global memory that costs more than it must.
+bool is_uncoalesced(const banks::SectorTally& tally);
+
+/// Its table, once for the architectures on which it is the same; "" if nothing is worth a row.
+std::string global_tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options);
+
+/// "12.5 % of the bytes moved are used: k.cu:12 load 4, lanes 4,096 bytes apart (a column)", and what the kernel moves:
+/// "8,192 sectors where 1,024 would do". Empty if the kernel is not uncoalesced on any architecture.
+std::vector<std::string> global_answer(const RunReport& report, const KernelReport& kernel);
+
+/// "64 accesses to global memory, no extra sectors"; "" if it was not watched or not accessed.
+std::string global_summary(const RunReport& report, const KernelReport& kernel);
+
+/// What the memories are busy with, a sentence for each architecture where that is known.
+std::vector<std::string> time_sentences(const RunReport& report, const KernelReport& kernel);
 
 /// The words of the program's language.
 struct Terms {
@@ -181,6 +218,8 @@ inline std::tuple<const trace::Site&, const std::string&, const banks::Operation
   return {line.site, line.array, line.operation, line.width};
 }
 void sort_by_place(trace::Report& report);
+/// The same for a line of global memory.
+const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted);
 
 /// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
 /// have the same rows, because the accesses are the same.
@@ -191,8 +230,9 @@ const trace::LineReport& line_on(const trace::Report& report, const trace::LineR
 /// Whether the second count, of accesses as a device compiler may merge them, has columns.
 bool has_merged(const std::vector<trace::Report>& reports);
 
-/// Whether any line of the kernel accesses shared memory.
+/// Whether any line of the kernel accesses shared memory, or global memory.
 bool has_accesses(const KernelReport& kernel);
+bool has_global_accesses(const KernelReport& kernel);
 
 /// What to know about a kernel's numbers: a sentence each.
 std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms);

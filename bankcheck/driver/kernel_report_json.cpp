@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
@@ -10,6 +11,10 @@ namespace bankwise::driver {
 namespace {
 
 using nlohmann::ordered_json;
+
+ordered_json optional_number(const std::optional<double>& number) {
+  return number ? ordered_json(*number) : ordered_json(nullptr);
+}
 
 /// Uses the same keys as the levels in the case studies' JSON.
 void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
@@ -58,6 +63,89 @@ ordered_json json_of(const trace::Report& report, const trace::LineReport& line,
   return object;
 }
 
+/// Nothing is said of used bytes where the size of a sector is not known.
+void put_sectors(ordered_json& object, const banks::SectorTally& tally, const banks::Architecture& architecture) {
+  const auto& memory = architecture.sectors.fact;
+  const auto used = report::used_share(tally, memory ? memory->sector_bytes : 1);
+  object["accesses"] = tally.accesses;
+  object["lanes"] = tally.lanes;
+  object["sectors"] = tally.sectors;
+  object["ideal_sectors"] = tally.ideal;
+  object["extra_sectors"] = report::extra_sectors(tally);
+  object["cache_lines"] = tally.lines;
+  object["bytes"] = tally.bytes;
+  object["used"] = used ? ordered_json(*used) : ordered_json(nullptr);
+  object["unknown"] = tally.unknown;
+}
+
+ordered_json json_of(const trace::Report& report, const trace::GlobalLineReport& line, const PlacedLine& source) {
+  ordered_json object{
+      {"file", source.place.file}, {"line", source.place.line}, {"column", source.place.column},
+      {"is_file", source.is_file}, {"source", source.text},     {"operation", to_string(line.operation)},
+      {"width", line.width}};
+  put_sectors(object, line.costs, *report.architecture);
+  object["pattern"] = report::looks_like(report, line);
+  object["typical"] = nullptr;
+  if (const auto& typical = line.typical) {
+    object["typical"] = {{"count", typical->count},
+                         {"sectors", typical->cost.sectors},
+                         {"ideal_sectors", typical->cost.ideal},
+                         {"block", typical->block},
+                         {"warp", typical->warp},
+                         {"mask", typical->mask},
+                         {"addresses", typical->addresses}};
+  }
+  return object;
+}
+
+/// Null where global memory was not watched.
+void put_global(ordered_json& object, const KernelReport& kernel, std::size_t number) {
+  const trace::Report& report = kernel.reports[number];
+  object["global"] = nullptr;
+  object["global_lines"] = nullptr;
+  if (!kernel.trace.watches_global) return;
+  object["global"] = ordered_json::object();
+  put_sectors(object["global"], report.global, *report.architecture);
+  const auto& memory = report.architecture->sectors.fact;
+  object["global"]["sector_bytes"] = memory ? ordered_json(memory->sector_bytes) : ordered_json(nullptr);
+  object["global"]["incomplete"] = report.global_incomplete;
+  object["global_lines"] = ordered_json::array();
+  for (std::size_t i = 0; i < report.global_lines.size(); ++i) {
+    object["global_lines"].push_back(json_of(report, report.global_lines[i], kernel.global_lines[number][i]));
+    if (const auto& time = kernel.times[number]; time && time->measured_ns) {
+      const std::uint64_t extra = report::extra_sectors(report.global_lines[i].costs);
+      object["global_lines"].back()["most_of_time"] = optional_number(time->most_share(0, extra));
+    }
+  }
+}
+
+/// What the memories of the GPU are busy with, and how much faster the kernel can become.
+void put_busy(ordered_json& object, const KernelReport& kernel, std::size_t number, bool is_part) {
+  const auto& time = kernel.times[number];
+  object["busy"] = nullptr;
+  object["bound"] = nullptr;
+  if (!time || time->busy.pipes.empty()) return;
+  ordered_json& busy = object["busy"] = {{"gpu", time->gpu.name}, {"measured_ns", optional_number(time->measured_ns)}};
+  for (const report::PipeUse& use : time->busy.pipes) {
+    busy["pipes"].push_back(
+        {{"pipe", to_string(use.pipe)}, {"least_ns", use.least_ns}, {"busy", optional_number(use.busy)}});
+  }
+  busy["over_the_next"] = optional_number(time->busy.over_the_next);
+  if (!time->measured_ns || is_part) return;
+  const Bound bound = bound_of(*time, kernel.reports[number]);
+  object["bound"] = {{"without_conflicts", optional_number(bound.without_conflicts)},
+                     {"without_extra_sectors", optional_number(bound.without_extra_sectors)}};
+}
+
+ordered_json json_of(const std::optional<trace::KernelTime>& time) {
+  if (!time) return nullptr;
+  return {{"launches", time->launches},
+          {"nanoseconds", time->nanoseconds},
+          {"clock_khz", time->clock_khz},
+          {"gpu", time->gpu},
+          {"overlapped", time->overlapped}};
+}
+
 ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& diagnosis, const PlacedLine& source) {
   const trace::FaultRow& row = row_of(diagnosis.fault);
   ordered_json object{{"fault", row.id},           {"remark", row.is_remark},
@@ -69,7 +157,7 @@ ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& d
   return object;
 }
 
-ordered_json json_of(const KernelReport& kernel, std::size_t number, const std::vector<EmittedLine>& emitted) {
+ordered_json json_of(const RunReport& run, const KernelReport& kernel, std::size_t number) {
   const trace::Report& report = kernel.reports[number];
   ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
   put(object, report.all, report.warp);
@@ -79,8 +167,15 @@ ordered_json json_of(const KernelReport& kernel, std::size_t number, const std::
   object["incomplete"] = report.incomplete;
   object["lines"] = ordered_json::array();
   for (std::size_t i = 0; i < report.lines.size(); ++i) {
-    object["lines"].push_back(json_of(report, report.lines[i], kernel.lines[number][i], emitted));
+    object["lines"].push_back(json_of(report, report.lines[i], kernel.lines[number][i], run.emitted));
+    if (const auto& time = kernel.times[number]; time && time->measured_ns) {
+      const banks::Tally& costs = report.lines[i].costs;
+      object["lines"].back()["most_of_time"] =
+          optional_number(time->most_share(costs.conflicts + costs.more_conflicts, 0));
+    }
   }
+  put_global(object, kernel, number);
+  put_busy(object, kernel, number, is_incomplete(run, kernel, report) || is_global_incomplete(run, kernel, report));
   object["levels"] = ordered_json::array();
   for (const trace::LevelReport& level : report.levels) {
     ordered_json level_object{
@@ -207,6 +302,7 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
                         {"local_size", shape.block},
                         {"several_sizes", kernel.trace.shapes.size() > 1},
                         {"copied_bytes", kernel.trace.copied_bytes},
+                        {"time", json_of(kernel.trace.time)},
                         {"same_sources", kernel.same_sources},
                         {"diagnoses", ordered_json::array()},
                         {"architectures", ordered_json::array()}};
@@ -214,7 +310,7 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
       object["diagnoses"].push_back(json_of(kernel, kernel.trace.diagnoses[i], kernel.diagnoses.at(i)));
     }
     for (std::size_t i = 0; i < kernel.reports.size(); ++i)
-      object["architectures"].push_back(json_of(kernel, i, report.emitted));
+      object["architectures"].push_back(json_of(report, kernel, i));
     if (k < fits.size()) object["fit"] = fit_json(kernel, fits[k]);
     json["kernels"].push_back(std::move(object));
   }

@@ -99,8 +99,14 @@ std::string tables(const RunReport& report, const KernelReport& kernel, const Te
     const trace::Report& on = kernel.reports[group.front()];
     if (groups.size() > 1) text += fmt::format("{}  on {}\n", text.empty() ? "" : "\n", names_of(kernel, group));
     const bool at_least = is_incomplete(report, kernel, on);
-    const std::string table = support::visible(
-        report::line_table(on, shown_lines(kernel, group.front()), {.columns = options.columns, .at_least = at_least}));
+    report::TableOptions table_options{.columns = options.columns, .at_least = at_least};
+    if (const auto& time = kernel.times[group.front()]; time && time->measured_ns) {
+      for (const trace::LineReport& line : on.lines)
+        table_options.times.push_back(
+            report::percent(time->most_share(line.costs.conflicts + line.costs.more_conflicts, 0)));
+    }
+    const std::string table =
+        support::visible(report::line_table(on, shown_lines(kernel, group.front()), table_options));
     text += options.colour ? with_red_conflicts(table) : table;
     if (table.substr(0, table.find('\n')).find(" merged") != std::string::npos)
       text += support::wrapped(merged_legend, options.wrap, 4);
@@ -168,29 +174,58 @@ std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedL
   return "  instructions in the machine code, and the count that they agree with:\n" + support::visible(text);
 }
 
-/// Whether the lines of a kernel are worth a table: they cost something, or less than something once merged.
-bool has_costs(const KernelReport& kernel) {
+/// Whether the lines of a kernel in shared memory are worth a table: they cost something, or less once merged.
+bool has_shared_costs(const KernelReport& kernel) {
   return kernel.conflicts() > 0 || kernel.has_unknown() || has_merged(kernel.reports);
+}
+
+/// Whether any lines are.
+bool has_costs(const KernelReport& kernel) { return has_shared_costs(kernel) || kernel.is_uncoalesced(); }
+
+/// What there is to say of a kernel's accesses to shared memory without a table.
+std::string shared_summary(const KernelReport& kernel, const Terms& terms, bool incomplete) {
+  if (!kernel.trace.watches_shared) return fmt::format("{} was not watched", terms.memory);
+  if (!has_accesses(kernel)) return fmt::format("no access to {}{}", terms.memory, incomplete ? " was recorded" : "");
+  return fmt::format("{}, {}", support::plural(kernel.reports.front().all.accesses, "access", "accesses"),
+                     incomplete ? "no conflict in what was watched" : "no conflicts");
+}
+
+/// The tables of both memories, the one that costs more first, and a line for the one that costs nothing.
+std::string all_tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options,
+                       const std::string& shared_sentence) {
+  const bool everything = options.detail == Detail::verbose;
+  std::string shared, global = global_tables(report, kernel, options);
+  if (has_accesses(kernel) && (everything || has_shared_costs(kernel))) {
+    shared = tables(report, kernel, options) + evidence_text(kernel, report.emitted);
+  } else {
+    shared = fmt::format("  {}\n", shared_sentence);
+  }
+  if (const std::string sentence = global_summary(report, kernel); global.empty() && !sentence.empty())
+    global = fmt::format("  {}\n", sentence);
+  if (global.empty()) return shared;
+  return kernel.is_global_first(0) ? global + '\n' + shared : shared + '\n' + global;
 }
 
 std::string section(const RunReport& report, const KernelReport& kernel, const TextOptions& options, bool is_worst) {
   const Terms& terms = terms_of(report.maker);
   const bool incomplete = is_incomplete(report, kernel), everything = options.detail == Detail::verbose;
   std::string text = fmt::format("{}: {}", support::visible(kernel.name), launches_text(kernel, terms));
-  if (!has_accesses(kernel)) {
-    text += fmt::format("; no access to {}{}\n", terms.memory, incomplete ? " was recorded" : "");
-  } else if (everything || has_costs(kernel)) {
-    text = '\n' + support::wrapped(text, options.wrap, 2) + tables(report, kernel, options) +
-           evidence_text(kernel, report.emitted);
+  const std::string shared = shared_summary(kernel, terms, incomplete), global = global_summary(report, kernel);
+  const bool has_table = everything ? has_accesses(kernel) || !global.empty() : has_costs(kernel);
+  if (has_table) {
+    text = '\n' + support::wrapped(text, options.wrap, 2) + all_tables(report, kernel, options, shared);
   } else {
-    const banks::Tally& all = kernel.reports.front().all;
-    text += fmt::format("; {}, {}\n", support::plural(all.accesses, "access", "accesses"),
-                        incomplete ? "no conflict in what was watched" : "no conflicts");
+    text += fmt::format("; {}{}\n", shared, global.empty() ? "" : "; " + global);
+  }
+  if (everything || !has_table) {  // else the summary has said it
+    for (const std::string& sentence : time_sentences(report, kernel))
+      text += support::wrapped("  " + sentence, options.wrap, 4);
   }
   if (everything && kernel.trace.copied_bytes > 0)
     text += fmt::format("  not counted: {}\n", not_counted(kernel, terms));
   text += notes_text(kernel, terms, options);
-  return is_worst || everything ? text + worst_picture(kernel, terms, options) : text;
+  const bool has_picture = everything || (is_worst && !kernel.is_global_first(0));
+  return has_picture ? text + worst_picture(kernel, terms, options) : text;
 }
 
 /// What separates the report from the output of the program.
@@ -250,7 +285,11 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
 std::vector<std::size_t> worst_first(const std::vector<KernelReport>& kernels) {
   std::vector<std::size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t k) { return kernels[k].conflicts(); });
+  const bool by_time = std::ranges::any_of(
+      kernels, [](const KernelReport& kernel) { return kernel.is_uncoalesced() || kernel.trace.time.has_value(); });
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t k) {
+    return std::pair(by_time ? kernels[k].likely_ns() : 0, kernels[k].conflicts());
+  });
   return order;
 }
 
@@ -285,6 +324,15 @@ std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size
   for (std::size_t i = 0; i < kernel.lines[architecture].size(); ++i) {
     const PlacedLine& line = kernel.lines[architecture][i];
     shown.push_back({where(line, kernel.reports[architecture].lines[i].site), line.text, line.at});
+  }
+  return shown;
+}
+
+std::vector<report::ShownLine> shown_global_lines(const KernelReport& kernel, std::size_t architecture) {
+  std::vector<report::ShownLine> shown;
+  for (std::size_t i = 0; i < kernel.global_lines[architecture].size(); ++i) {
+    const PlacedLine& line = kernel.global_lines[architecture][i];
+    shown.push_back({where(line, kernel.reports[architecture].global_lines[i].site), line.text, line.at});
   }
   return shown;
 }

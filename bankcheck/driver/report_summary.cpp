@@ -21,54 +21,6 @@ namespace {
 constexpr std::string_view red = "1;31", yellow = "1;33", bold = "1";
 constexpr std::string_view all_told = "--verbose lists all of them";
 
-/// "8.4 million", "12,345".
-std::string about(std::uint64_t count) {
-  return count < 1'000'000 ? support::grouped(count) : fmt::format("{:.1f} million", double(count) / 1e6);
-}
-
-std::string share_of(std::uint64_t part, std::uint64_t whole) {
-  const double percent = whole == 0 ? 0 : 100 * double(part) / double(whole);
-  return percent < 1 ? "< 1 %" : fmt::format("{:.0f} %", percent);
-}
-
-/// Accesses that did not fit into the trace, by architecture; and those that have no cost on any.
-std::vector<std::string> not_costed(const RunReport& report, const trace::Trace& trace, const LeftOut& left_out) {
-  std::map<std::string_view, std::uint64_t> without_cost;
-  std::uint64_t missing = 0, accesses = 0;
-  std::vector<std::string_view> kernels;
-  for (const KernelReport& kernel : report.kernels) {
-    accesses += trace::accesses_of(trace.kernels.at(kernel.number)) + kernel.trace.left_out;
-    for (const trace::Report& on : kernel.reports) {
-      std::uint64_t costed = 0;
-      for (const trace::Excess& excess : kernel.trace.excess)
-        costed += excess.architecture == on.architecture->name ? excess.accesses : 0;
-      without_cost[on.architecture->name] +=
-          kernel.trace.excess_accesses - std::min(costed, kernel.trace.excess_accesses);
-    }
-    if (kernel.trace.left_out == 0) continue;
-    missing += kernel.trace.left_out;
-    kernels.emplace_back(kernel.name);
-  }
-  std::vector<std::string> sentences;
-  for (const auto& [architecture, count] : without_cost) {
-    if (count == 0) continue;
-    sentences.push_back(fmt::format("{} of {} accesses did not fit into the trace, and have no cost on {}",
-                                    about(count), about(accesses), architecture));
-  }
-  if (missing == 0) return sentences;
-  std::vector<std::pair<std::uint64_t, std::string_view>> kinds;
-  for (const auto& [kind, count] : left_out.kinds) kinds.emplace_back(count, kind);
-  std::ranges::sort(kinds, std::greater());
-  std::string list;
-  for (const auto& [count, kind] : kinds) {
-    list += fmt::format("{}{}{}{}", list.empty() ? " (" : ", ", kind, kinds.size() > 1 ? " " : "",
-                        kinds.size() > 1 ? share_of(count, missing) : "");
-  }
-  sentences.push_back(fmt::format("{} of {} accesses of {} are not counted{}", about(missing), about(accesses),
-                                  whose(kernels), list.empty() ? "" : list + ")"));
-  return sentences;
-}
-
 /// Paths below the current directory become relative.
 std::string with_short_paths(std::string text) {
   std::error_code error;
@@ -182,6 +134,22 @@ std::string worst_line_text(const RunReport& report, const KernelReport& kernel,
                      passes_where(line.costs, incomplete));
 }
 
+using LabelledRow = std::pair<std::string, std::string>;  ///< label, and what it is for
+
+/// The conflicts of a kernel; empty without any.
+std::vector<LabelledRow> shared_rows(const RunReport& report, const KernelReport& kernel) {
+  if (kernel.conflicts() == 0 && !kernel.has_unknown()) return {};
+  std::vector<LabelledRow> rows;
+  const auto costs = costs_text(report, kernel);
+  for (const auto& [cost, names] : costs) {
+    rows.emplace_back(rows.empty() ? "  shared" : "",
+                      costs.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
+  }
+  if (const std::string line = worst_line_text(report, kernel, costs.size() > 1); !line.empty())
+    rows.emplace_back("  worst", line);
+  return rows;
+}
+
 constexpr std::size_t longest_label = 20, shortest_label = 7;  // "  worst"
 
 /// Lines with labels in front, as wide as the names of the kernels unless these are long.
@@ -214,42 +182,73 @@ class Labelled {
   std::string text_;
 };
 
-/// What is left of the kernels, and the sum over all of them.
-std::string others_text(const RunReport& report, std::size_t with_conflicts) {
-  const auto count = [&](auto is) { return std::size_t(std::ranges::count_if(report.kernels, is)); };
-  const std::size_t accessing = count(has_accesses), clean = accessing - with_conflicts,
-                    without = report.kernels.size() - accessing;
-  const KernelReport& first = report.kernels.front();
-  const std::size_t in_part = count([&](const KernelReport& kernel) {
-    const bool costs = kernel.conflicts() > 0 || kernel.has_unknown();
-    return has_accesses(kernel) && !costs && is_incomplete(report, kernel);
-  });
-  const bool recorded =
-      count([&](const KernelReport& kernel) { return !has_accesses(kernel) && is_incomplete(report, kernel); }) > 0;
-  const bool has_fault = count([](const KernelReport& kernel) { return !kernel.faults_by_cause().empty(); }) > 0;
-  const Terms& terms = terms_of(report.maker);
-  const std::string more = with_conflicts > 0 ? "more " : "";
-  const auto kernels = [&](std::size_t number) {
+/// What kernels without a problem have none of: "no bank conflicts and no extra sectors".
+std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_part, std::string_view no_conflicts) {
+  const auto any = [&](auto is) { return std::ranges::any_of(kernels, is); };
+  std::string text(any([](const KernelReport* kernel) { return kernel->trace.watches_shared; }) ? no_conflicts : "");
+  if (!any([](const KernelReport* kernel) { return has_global_accesses(*kernel); })) return text;
+  double most = 0;
+  for (const KernelReport* kernel : kernels) {
+    for (const trace::Report& on : kernel->reports) {
+      if (on.global.unknown > 0) return text;
+      most = std::max(most, report::extra_share(on.global).value_or(0));
+    }
+  }
+  if (!text.empty()) text += " and ";
+  if (most > 0) return text + fmt::format("at most {} % extra sectors", report::percent_text(most));
+  return text + (is_part ? "no extra sector" : "no extra sectors");
+}
+
+/// What is left of the kernels, and the sum over all of them. `listed`: those with a problem.
+std::string others_text(const RunReport& report, const std::vector<std::size_t>& listed) {
+  const std::vector<KernelReport>& kernels = report.kernels;
+  std::vector<const KernelReport*> clean, in_part, silent;
+  bool recorded = false, watches_global = false, watches_shared = false;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const KernelReport& kernel = kernels[k];
+    const trace::Report& on = kernel.reports.front();
+    const bool is_open =
+        is_incomplete(report, kernel) || (kernel.trace.watches_global && is_global_incomplete(report, kernel, on));
+    watches_global |= kernel.trace.watches_global;
+    watches_shared |= kernel.trace.watches_shared;
+    if (std::ranges::find(listed, k) != listed.end()) continue;
+    if (!has_accesses(kernel) && !has_global_accesses(kernel)) {
+      silent.push_back(&kernel);
+      recorded |= is_open;
+    } else {
+      (is_open && kernel.trace.watches_shared ? in_part : clean).push_back(&kernel);
+    }
+  }
+  const bool has_fault = std::ranges::any_of(kernels, [](auto& kernel) { return !kernel.faults_by_cause().empty(); });
+  const std::string memory =
+      fmt::format("{}{}{}", watches_shared ? terms_of(report.maker).memory : "",
+                  watches_shared && watches_global ? " or " : "", watches_global ? "global memory" : "");
+  const std::string more = listed.empty() ? "" : "more ";
+  const auto counted = [&](std::size_t number) {
     return fmt::format("{} {}{}", number, more, number == 1 ? "kernel" : "kernels");
   };
-  if (accessing == 0) return fmt::format("no access to {}{}", terms.memory, recorded ? " was recorded" : "");
-  std::string text = has_fault && with_conflicts == 0 ? "faults above, but " : "";
-  const auto exact = [&](std::size_t number) {
-    return fmt::format("{} {} no conflicts", kernels(number), number == 1 ? "has" : "have");
+  if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
+  std::string text = has_fault && listed.empty() ? "faults above, but " : "";
+  const auto exact = [&] {
+    return fmt::format("{} {} {}", counted(clean.size()), clean.size() == 1 ? "has" : "have",
+                       none_of(clean, false, "no conflicts"));
   };
-  if (with_conflicts == 0) {
+  const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
+  if (listed.empty()) {
     std::vector<std::string_view> names;
-    for (const trace::Report& on : first.reports) names.push_back(on.architecture->name);
-    text += fmt::format("{} on {}: {}", in_part > 0 ? "no conflict in what was watched" : "no bank conflicts",
-                        fmt::join(names, ", "), kernels(in_part > 0 ? in_part : clean));
-    if (in_part > 0 && in_part < clean) text += "; " + exact(clean - in_part);
-  } else if (clean > 0) {
-    if (in_part > 0) text = fmt::format("{}: no conflict in what was watched", kernels(in_part));
-    if (in_part < clean) text += (text.empty() ? "" : "; ") + exact(clean - in_part);
+    for (const trace::Report& on : kernels.front().reports) names.push_back(on.architecture->name);
+    const auto& first = in_part.empty() ? clean : in_part;
+    text += fmt::format("{} on {}: {}", in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
+                        fmt::join(names, ", "), counted(first.size()));
+    if (!in_part.empty() && !clean.empty()) text += "; " + exact();
+  } else {
+    if (!in_part.empty()) text = fmt::format("{}: {}", counted(in_part.size()), of_part);
+    if (!clean.empty()) text += (text.empty() ? "" : "; ") + exact();
   }
-  if (without > 0) {
-    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", without, clean > 0 ? "" : more,
-                        without == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", terms.memory);
+  if (!silent.empty()) {
+    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", silent.size(),
+                        clean.size() + in_part.size() > 0 ? "" : more,
+                        silent.size() == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", memory);
   }
   return text;
 }
@@ -259,13 +258,22 @@ std::vector<std::string> totals(const RunReport& report) {
   std::vector<std::pair<std::string, std::string>> sums;  // and their architectures
   for (std::size_t a = 0; a < report.kernels.front().reports.size(); ++a) {
     banks::Tally sum;
-    bool incomplete = false;
+    banks::SectorTally sectors;
+    bool incomplete = false, global_incomplete = false;
     for (const KernelReport& kernel : report.kernels) {
-      sum.add(kernel.reports[a].all);
-      incomplete |= is_incomplete(report, kernel, kernel.reports[a]);
+      const trace::Report& on = kernel.reports[a];
+      sum.add(on.all);
+      sectors.add(on.global);
+      incomplete |= is_incomplete(report, kernel, on);
+      global_incomplete |= is_global_incomplete(report, kernel, on);
     }
-    add_name(sums, passes_where(sum, incomplete || sum.unknown > 0),
-             report.kernels.front().reports[a].architecture->name);
+    std::string text = sum.accesses > 0 ? passes_where(sum, incomplete || sum.unknown > 0) : "";
+    if (sectors.sectors > 0) {
+      text += fmt::format("{}{}{} sectors where {} would do", text.empty() ? "" : "; ",
+                          global_incomplete || sectors.unknown > 0 ? "at least " : "",
+                          support::grouped(sectors.sectors), support::grouped(sectors.ideal));
+    }
+    add_name(sums, text, report.kernels.front().reports[a].architecture->name);
   }
   std::vector<std::string> sentences;
   for (const auto& [cost, names] : sums)
@@ -274,15 +282,6 @@ std::vector<std::string> totals(const RunReport& report) {
 }
 
 }  // namespace
-
-std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
-                                 const LeftOut& left_out, const WatchLimits& limits) {
-  std::vector<std::string> counts = not_costed(report, trace, left_out);
-  if (std::string blocks = not_watched(report.kernels, terms_of(report.maker), limits); !blocks.empty())
-    counts.insert(counts.begin(), std::move(blocks));
-  if (!counts.empty()) told.push_back(fmt::format("{}", fmt::join(counts, "; ")));
-  return told;
-}
 
 std::string gaps_text(const RunReport& report, const TextOptions& options) {
   constexpr std::size_t most = 4;
@@ -338,34 +337,49 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
   const std::vector<KernelReport>& kernels = report.kernels;
   if (kernels.empty()) return "";
   std::vector<std::size_t> worst = worst_first(kernels);
-  std::erase_if(worst, [&](std::size_t k) { return kernels[k].conflicts() == 0 && !kernels[k].has_unknown(); });
+  std::erase_if(worst, [&](std::size_t k) {
+    return kernels[k].conflicts() == 0 && !kernels[k].has_unknown() && !kernels[k].is_uncoalesced();
+  });
   const std::size_t shown = options.detail == Detail::verbose ? worst.size() : std::min(worst.size(), usual);
-  std::size_t widest = 0;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const std::size_t width = kernels[worst[i]].name.size();
-    if (width <= longest_label) widest = std::max(widest, width);
-  }
-  Labelled text(widest, options);
+  std::vector<LabelledRow> rows;
+  bool asks_for_fit = fits.empty() && !options.fit_command.empty();
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelReport& kernel = kernels[worst[i]];
-    const auto costs = costs_text(report, kernel);
-    for (const auto& [cost, names] : costs) {
-      text.add(&cost == &costs.front().first ? kernel.name : "",
-               costs.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
-    }
-    if (const std::string line = worst_line_text(report, kernel, costs.size() > 1); !line.empty())
-      text.add("  worst", line);
+    std::vector<LabelledRow> shared = shared_rows(report, kernel), global;
+    for (const std::string& sentence : global_answer(report, kernel))
+      global.emplace_back(global.size() % 2 == 0 ? "  global" : "  moved", sentence);
     const std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
-    if (!fix.empty()) text.add("  fix", fix);
-    if (fits.empty() && i == 0 && kernel.conflicts() > 0 && !options.fit_command.empty())
-      text.add("  fix", "--fit looks for one: " + options.fit_command);
+    if (!fix.empty()) shared.emplace_back("  fix", fix);
+    if (asks_for_fit && kernel.conflicts() > 0) {
+      shared.emplace_back("  fix", "--fit looks for one: " + options.fit_command);
+      asks_for_fit = false;
+    }
+    const bool global_first = shared.empty() || kernel.is_global_first(0);
+    auto &first = global_first ? global : shared, &second = global_first ? shared : global;
+    if (global_first) first.front().second.insert(0, "global memory: ");
+    first.front().first = kernel.name;
+    for (const std::string& sentence : time_sentences(report, kernel)) first.emplace_back("  time", sentence);
+    rows.insert(rows.end(), first.begin(), first.end());
+    rows.insert(rows.end(), second.begin(), second.end());
   }
+  std::size_t widest = 0;
+  for (const auto& [label, row] : rows) {
+    if (label.size() <= longest_label) widest = std::max(widest, label.size());
+  }
+  Labelled text(widest, options);
+  for (const auto& [label, row] : rows) text.add(label, row);
+  const auto any_of_worst = [&](auto is) {
+    return std::ranges::any_of(worst, [&](std::size_t k) { return is(kernels[k]); });
+  };
+  const bool has_extra = any_of_worst([](const KernelReport& kernel) { return kernel.is_uncoalesced(); });
   std::string rest;
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) rest += support::wrapped(support::visible(sentence), options.wrap, 2);
   };
-  if (shown < worst.size()) add(fmt::format("and {} more kernels with conflicts: {}", worst.size() - shown, all_told));
-  add(others_text(report, worst.size()));
+  if (shown < worst.size())
+    add(fmt::format("and {} more kernels with {}: {}", worst.size() - shown,
+                    has_extra ? "conflicts or extra sectors" : "conflicts", all_told));
+  add(others_text(report, worst));
   if (kernels.size() > 1 && !worst.empty()) {
     for (const std::string& sum : totals(report)) add(sum);
   }
@@ -376,7 +390,10 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     add(fmt::format("not counted: {} bytes of {} moved by {}", support::grouped(bytes), terms.memory, terms.copies));
   const bool has_nvidia = std::ranges::any_of(
       kernels.front().reports, [](const trace::Report& on) { return on.architecture->name.starts_with("sm_"); });
-  if (!worst.empty() && has_nvidia) add("pass: one turn of the banks; NVIDIA's counters call it a wavefront");
+  const bool has_passes =
+      any_of_worst([](const KernelReport& kernel) { return kernel.conflicts() > 0 || kernel.has_unknown(); });
+  if (has_passes && has_nvidia) add("pass: one turn of the banks; NVIDIA's counters call it a wavefront");
+  if (has_extra && has_nvidia) add("sector: 32 bytes that global memory moves as a whole");
   return text.take() + rest;
 }
 

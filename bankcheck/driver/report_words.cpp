@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <variant>
 
 #include <bankwise/report/metrics.hpp>
@@ -65,7 +66,72 @@ AgreeingCount column_of(const trace::LineReport& line, const EmittedEvidence& ev
   return widest == widest_merged ? AgreeingCount::merged : AgreeingCount::neither;
 }
 
+std::string share_of(std::uint64_t part, std::uint64_t whole) {
+  const double percent = whole == 0 ? 0 : 100 * double(part) / double(whole);
+  return percent < 1 ? "< 1 %" : fmt::format("{:.0f} %", percent);
+}
+
+/// Accesses to global memory that have no cost on an architecture because they are not in the trace.
+std::uint64_t global_open(const trace::KernelTrace& trace, const trace::Report& on) {
+  std::uint64_t costed = 0;
+  for (const trace::GlobalExcess& excess : trace.global_excess)
+    costed += excess.architecture == on.architecture->name ? excess.accesses : 0;
+  return trace.global_left_out + trace.global_excess_accesses - std::min(costed, trace.global_excess_accesses);
+}
+
+/// Accesses that did not fit into the trace, by architecture; and those that have no cost on any.
+std::vector<std::string> not_costed(const RunReport& report, const trace::Trace& trace, const LeftOut& left_out) {
+  std::map<std::string_view, std::uint64_t> without_cost;
+  std::uint64_t missing = 0, accesses = 0, global_missing = 0;
+  bool is_shared_unwatched = false;
+  std::vector<std::string_view> kernels;
+  for (const KernelReport& kernel : report.kernels) {
+    accesses += trace::accesses_of(trace.kernels.at(kernel.number)) + kernel.trace.left_out;
+    for (const trace::Report& on : kernel.reports) {
+      std::uint64_t costed = 0;
+      for (const trace::Excess& excess : kernel.trace.excess)
+        costed += excess.architecture == on.architecture->name ? excess.accesses : 0;
+      without_cost[on.architecture->name] +=
+          kernel.trace.excess_accesses - std::min(costed, kernel.trace.excess_accesses);
+    }
+    std::uint64_t most_open = 0;
+    for (const trace::Report& on : kernel.reports) most_open = std::max(most_open, global_open(kernel.trace, on));
+    global_missing += most_open;
+    is_shared_unwatched |= !kernel.trace.watches_shared;
+    if (kernel.trace.left_out == 0) continue;
+    missing += kernel.trace.left_out;
+    kernels.emplace_back(kernel.name);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [architecture, count] : without_cost) {
+    if (count == 0) continue;
+    sentences.push_back(fmt::format("{} of {} accesses did not fit into the trace, and have no cost on {}",
+                                    about(count), about(accesses), architecture));
+  }
+  if (is_shared_unwatched) sentences.push_back(fmt::format("{} was not watched", terms_of(report.maker).memory));
+  if (global_missing > 0) {
+    sentences.push_back(
+        fmt::format("{} of global memory are not counted", support::plural(global_missing, "access", "accesses")));
+  }
+  if (missing == 0) return sentences;
+  std::vector<std::pair<std::uint64_t, std::string_view>> kinds;
+  for (const auto& [kind, count] : left_out.kinds) kinds.emplace_back(count, kind);
+  std::ranges::sort(kinds, std::greater());
+  std::string list;
+  for (const auto& [count, kind] : kinds) {
+    list += fmt::format("{}{}{}{}", list.empty() ? " (" : ", ", kind, kinds.size() > 1 ? " " : "",
+                        kinds.size() > 1 ? share_of(count, missing) : "");
+  }
+  sentences.push_back(fmt::format("{} of {} accesses of {} are not counted{}", about(missing), about(accesses),
+                                  whose(kernels), list.empty() ? "" : list + ")"));
+  return sentences;
+}
+
 }  // namespace
+
+std::string about(std::uint64_t count) {
+  return count < 1'000'000 ? support::grouped(count) : fmt::format("{:.1f} million", double(count) / 1e6);
+}
 
 std::string_view to_string(AgreeingCount column) {
   constexpr std::string_view names[]{"source", "merged", "both", "neither"};
@@ -161,6 +227,10 @@ bool has_accesses(const KernelReport& kernel) {
   return std::ranges::any_of(kernel.reports, [](auto& report) { return !report.lines.empty(); });
 }
 
+bool has_global_accesses(const KernelReport& kernel) {
+  return std::ranges::any_of(kernel.reports, [](auto& report) { return !report.global_lines.empty(); });
+}
+
 std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms) {
   std::vector<std::string> notes;
   for (std::string note : {narrow_groups(kernel, terms), same_sources(kernel)}) {
@@ -171,7 +241,14 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
     for (const std::string& sentence : report.ranges) {
       notes.push_back(fmt::format("on {}, {}", report.architecture->name, sentence));
     }
+    if (const auto& why = report.architecture->sectors.why_unknown; report.global.unknown > 0 && !why.empty()) {
+      notes.push_back(
+          fmt::format("the cost of {} is not known on {}: {}",
+                      support::plural(report.global.unknown, "access to global memory", "accesses to global memory"),
+                      report.architecture->name, why));
+    }
   }
+  if (std::string why = unusable_time(kernel.trace); !why.empty()) notes.push_back(std::move(why));
   const auto& lines = kernel.reports.front().lines;
   std::uint64_t mixed = 0;
   for (const trace::LineReport& line : lines) mixed += line.mixed;
@@ -230,6 +307,10 @@ bool is_incomplete(const RunReport& report, const KernelReport& kernel, const tr
   return report.cut_short || kernel.trace.blocks < launched_blocks(kernel.trace) || !on.incomplete.empty();
 }
 
+bool is_global_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on) {
+  return report.cut_short || kernel.trace.blocks < launched_blocks(kernel.trace) || !on.global_incomplete.empty();
+}
+
 bool is_incomplete(const RunReport& report, const KernelReport& kernel) {
   return std::ranges::any_of(kernel.reports, [&](auto& on) { return is_incomplete(report, kernel, on); });
 }
@@ -272,6 +353,15 @@ std::string not_watched(std::span<const KernelReport> kernels, const Terms& term
                      support::grouped(whole_launches ? missing_launches : missing),
                      support::grouped(whole_launches ? launches : launched), whole_launches ? "launches" : terms.blocks,
                      whose(names), why.empty() ? "" : " (" + why + ")");
+}
+
+std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
+                                 const LeftOut& left_out, const WatchLimits& limits) {
+  std::vector<std::string> counts = not_costed(report, trace, left_out);
+  if (std::string blocks = not_watched(report.kernels, terms_of(report.maker), limits); !blocks.empty())
+    counts.insert(counts.begin(), std::move(blocks));
+  if (!counts.empty()) told.push_back(fmt::format("{}", fmt::join(counts, "; ")));
+  return told;
 }
 
 }  // namespace bankwise::driver

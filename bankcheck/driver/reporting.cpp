@@ -10,14 +10,12 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
-#include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
 
 namespace bankwise::driver {
@@ -30,6 +28,27 @@ std::vector<const banks::Architecture*> architectures_of(const ReportOptions& op
     if (std::ranges::find(architectures, architecture) == architectures.end()) architectures.push_back(architecture);
   }
   return architectures;
+}
+
+/// The GPU that was named for each architecture, or null.
+std::vector<const banks::GpuModel*> gpus_of(const ReportOptions& options,
+                                            const std::vector<const banks::Architecture*>& architectures) {
+  std::vector<const banks::GpuModel*> gpus(architectures.size());
+  for (const std::string& name : options.architectures) {
+    const banks::Architecture* architecture = &architecture_named(name);
+    const auto at = std::ranges::find(architectures, architecture) - architectures.begin();
+    if (name != architecture->name && gpus[std::size_t(at)] == nullptr) gpus[std::size_t(at)] = banks::find_gpu(name);
+  }
+  return gpus;
+}
+
+/// "global memory of 3 kernels was not watched"; "" if all of it was.
+std::string global_not_watched(const std::vector<KernelReport>& kernels) {
+  std::vector<std::string_view> names;
+  for (const KernelReport& kernel : kernels) {
+    if (!kernel.trace.watches_global) names.emplace_back(kernel.name);
+  }
+  return names.empty() ? "" : fmt::format("global memory of {} was not watched", whose(names));
 }
 
 /// Whether `name` is the kernel's distinct name, or a glob that matches its plain name, which several kernels may have.
@@ -78,8 +97,9 @@ std::string quoted(const std::string& word) {
 std::string typed_with_fit() {
   constexpr std::size_t longest = 80;
   constexpr std::string_view flags[]{"--quiet", "--summary", "--verbose"};
-  constexpr std::string_view with_value[]{"--baseline", "--color", "--html",          "--json",
-                                          "--sarif",    "--trace", "--max-conflicts", "--update-baseline"};
+  constexpr std::string_view with_value[]{"--baseline",      "--color",       "--html",
+                                          "--json",          "--sarif",       "--trace",
+                                          "--max-conflicts", "--max-sectors", "--update-baseline"};
   const std::string words = support::read_file("/proc/self/cmdline").value_or("");
   std::string text = "bankcheck";
   bool is_own = true, is_value = false;  // not the program's
@@ -162,14 +182,23 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
   command.option_defaults()->group("Limits");
   auto* limit =
       command
-          .add_option("--max-conflicts", options.max_conflicts,
+          .add_option("--max-conflicts", options.max.max_conflicts,
                       "Fail if a kernel has more conflicts than this on any architecture, summed over its launches")
           ->check(number)
           ->type_name("N");
-  command.add_option("--baseline", options.baseline, "Fail if a kernel has more conflicts than this CSV file allows")
+  auto* sectors = command
+                      .add_option("--max-sectors", options.max.max_sectors,
+                                  "Fail if a kernel moves more sectors of global memory beyond the ideal than this on "
+                                  "any architecture, summed over its launches")
+                      ->check(number)
+                      ->type_name("N");
+  command
+      .add_option("--baseline", options.baseline,
+                  "Fail if a kernel has more conflicts or extra sectors than this CSV file allows")
       ->check(text)
       ->type_name("FILE")
-      ->excludes(limit);
+      ->excludes(limit)
+      ->excludes(sectors);
   command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
       ->check(text)
       ->type_name("FILE");
@@ -220,6 +249,7 @@ Reporting::Reporting(const ReportOptions& options)
       quiet_(report::take_stdout(all_outputs(options))),
       files_(report::open_files(all_outputs(options))),
       architectures_(architectures_of(options)),
+      gpus_(gpus_of(options, architectures_)),
       finder_(options.sources, {.elsewhere = options.own_run}) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.sources, ignored)) {
@@ -233,9 +263,30 @@ void Reporting::require_apart_from(const support::OutputFile& trace) const {
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
-  if (options_.max_conflicts) return compare(now, *options_.max_conflicts);
-  if (options_.baseline.empty()) return {};
+  if (options_.baseline.empty()) return compare(now, options_.max);
   return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
+}
+
+/// The verdict, and why a limit cannot be confirmed.
+Verdict Reporting::limited_verdict(const RunReport& report, const Baseline& now) const {
+  Verdict verdict = verdict_of(now);
+  const bool has_baseline = !options_.baseline.empty(), is_new = bool(files_.back());
+  const bool limits_sectors =
+      options_.max.max_sectors || (has_baseline && has_sectors(read_baseline(options_.baseline)));
+  const bool limits_conflicts = options_.max.max_conflicts || has_baseline;
+  const std::string unwatched = limits_sectors ? global_not_watched(report.kernels) : "";
+  const bool is_open = ((limits_conflicts || is_new) && report.is_shared_open) ||
+                       ((limits_sectors || is_new) && report.is_global_open) || !unwatched.empty();
+  if (!is_open) return verdict;
+  const bool is_exceeded = !verdict.exceeded.empty();
+  for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
+  if (!unwatched.empty()) verdict.exceeded.push_back("incomplete: " + unwatched);
+  if (is_exceeded || !(limits_conflicts || limits_sectors)) return verdict;
+  const char* limit = has_baseline                                          ? "--baseline"
+                      : options_.max.max_conflicts && report.is_shared_open ? "--max-conflicts"
+                                                                            : "--max-sectors";
+  verdict.exceeded.push_back(fmt::format("{} cannot be confirmed: the trace is incomplete", limit));
+  return verdict;
 }
 
 /// Adds a sentence for each part that the trace of a kernel lacks.
@@ -247,12 +298,18 @@ void Reporting::add_incompleteness(RunReport& report, const trace::Trace& trace,
   report.cut_short = report.failed || !told.empty();
   const WatchLimits limits = report.failed ? WatchLimits() : options_.limits;
   count_watched_launches(report.kernels, limits);
+  report.is_shared_open = report.is_global_open = report.cut_short;
+  report.is_shared_open |= !left_out.sentences.empty();
   for (const KernelReport& kernel : report.kernels) {
     if (std::string missing = not_watched({&kernel, 1}, terms_of(report.maker), limits); !missing.empty())
       sentences.push_back(std::move(missing));
     for (const trace::Report& trace_report : kernel.reports) {
-      for (const std::string& sentence : trace_report.incomplete) {
-        if (known.insert(sentence).second) sentences.push_back(sentence);
+      report.is_shared_open |= is_incomplete(report, kernel, trace_report);
+      report.is_global_open |= kernel.trace.watches_global && is_global_incomplete(report, kernel, trace_report);
+      for (const auto* reasons : {&trace_report.incomplete, &trace_report.global_incomplete}) {
+        for (const std::string& sentence : *reasons) {
+          if (known.insert(sentence).second) sentences.push_back(sentence);
+        }
       }
     }
   }
@@ -291,21 +348,12 @@ void Reporting::write(std::span<const report::Sink<SinkInput>> sinks, const RunR
 }
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete, const LeftOut& left_out) {
-  RunReport report{selected(kernel_reports(trace, architectures_, finder_), options_.kernels), trace.command,
+  RunReport report{selected(kernel_reports(trace, architectures_, finder_, gpus_), options_.kernels), trace.command,
                    trace.maker, std::move(incomplete)};
   report.emitted = options_.emitted;
   add_incompleteness(report, trace, left_out);
   const Baseline now = baseline_of(report.kernels);
-  Verdict verdict = verdict_of(now);
-  const bool limited = options_.max_conflicts || !options_.baseline.empty();
-  if (limited || files_.back()) {
-    const bool is_open = verdict.exceeded.empty() && limited && !report.incomplete.empty();
-    for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
-    if (is_open) {
-      verdict.exceeded.push_back(fmt::format("{} cannot be confirmed: the trace is incomplete",
-                                             options_.max_conflicts ? "--max-conflicts" : "--baseline"));
-    }
-  }
+  Verdict verdict = limited_verdict(report, now);
   if (!report.incomplete.empty()) verdict.remarks.clear();  // less was watched: not better, and perhaps it did run
   add_diagnoses(report, verdict.exceeded);
   if (options_.fit.fit) {
@@ -329,7 +377,8 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
                              std::vector<std::string> incomplete, const LeftOut& left_out) {
   incomplete.insert(incomplete.begin(), failure);
-  RunReport report{kernel_reports(trace, architectures_, finder_), trace.command, trace.maker, std::move(incomplete)};
+  RunReport report{kernel_reports(trace, architectures_, finder_, gpus_), trace.command, trace.maker,
+                   std::move(incomplete)};
   report.failed = true;
   report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
@@ -341,45 +390,6 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   write(interrupted ? sinks() : sinks().first(1), report, trace);
   tell(failure, has_colour(STDERR_FILENO));
   return support::exit_device;
-}
-
-void declare_report(CLI::App& command, ReportCommand& options) {
-  command.footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be "
-      "written. With --max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"
-      "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
-  declare_report_options(command, options.report);
-  command.add_option("--cubin", options.cubin, cubin_help)->type_name("FILE");
-  command.option_defaults()->group("Input");
-  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
-}
-
-void declare_fit(CLI::App& command, ReportCommand& options) {
-  command.footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that is no trace, 3 an output cannot be "
-      "written. --max-conflicts and --baseline apply to the kernels before the change.\n"
-      "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
-  declare_report_options(command, options.report);
-  command.remove_option(command.get_option("--fit"));
-  command.option_defaults()->group("Input");
-  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
-  options.report.fit.fit = options.report.fit.only = true;
-}
-
-int report_file(ReportCommand& options) {
-  options.report.emitted = emitted_lines(options.cubin);
-  options.report.own_run = false;
-  Reporting reporting(options.report);
-  std::ifstream opened;
-  std::istream& lines = support::open_input(options.trace, opened);
-  const trace::TraceFile file = trace::read_json_lines(lines, options.trace == "-" ? "stdin" : options.trace);
-  std::vector<std::string> incomplete = file.trace.errors;
-  if (!file.closed) {
-    incomplete.push_back(
-        fmt::format("{} has no last line: the file was truncated, and the rest is missing", options.trace));
-  }
-  if (file.trace.kernels.empty() && incomplete.empty()) throw support::UsageError(options.trace + " has no kernel");
-  return reporting.finish(file.trace, std::move(incomplete));
 }
 
 }  // namespace bankwise::driver

@@ -22,7 +22,7 @@ namespace bankwise::driver {
 
 struct ReportOptions {
   std::vector<std::string> architectures{"sm_90"}, kernels;
-  std::optional<std::uint64_t> max_conflicts;
+  Limits max;  ///< --max-conflicts and --max-sectors
   std::string baseline, update_baseline, sources = ".";
   std::vector<report::Output> outputs = report::outputs_of(sinks());
   FitOptions fit;
@@ -34,7 +34,7 @@ struct ReportOptions {
   std::string next_after_fit;        ///< no option: what to type once there is a fit that can be applied
 };
 
-/// Adds --arch, --max-conflicts and so on to a command.
+/// Adds --arch, --max-conflicts, --max-sectors and so on to a command.
 void declare_report_options(CLI::App& command, ReportOptions& options);
 
 /// The instructions on shared memory of each source line, from a cubin that was compiled with -lineinfo. Nothing for an
@@ -62,7 +62,10 @@ class Reporting {
   /// The architectures of --arch without duplicates.
   const std::vector<const banks::Architecture*>& architectures() const { return architectures_; }
   /// Replaces them, for commands whose default is known only after the run.
-  void report_on(std::vector<const banks::Architecture*> architectures) { architectures_ = std::move(architectures); }
+  void report_on(std::vector<const banks::Architecture*> architectures) {
+    architectures_ = std::move(architectures);
+    gpus_.clear();
+  }
 
   /// The kernels of the report that finish() has printed, and what --fit found for them.
   const std::vector<KernelReport>& kernels() const { return kernels_; }
@@ -85,12 +88,14 @@ class Reporting {
   TextOptions text_options(const RunReport& report) const;
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
+  Verdict limited_verdict(const RunReport& report, const Baseline& now) const;
   void write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report, const trace::Trace& trace) const;
 
   const ReportOptions& options_;
   bool quiet_;
   std::vector<support::OutputFile> files_;  ///< those of sinks(), then the new baseline
   std::vector<const banks::Architecture*> architectures_;
+  std::vector<const banks::GpuModel*> gpus_;  ///< those that --arch names, for each architecture; null: none
   SourceFinder finder_;
   std::vector<KernelReport> kernels_;
   std::vector<KernelFitReport> fits_;

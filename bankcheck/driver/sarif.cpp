@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include <bankwise/report/kernel_text.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/sinks.hpp"
@@ -79,6 +80,28 @@ ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const
   return {};
 }
 
+/// The same for a line of global memory: "4-byte load in add: 1,024 sectors ...".
+std::string message(const KernelReport& kernel, const trace::Report& on, const trace::GlobalLineReport& line) {
+  const std::string looks = report::looks_like(on, line);
+  return fmt::format("{}-byte {} of global memory in {}: {} sectors instead of {}{}{}", line.width,
+                     to_string(line.operation), kernel.name, line.costs.sectors, line.costs.ideal,
+                     looks.empty() ? "" : ", ", looks);
+}
+
+/// Calls `visit(kernel, report, line, source)` for each line of global memory that costs more than it must.
+template <class Visit>
+void for_each_uncoalesced(const std::vector<KernelReport>& kernels, Visit visit) {
+  for (const KernelReport& kernel : kernels) {
+    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
+      const trace::Report& report = kernel.reports[i];
+      for (std::size_t j = 0; j < report.global_lines.size(); ++j) {
+        const trace::GlobalLineReport& line = report.global_lines[j];
+        if (is_uncoalesced(line.costs)) visit(kernel, report, line, kernel.global_lines[i][j]);
+      }
+    }
+  }
+}
+
 /// Calls `visit(kernel, report, line, source)` for each line with conflicts.
 template <class Visit>
 void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
@@ -137,13 +160,20 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
     std::map<std::string, std::string> architectures;  // by message
     ordered_json fixes = ordered_json::array();
   };
-  std::map<SourcePlace, Result> results;
+  std::map<SourcePlace, Result> results, global_results;
+  const auto add_name = [&](Result& result, const KernelReport& kernel, const trace::Report& on,
+                            const std::string& text) {
+    result.exceeded |= exceeded.contains(kernel.name);
+    std::string& names = result.architectures[text];
+    names += (names.empty() ? " on " : ", ") + std::string(on.architecture->name);
+  };
+  for_each_uncoalesced(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
+    if (source.is_file) add_name(global_results[source.place], kernel, on, message(kernel, on, line));
+  });
   for_each_conflict(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
     if (!source.is_file) return;
     Result& result = results[source.place];
-    result.exceeded |= exceeded.contains(kernel.name);
-    std::string& names = result.architectures[message(kernel, line)];
-    names += (names.empty() ? " on " : ", ") + std::string(on.architecture->name);
+    add_name(result, kernel, on, message(kernel, line));
     if (fits.empty()) return;
     const ordered_json fix = fix_of(fits[std::size_t(&kernel - kernels.data())], line.array, source.place.file);
     if (!fix.is_null() && std::ranges::find(result.fixes, fix) == result.fixes.end()) {
@@ -151,15 +181,19 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
     }
   });
   ordered_json list = ordered_json::array();
-  for (const auto& [place, result] : results) {
-    std::string text;
-    for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
-    list.push_back({{"ruleId", "bank-conflict"},
-                    {"level", result.exceeded ? "error" : "warning"},
-                    {"message", {{"text", text + "."}}},
-                    {"locations", {location(place)}}});
-    if (!result.fixes.empty()) list.back()["fixes"] = result.fixes;
-  }
+  const auto add_results = [&](const std::map<SourcePlace, Result>& places, const char* rule, const char* level) {
+    for (const auto& [place, result] : places) {
+      std::string text;
+      for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
+      list.push_back({{"ruleId", rule},
+                      {"level", result.exceeded ? "error" : level},
+                      {"message", {{"text", text + "."}}},
+                      {"locations", {location(place)}}});
+      if (!result.fixes.empty()) list.back()["fixes"] = result.fixes;
+    }
+  };
+  add_results(results, "bank-conflict", "warning");
+  add_results(global_results, "uncoalesced-access", "note");
   const ordered_json rule{
       {"id", "bank-conflict"},
       {"name", "BankConflict"},
@@ -172,6 +206,16 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
          "column, spreads them over the banks."}}},
       {"defaultConfiguration", {{"level", "warning"}}}};
   ordered_json rules = ordered_json::array({rule});
+  if (!global_results.empty()) {
+    rules.push_back({{"id", "uncoalesced-access"},
+                     {"name", "UncoalescedAccess"},
+                     {"shortDescription", {{"text", "An access moves more sectors of global memory than it must."}}},
+                     {"fullDescription",
+                      {{"text",
+                        "Global memory moves whole sectors, 32 bytes on NVIDIA's GPUs. Neighbouring lanes that access "
+                        "neighbouring addresses use all bytes of few sectors."}}},
+                     {"defaultConfiguration", {{"level", "note"}}}});
+  }
   add_diagnoses(kernels, rules, list);
   const ordered_json sarif{
       {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
@@ -186,7 +230,9 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
 
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
   std::size_t lines = 0;
-  for_each_conflict(kernels, [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; });
+  const auto count = [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; };
+  for_each_conflict(kernels, count);
+  for_each_uncoalesced(kernels, count);
   for (const KernelReport& kernel : kernels) {
     for (const PlacedLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
   }
@@ -205,7 +251,8 @@ std::string remark_on_sarif(const SinkInput& input) {
   const auto lines = lines_without_file(input.report.kernels);
   if (lines == 0) return "";
   return fmt::format(
-      "--sarif omits {} line{} with conflicts, faults or notes that {} in no file below {}, or in several; see "
+      "--sarif omits {} line{} with conflicts, extra sectors, faults or notes that {} in no file below {}, or in "
+      "several; see "
       "--sources",
       lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", input.sources);
 }

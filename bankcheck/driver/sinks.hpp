@@ -30,8 +30,9 @@ struct SinkInput {
 /// In the order of the options; the first is the text.
 std::span<const report::Sink<SinkInput>> sinks();
 
-/// The lines with conflicts and the diagnoses as SARIF 2.1.0, for code review tools. Lines of kernels in `exceeded` and
-/// diagnoses are errors, other lines are warnings, remarks are notes. Lines without a known file are omitted, because
+/// The lines with conflicts, those with many extra sectors and the diagnoses as SARIF 2.1.0, for code review tools.
+/// Lines of kernels in `exceeded` and diagnoses are errors, other lines with conflicts are warnings, those with extra
+/// sectors and remarks are notes. Lines without a known file are omitted, because
 /// those tools reject results without a location. A line whose array a fit changes in one file has a fix. `fits` has
 /// one element for each kernel, or none. What was not watched is a notification.
 std::string to_sarif(const RunReport& report, const std::set<std::string>& exceeded,

@@ -136,6 +136,24 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
   return text;
 }
 
+/// The worst line of a kernel, and its fix.
+void append_conflicts(std::string& html, const KernelPart& part) {
+  const auto& reports = part.reports();
+  const auto sentences =
+      folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) { return headline(part, reports[a]); });
+  for (const Columns& sentence : sentences) {
+    html += fmt::format("<p>{} <span class=on>on {}</span>",
+                        sentence.cells.front().empty() ? "No conflict" : sentence.cells.front(),
+                        names_of(reports, sentence.architectures));
+  }
+  const auto& worst = part.kernel.lines.front()[shown_lines(part).front()];
+  if (!worst.text.empty())
+    html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(worst.text, longest_source)));
+  if (const std::string fix = part.fit == nullptr ? "" : fit_summary(*part.fit); !fix.empty()) {
+    html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, support::xml_text(fix));
+  }
+}
+
 }  // namespace
 
 void append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
@@ -161,36 +179,30 @@ void append_status(std::string& html, const RunReport& report, const HtmlExtras&
 
 void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
   html += "<section class=answer aria-label=\"the answer\">";
-  std::size_t conflicts = 0, calm = 0, in_part = 0;
+  std::size_t conflicts = 0, calm = 0, in_part = 0;  // kernels
+  bool has_conflicts = false, has_global = false;
   for (const KernelPart& part : parts) {
-    const auto& reports = part.reports();
-    if (!part.has_conflicts()) {
-      if (part.kernel.has_unknown()) continue;
+    if (!part.has_conflicts() && !part.kernel.is_uncoalesced()) {
+      if (part.kernel.has_unknown() || !part.kernel.trace.watches_shared) continue;
+      has_global |= has_global_accesses(part.kernel);
       ++(part.at_least || part.kernel.trace.copied_bytes > 0 ? in_part : calm);
       continue;
     }
     if (++conflicts > max_answers) continue;
-    const auto sentences =
-        folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) { return headline(part, reports[a]); });
+    const bool global_first = part.kernel.is_global_first(0);
     html += "<div>";
-    for (const Columns& sentence : sentences) {
-      html += fmt::format("<p>{} <span class=on>on {}</span>",
-                          sentence.cells.front().empty() ? "No conflict" : sentence.cells.front(),
-                          names_of(reports, sentence.architectures));
-    }
-    const auto& worst = part.kernel.lines.front()[shown_lines(part).front()];
-    if (!worst.text.empty())
-      html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(worst.text, longest_source)));
-    if (const std::string fix = part.fit == nullptr ? "" : fit_summary(*part.fit); !fix.empty()) {
-      html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, support::xml_text(fix));
-    }
+    if (global_first) append_global_answer(html, part);
+    if (part.has_conflicts()) append_conflicts(html, part);
+    if (!global_first) append_global_answer(html, part);
+    append_time(html, part);
     html += "</div>";
+    has_conflicts |= part.has_conflicts();
   }
   if (conflicts > max_answers) {
     html += fmt::format("<p>{} conflicts: see <a href=\"#kernels\">the table</a>",
                         support::plural(conflicts - max_answers, "more kernel has", "more kernels have"));
   }
-  if (conflicts > 0 && parts.front().fit == nullptr) {
+  if (has_conflicts && parts.front().fit == nullptr) {
     html += "<p class=hint>The same command with <code>--fit</code> looks for the layout that removes the conflicts.";
   }
   for (const auto& [count, where] : {std::pair(in_part, " in what was watched"), {calm, ""}}) {
@@ -198,7 +210,8 @@ void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
     const bool is_all = conflicts == 0 && (in_part == 0 || calm == 0);
     const std::string kernels = fmt::format("{} {}{} no conflicts", count, conflicts > 0 ? "more " : "",
                                             count == 1 ? "kernel has" : "kernels have");
-    html += fmt::format("<p><b>{}</b>{}", is_all ? "No bank conflicts" : kernels, where);
+    html += fmt::format("<p><b>{}</b>{}", is_all ? "No bank conflicts" : kernels,
+                        (has_global ? " and few extra sectors" : "") + std::string(where));
   }
   html += "</section>\n";
 }

@@ -55,7 +55,7 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
 
 void append_kernel(std::string& html, const KernelPart& part) {
   const trace::KernelTrace& kernel_trace = part.kernel.trace;
-  const bool calm = !part.has_conflicts() && kernel_trace.diagnoses.empty();
+  const bool calm = !part.has_conflicts() && !part.kernel.is_uncoalesced() && kernel_trace.diagnoses.empty();
   html +=
       fmt::format("<section class=\"kernel{1}\" id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{2}</h2><p>{3}", part.number,
                   calm ? " short" : "", support::xml_text(part.kernel.name), launches_text(part.kernel, part.terms));
@@ -69,14 +69,22 @@ void append_kernel(std::string& html, const KernelPart& part) {
     for (const std::string& note : notes) html += fmt::format("<li>{}", support::xml_text(note));
     html += "</ul>";
   }
-  if (!has_accesses(part.kernel)) {
-    html +=
-        fmt::format("<p>No access to {}{}.</p></section>\n", part.terms.memory, part.at_least ? " was recorded" : "");
+  append_time(html, part);
+  if (!part.kernel.trace.watches_shared) {
+    html += fmt::format("<p>The accesses to {} were not watched.</p>", part.terms.memory);
+  } else if (!has_accesses(part.kernel)) {
+    html += fmt::format("<p>No access to {}{}.</p>", part.terms.memory, part.at_least ? " was recorded" : "");
+  }
+  if (!has_accesses(part.kernel) && !has_global_accesses(part.kernel)) {
+    html += "</section>\n";
     return;
   }
-  append_total(html, part);
+  const bool global_first = part.kernel.is_global_first(0);
+  if (has_accesses(part.kernel)) append_total(html, part);
+  if (global_first) append_global(html, part);
   if (part.fit != nullptr) append_fit(html, part);
   append_accesses(html, part);
+  if (!global_first) append_global(html, part);
   if (calm) html += "<details><summary>Source and levels</summary>";
   append_source(html, part);
   append_levels(html, part);
@@ -84,8 +92,14 @@ void append_kernel(std::string& html, const KernelPart& part) {
   html += "<p><a href=\"#top\">Back to the top</a></p></section>\n";
 }
 
+constexpr std::string_view global_legend =
+    "<dt>sector<dd>What global memory moves as a whole: 32 bytes on NVIDIA's GPUs, a quarter of a cache line.</dd>"
+    "<dt>extra<dd>Sectors beyond the ideal, the fewest that could hold the different bytes that the lanes of each "
+    "access ask for.</dd>"
+    "<dt>used<dd>These bytes, as a share of the bytes that the sectors move.</dd>";
+
 /// What one has to know to read the page.
-void append_legend(std::string& html, const Terms& terms) {
+void append_legend(std::string& html, const Terms& terms, bool has_global) {
   html += fmt::format(
       "<section class=legend id=reading><h2>How to read this page</h2><dl>"
       "<dt>bank<dd>{0} is divided into banks. Neighbouring words lie in neighbouring banks, and each bank delivers "
@@ -98,10 +112,10 @@ void append_legend(std::string& html, const Terms& terms) {
       "<dt>picture<dd>One column per bank, one row per pass. A cell has the lane that the bank serves, "
       "<span class=cell>7+</span> if it serves more lanes with the same word. The bank of a "
       "<span class=\"cell x\">7</span> marked cell needs several passes.</dd>"
-      "<dt>colour<dd>The line's share of the kernel's conflicts: <span class=\"cell h1\">below 1 %</span> "
+      "{1}<dt>colour<dd>The line's share of the kernel's conflicts: <span class=\"cell h1\">below 1 %</span> "
       "<span class=\"cell h2\">from 1 %</span> <span class=\"cell h3\">from 5 %</span> "
       "<span class=\"cell h4\">from 20 %</span> <span class=\"cell h5\">from 50 %</span></dd></dl></section>\n",
-      terms.memory == "local memory" ? "Local memory" : "Shared memory");
+      terms.memory == "local memory" ? "Local memory" : "Shared memory", has_global ? global_legend : "");
 }
 
 /// A command line as a shell reads it.
@@ -122,7 +136,9 @@ std::string command_line(const std::vector<std::string>& words) {
 }
 
 void append_header(std::string& html, const RunReport& report, const HtmlExtras& extras, const Terms& terms) {
-  html += fmt::format("<header><h1>Bank conflicts in {}</h1>", terms.memory);
+  const bool has_global = std::ranges::any_of(report.kernels, [](auto& kernel) { return has_global_accesses(kernel); });
+  html += fmt::format("<header><h1>Bank conflicts in {}{}</h1>", terms.memory,
+                      has_global ? ", and use of global memory" : "");
   if (!report.command.empty())
     html += fmt::format("<p>of <code>{}</code>", support::xml_text(command_line(report.command)));
   html += "<p>";
@@ -150,6 +166,7 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
                      i < extras.sources.size() ? &extras.sources[i] : nullptr,
                      i < extras.fits.size() ? &extras.fits[i] : nullptr});
   }
+  const bool has_global = std::ranges::any_of(report.kernels, [](auto& kernel) { return has_global_accesses(kernel); });
   const std::string command = support::xml_text(html::command_line(report.command));
   std::string page = "<!doctype html>\n<html lang=en>\n";
   page += html::head;
@@ -167,7 +184,7 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
     }
     html::append_kernel(page, part);
   }
-  if (!parts.empty()) html::append_legend(page, terms);
+  if (!parts.empty()) html::append_legend(page, terms, has_global);
   page += "</main>\n<footer><p>The numbers are those of the text report and of --json.</p></footer>\n</html>\n";
   return page;
 }

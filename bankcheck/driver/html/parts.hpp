@@ -95,6 +95,11 @@ void append_tally(std::string& html, const banks::Tally& costs, bool at_least, b
 /// A percentage with a bar.
 void append_share(std::string& html, const std::string& percent);
 
+/// Two rows of heads: the architectures, and the `heads` that each of them has.
+void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
+                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
+                  std::string_view last_head);
+
 /// A table that scrolls on its own where it is too wide; its end is the text "</table></div>".
 void begin_table(std::string& html, std::string_view label, std::string_view css_class);
 /// Below a table: how many rows it lacks.
@@ -121,6 +126,18 @@ void append_source(std::string& html, const KernelPart& part);
 
 /// The worst access of a line on each architecture: which bank serves which lane in which pass.
 void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line);
+
+// Global memory: a sentence for a kernel with extra sectors, a table of its lines, and what is below a line of the source.
+void append_global_answer(std::string& html, const KernelPart& part);
+void append_global(std::string& html, const KernelPart& part);
+void append_global_access(std::string& html, const KernelPart& part, std::size_t number, bool open);
+/// Indices of the lines that are shown, those with the most extra sectors first.
+std::vector<std::size_t> shown_global_lines(const KernelPart& part);
+/// A cell with the extra sectors of some lines.
+std::string extra_cell(const KernelPart& part, const trace::Report& report, const std::vector<std::size_t>& lines);
+
+/// What the memories of the GPU are busy with.
+void append_time(std::string& html, const KernelPart& part);
 
 /// What a block does between two barriers, and with which lanes.
 void append_levels(std::string& html, const KernelPart& part);

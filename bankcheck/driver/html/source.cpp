@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include <bankwise/report/metrics.hpp>
@@ -55,6 +56,7 @@ void append_access(std::string& html, const KernelPart& part, std::size_t number
 struct Listed {
   std::string label;
   std::vector<std::size_t> accesses;  ///< indices of lines of the first report, those that cost most first
+  std::vector<std::size_t> global;    ///< the same of its lines of global memory
 };
 
 /// By file, line, and offset of the instruction if that is all that is known.
@@ -62,13 +64,16 @@ using Listing = std::map<std::tuple<std::string, unsigned, std::uint64_t>, Liste
 
 Listing listing_of(const KernelPart& part) {
   Listing listing;
-  for (const std::size_t i : shown_lines(part)) {
-    const PlacedLine& source = part.kernel.lines.front()[i];
-    const trace::Site& site = part.lines()[i].site;
+  const auto listed_at = [&](const PlacedLine& source, const trace::Site& site) -> Listed& {
     Listed& listed = listing[{source.place.file, source.place.line, site.pc.value_or(0)}];
-    listed.accesses.push_back(i);
     listed.label = site.pc ? where(source, site) : source.place.line > 0 ? std::to_string(source.place.line) : "?";
-  }
+    return listed;
+  };
+  for (const std::size_t i : shown_lines(part))
+    listed_at(part.kernel.lines.front()[i], part.lines()[i].site).accesses.push_back(i);
+  const auto& global = part.reports().front().global_lines;
+  for (const std::size_t i : shown_global_lines(part))
+    listed_at(part.kernel.global_lines.front()[i], global[i].site).global.push_back(i);
   return listing;
 }
 
@@ -77,11 +82,17 @@ class SourceTable {
  public:
   explicit SourceTable(const KernelPart& part) : part_(part), listing_(listing_of(part)) {
     const auto& reports = part.reports();
-    worst_ = shown_lines(part).front();
+    if (!part.lines().empty()) worst_ = shown_lines(part).front();
+    if (part.kernel.is_uncoalesced()) worst_global_ = shown_global_lines(part).front();
     std::vector<const Listed*> rows;
     for (auto& [key, listed] : listing_) {
       numbers_[&listed] = rows.size();
       rows.push_back(&listed);
+    }
+    if (part.kernel.is_uncoalesced()) {
+      extra_ = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
+        return extra_cell(part, reports[a], rows[row]->global);
+      });
     }
     if (!part.has_conflicts()) return;
     columns_ = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
@@ -100,11 +111,17 @@ class SourceTable {
       html += fmt::format("<th scope=col>conflicts{}",
                           columns_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
     }
+    for (const Columns& column : extra_) {
+      html += fmt::format("<th scope=col>extra sectors{}",
+                          extra_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
+    }
     html += "<th scope=col>source";
     for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, excerpt);
     if (!listing_.empty()) html += "<tbody>";
     for (const auto& [key, listed] : listing_) {  // in no excerpt
-      append_line(html, listed, part_.kernel.lines.front()[listed.accesses.front()].text);
+      append_line(html, listed,
+                  listed.accesses.empty() ? part_.kernel.global_lines.front()[listed.global.front()].text
+                                          : part_.kernel.lines.front()[listed.accesses.front()].text);
     }
     html += "</table></div>";
   }
@@ -113,20 +130,25 @@ class SourceTable {
   /// A line of the source with the conflicts of its accesses.
   void append_line(std::string& html, const Listed& listed, const std::string& text) const {
     html += fmt::format("<tr class=hit><th scope=row>{}", listed.label);
-    for (const Columns& column : columns_) html += column.cells[numbers_.at(&listed)];
+    for (const auto* columns : {&columns_, &extra_}) {
+      for (const Columns& column : *columns) html += column.cells[numbers_.at(&listed)];
+    }
     html += fmt::format("<td><code>{}</code>", support::xml_text(text));
-    html += fmt::format("<tr class=why><td colspan={}>", columns_.size() + 2);
+    html += fmt::format("<tr class=why><td colspan={}>", number_columns() + 2);
     for (const std::size_t i : listed.accesses) append_access(html, part_, i, i == worst_);
+    for (const std::size_t i : listed.global) append_global_access(html, part_, i, i == worst_global_);
   }
 
+  std::size_t number_columns() const { return columns_.size() + extra_.size(); }
+
   void append_excerpt(std::string& html, const SourceExcerpt& excerpt) {
-    html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", columns_.size() + 2,
+    html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", number_columns() + 2,
                         support::xml_text(excerpt.file));
     unsigned next = 0;
     for (const auto& [number, text] : excerpt.lines) {
       if (html.size() > max_page && listing_.empty()) break;
       if (next > 0 && number > next) {
-        html += fmt::format("<tr class=gap><th scope=row>…<td colspan={}>{} more {}", columns_.size() + 1,
+        html += fmt::format("<tr class=gap><th scope=row>…<td colspan={}>{} more {}", number_columns() + 1,
                             number - next, number - next == 1 ? "line" : "lines");
       }
       next = number + 1;
@@ -134,7 +156,7 @@ class SourceTable {
       const auto end = listing_.upper_bound({excerpt.file, number, ~std::uint64_t{0}});
       if (listed == end) {
         html += fmt::format("<tr><th scope=row>{}", number);
-        if (!columns_.empty()) html += fmt::format("<td colspan={}>", columns_.size());
+        if (number_columns() > 0) html += fmt::format("<td colspan={}>", number_columns());
         html += fmt::format("<td><code>{}</code>", support::xml_text(text));
       }
       for (; listed != end; listed = listing_.erase(listed)) append_line(html, listed->second, text);
@@ -144,8 +166,9 @@ class SourceTable {
   const KernelPart& part_;
   Listing listing_;  ///< the lines that are not yet on the page
   std::map<const Listed*, std::size_t> numbers_;
-  std::vector<Columns> columns_;
+  std::vector<Columns> columns_, extra_;  ///< conflicts, and extra sectors
   std::size_t worst_ = 0;
+  std::optional<std::size_t> worst_global_;
 };
 
 }  // namespace

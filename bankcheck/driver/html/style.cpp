@@ -92,6 +92,8 @@ figure { margin: .6rem 0; max-width: 100%; min-width: 0; } figcaption { margin-b
 .banks .i { background: repeating-linear-gradient(90deg, var(--wash) 0 calc(1.875em - 1px), var(--rule) 0 1.875em); }
 .banks .fold > td { background: none; text-align: left; padding: .1em .5em; color: var(--soft); letter-spacing: 0; }
 .x, .banks .x { background: var(--clash); box-shadow: inset 0 0 0 1px var(--wrong); }
+.sectors { max-width: 100%; height: auto; font-size: 12px; } .sectors text { fill: var(--ink); }
+.sectors .moved { fill: var(--clash); } .sectors .used { fill: var(--busy); } .sectors .idle { fill: var(--wash); }
 .addresses { max-width: 50rem; font-size: .8rem; color: var(--soft); }
 .levels { font-size: .85rem; } .lane { width: .35rem; } .levels td, .levels th { padding: .1rem .5rem; }
 .levels td[class^=a] { padding: 0; border: 1px solid var(--rule); }

@@ -12,21 +12,6 @@
 namespace bankwise::driver::html {
 namespace {
 
-/// Two rows of heads: the architectures, and the `heads` that each of them has.
-void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
-                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
-                  std::string_view last_head) {
-  html += fmt::format("<thead><tr><td colspan={}>", first_count);
-  for (const Columns& column : columns) {
-    html += fmt::format("<th scope=colgroup colspan={}>{}", heads.size(), names_of(reports, column.architectures));
-  }
-  html += fmt::format("<tr>{}", first_heads);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    for (const std::string_view head : heads) html += fmt::format("<th scope=col>{}", head);
-  }
-  html += fmt::format("{}<tbody>", last_head);
-}
-
 constexpr std::size_t longest_cell = 120;
 
 /// Whether any tally has conflicts, or may have.
@@ -136,28 +121,53 @@ std::string levels_table(const KernelPart& part, const trace::Report& report, bo
 
 }  // namespace
 
+void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
+                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
+                  std::string_view last_head) {
+  html += fmt::format("<thead><tr><td colspan={}>", first_count);
+  for (const Columns& column : columns) {
+    html += fmt::format("<th scope=colgroup colspan={}>{}", heads.size(), names_of(reports, column.architectures));
+  }
+  html += fmt::format("<tr>{}", first_heads);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (const std::string_view head : heads) html += fmt::format("<th scope=col>{}", head);
+  }
+  html += fmt::format("{}<tbody>", last_head);
+}
+
 void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   const std::size_t rows = std::min(parts.size(), max_lines);
   const auto& reports = parts.front().reports();
-  const auto cells_of = [](const banks::Tally& costs, bool at_least) {
+  const bool has_global =
+      std::ranges::any_of(parts, [](const KernelPart& part) { return has_global_accesses(part.kernel); });
+  const auto cells_of = [&](const banks::Tally& costs, const banks::SectorTally& global, bool at_least) {
     std::string cells;
     append_tally(cells, costs, at_least, true);
     const auto share = report::conflict_share(costs);
     append_share(cells, share ? report::percent_text(share) : "");
+    if (!has_global) return cells;
+    append_number(cells, report::sectors_number(global), at_least);
+    append_number(cells, global.unknown > 0 ? "?" : support::grouped(report::extra_sectors(global)), at_least);
     return cells;
   };
   std::uint64_t launches = 0;
   for (const KernelPart& part : parts) launches += launches_of(part.kernel.trace);
   const auto columns = folded_columns(reports.size(), rows + 1, [&](std::size_t a, std::size_t row) {
-    if (row < rows) return cells_of(parts[row].reports()[a].all, parts[row].at_least);
+    if (row < rows) return cells_of(parts[row].reports()[a].all, parts[row].reports()[a].global, parts[row].at_least);
     banks::Tally all;
-    for (const KernelPart& part : parts) all.add(part.reports()[a].all);
-    return cells_of(all, std::ranges::any_of(parts, &KernelPart::at_least));
+    banks::SectorTally global;
+    for (const KernelPart& part : parts) {
+      all.add(part.reports()[a].all);
+      global.add(part.reports()[a].global);
+    }
+    return cells_of(all, global, std::ranges::any_of(parts, &KernelPart::at_least));
   });
-  html += "<section id=kernels><h2>Kernels, those that lose the most passes first</h2>";
+  std::vector<std::string_view> heads{"passes", "ideal", "conflicts", "share"};
+  if (has_global) heads.insert(heads.end(), {"sectors", "extra"});
+  html += fmt::format("<section id=kernels><h2>Kernels, those that lose the most {} first</h2>",
+                      has_global ? "time" : "passes");
   begin_table(html, "kernels", "numbers");
-  append_heads(html, reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2,
-               {"passes", "ideal", "conflicts", "share"}, "");
+  append_heads(html, reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2, heads, "");
   for (std::size_t row = 0; row < rows; ++row) {
     const KernelPart& part = parts[row];
     const std::string name = support::xml_text(part.kernel.name), shown = support::xml_text(short_name(part));
@@ -174,6 +184,7 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
 }
 
 void append_accesses(std::string& html, const KernelPart& part) {
+  if (part.lines().empty()) return;
   const auto& reports = part.reports();
   const bool conflicts = any_conflicts(part, [](const trace::LineReport& line) { return line.costs; });
   const bool merged = has_merged(reports);
@@ -219,6 +230,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
 }
 
 void append_levels(std::string& html, const KernelPart& part) {
+  if (part.lines().empty()) return;
   const auto& reports = part.reports();
   const bool all_lanes = std::ranges::all_of(reports, [](const trace::Report& report) {
     return report.level_count == 1 && report::alu_utilization(report.all, report.warp) == 1;

@@ -93,13 +93,13 @@ TEST_CASE("driver/baseline/sums_of_lines") {
 }
 
 TEST_CASE("driver/baseline/compared") {
-  CHECK(compare(two, 3).exceeded.empty());
-  CHECK(compare(two, 2).exceeded == Sentences{"k has 3 conflicts on sm_90; --max-conflicts allows 2"});
-  CHECK(compare({{{"k", "sm_90"}, {1, 1}}}, 0).exceeded ==
+  CHECK(compare(two, {3}).exceeded.empty());
+  CHECK(compare(two, {2}).exceeded == Sentences{"k has 3 conflicts on sm_90; --max-conflicts allows 2"});
+  CHECK(compare({{{"k", "sm_90"}, {1, 1}}}, {0}).exceeded ==
         Sentences{"k has 1 conflict on sm_90; --max-conflicts allows 0"});
-  CHECK(compare(two, 2).remarks.empty());
+  CHECK(compare(two, {2}).remarks.empty());
   const Baseline both{{{"k", "sm_90"}, {1, 5}}, {{"k", "gfx942"}, {1, 6}}};
-  CHECK(compare(both, 0).exceeded.size() == 2);
+  CHECK(compare(both, {0}).exceeded.size() == 2);
   // With a baseline.
   const auto check = [](const Baseline& now, const Sentences& exceeded, const Sentences& remarks = {}) {
     INFO(to_csv(now));
@@ -136,4 +136,57 @@ TEST_CASE("driver/baseline/update") {
   CHECK(to_csv(updated(old, now, false)) ==
         head + "gone,sm_90,1,1,0\nk,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
   CHECK(same(updated({}, now, true), now));
+}
+
+namespace {
+
+const std::string long_head =
+    "kernel,architecture,accesses,conflicts,unknown,global_accesses,extra_sectors,global_unknown\n";
+
+/// A row with extra sectors.
+Allowed with_sectors(std::uint64_t conflicts, std::uint64_t extra, std::uint64_t unknown = 0) {
+  return {10, conflicts, 0, AllowedSectors{20, extra, unknown}};
+}
+
+}  // namespace
+
+TEST_CASE("driver/baseline/sectors_in_file") {
+  const Baseline baseline{{{"a", "sm_90"}, with_sectors(3, 7)}, {{"b", "sm_90"}, {1, 2}}};
+  const std::string text = long_head + "a,sm_90,10,3,0,20,7,0\nb,sm_90,1,2,0,,,\n";
+  CHECK(to_csv(baseline) == text);
+  CHECK(same(read(text), baseline));
+  CHECK_FALSE(read(text).at({"b", "sm_90"}).sectors);
+  CHECK(has_sectors(baseline));
+  CHECK_FALSE(has_sectors(read(head + "a,sm_90,1,2,0\n")));
+  for (const char* line : {"a,sm_90,10,3,0", "a,sm_90,10,3,0,20,7", "a,sm_90,10,3,0,20,,0", "a,sm_90,10,3,0,1,-7,0"})
+    check_baseline_refused(long_head + line + "\n", "b.csv:2: not a line of a baseline, " + long_head.substr(0, 80));
+  check_baseline_refused(head + "a,sm_90,10,3,0,20,7,0\n", "b.csv:2: not a line of a baseline");
+}
+
+TEST_CASE("driver/baseline/sectors_compared") {
+  const std::pair<std::string, std::string> key{"k", "sm_90"};
+  const auto exceeded = [&](const Allowed& now, const Allowed& allowed) {
+    return compare({{key, now}}, {{key, allowed}}, "b.csv", true).exceeded;
+  };
+  CHECK(exceeded(with_sectors(3, 7), with_sectors(3, 7)).empty());
+  CHECK(exceeded(with_sectors(3, 8), with_sectors(3, 7)) ==
+        Sentences{"k has 8 extra sectors on sm_90, and 7 in b.csv"});
+  CHECK(exceeded(with_sectors(4, 1), with_sectors(3, 0)).size() == 2);
+  CHECK(exceeded(with_sectors(3, 8), {10, 3}).empty());  // a row of an older version limits conflicts alone
+  CHECK(exceeded(with_sectors(4, 8), {10, 3}).size() == 1);
+  CHECK(exceeded(with_sectors(3, 7, 1), with_sectors(3, 7)) ==
+        Sentences{"k has 1 access to global memory without a known cost on sm_90, so no limit can be checked"});
+  CHECK(compare({{key, with_sectors(3, 1)}}, {{key, with_sectors(3, 2)}}, "b.csv", true).remarks ==
+        Sentences{"k has 1 extra sector on sm_90, and 2 in b.csv: better"});
+  // A kernel that is not listed may have extra sectors only where the baseline limits none.
+  const Baseline other{{{"other", "sm_90"}, with_sectors(0, 0)}};
+  CHECK(compare({{key, with_sectors(0, 1)}}, other, "b.csv", false).exceeded ==
+        Sentences{"k has 1 extra sector on sm_90, and b.csv does not list it"});
+  CHECK(compare({{key, with_sectors(0, 1)}}, {{{"other", "sm_90"}, {1, 0}}}, "b.csv", false).exceeded.empty());
+  // Without a baseline.
+  const Baseline now{{key, with_sectors(3, 7)}};
+  CHECK(compare(now, {.max_sectors = 7}).exceeded.empty());
+  CHECK(compare(now, {.max_sectors = 6}).exceeded ==
+        Sentences{"k has 7 extra sectors on sm_90; --max-sectors allows 6"});
+  CHECK(compare(now, {2, 6}).exceeded.size() == 2);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <tuple>
 
 #include <bankwise/report/kernel_text.hpp>
 #include <bankwise/trace/builder.hpp>
@@ -105,6 +106,77 @@ trace::Trace faults(Maker maker) {
   return trace;
 }
 
+/// Adds to a kernel the accesses to global memory of its lines 3 and 5: `step` bytes from lane to lane.
+void add_global(trace::KernelTrace& kernel, std::uint32_t load_step, std::uint32_t store_step, std::uint64_t count) {
+  trace::Builder builder(std::move(kernel));
+  builder.trace().watches_global = true;
+  for (const auto& [site, operation, step] :
+       {std::tuple(0U, banks::Operation::load, load_step), {1U, banks::Operation::store, store_step}}) {
+    trace::Pattern pattern{.site = site, .operation = operation, .mask = 0xffffffff, .count = count};
+    for (std::uint32_t lane = 0; lane < 32; ++lane) pattern.addresses.push_back(step * lane);
+    normalize(pattern);
+    builder.add_global(pattern);
+  }
+  kernel = builder.take();
+  kernel.sectors_read = kernel.sectors_written = 4 * count;
+}
+
+/// `scale` is coalesced, and `transpose` stores columns.
+trace::Trace columns(Maker maker) {
+  trace::Trace trace = trace_of(maker, true);
+  add_global(trace.kernels[0], 4, 4, 16);
+  add_global(trace.kernels[1], 4, 4096, 16);
+  return trace;
+}
+
+trace::Trace coalesced(Maker maker) {
+  trace::Trace trace = trace_of(maker, true);
+  for (trace::KernelTrace& kernel : trace.kernels) add_global(kernel, 4, 4, 16);
+  return trace;
+}
+
+/// Conflicts in shared memory, and an array of structures of three words in global memory.
+trace::Trace both_problems(Maker maker) {
+  trace::Trace trace = trace_of(maker, false);
+  add_global(trace.kernels[1], 12, 4, 16);
+  return trace;
+}
+
+/// The same on a GPU that is full of blocks, with many more accesses to global memory.
+trace::Trace timed(Maker maker) {
+  trace::Trace trace = both_problems(maker);
+  trace::KernelTrace& kernel = trace.kernels[1];
+  kernel.shapes[0].threads = {32 * 13200, 4, 1};
+  kernel.blocks = 13200;
+  for (trace::Pattern& pattern : kernel.patterns) pattern.count = 26'400;
+  for (trace::Pattern& pattern : kernel.global_patterns) pattern.count = 1'056'000;
+  kernel.sectors_read = 12 * 1'056'000;
+  kernel.sectors_written = 4 * 1'056'000;
+  return trace;
+}
+trace::Trace time_known(Maker maker) {
+  trace::Trace trace = timed(maker);
+  trace.kernels[1].time = trace::KernelTime{1, 200'000, 1'755'000, "NVIDIA H200", false};
+  trace.kernels[0].time = trace::KernelTime{1, 5'000, 1'755'000, "NVIDIA H200", true};
+  return trace;
+}
+
+trace::Trace global_incomplete(Maker maker) {
+  trace::Trace trace = columns(maker);
+  trace.kernels[1].global_left_out = 7;
+  return trace;
+}
+
+/// A run with --memory global.
+trace::Trace only_global(Maker maker) {
+  trace::Trace trace = columns(maker);
+  for (trace::KernelTrace& kernel : trace.kernels) {
+    kernel.watches_shared = false;
+    kernel.patterns.clear();
+  }
+  return trace;
+}
+
 /// A text to be shown by --verbose alone: many kernels, and many levels that are all different.
 trace::Trace many_kernels(Maker maker) {
   trace::Trace trace = trace_of(maker, false);
@@ -148,6 +220,16 @@ constexpr Golden table[]{
     {"cuda_architectures", conflicts, Maker::cuda, "--arch sm_90,sm_13"},
     {"cuda_fit", conflicts, Maker::cuda, "--fit --arch sm_90,sm_80"},
     {"many_kernels", many_kernels, Maker::cuda},
+    {"global_columns", columns, Maker::cuda, "--max-sectors 500", 0},
+    {"global_verbose", columns, Maker::cuda, "--verbose --max-conflicts 0 --max-sectors 447", 1},
+    {"global_narrow", columns, Maker::cuda, "", 0, 60},
+    {"global_coalesced", coalesced, Maker::emulate},
+    {"global_both", both_problems, Maker::emulate, "--arch sm_90,sm_13"},
+    {"global_time", time_known, Maker::cuda, "", 0, 120},
+    {"global_gpu", timed, Maker::emulate, "--arch a100 --summary"},
+    {"global_incomplete", global_incomplete, Maker::cuda, "--max-conflicts 0 --max-sectors 1000", 1},
+    {"global_only", only_global, Maker::cuda, "--max-sectors 448"},
+    {"global_unwatched", clean, Maker::cuda, "--max-sectors 0", 1},
     {"quiet", faults, Maker::emulate, "--quiet", 1},
     {"quiet_incomplete", some_missing, Maker::emulate, "--quiet"},
     {"quiet_conflicts", conflicts, Maker::emulate, "--quiet"},

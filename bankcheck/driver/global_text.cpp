@@ -1,0 +1,135 @@
+// Global memory in the text of a report: its table, and the sentences that answer first.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <bankwise/report/metrics.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
+#include "bankcheck/driver/kernel_report.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// What is said of the architectures, those together of which the same is said.
+struct Said {
+  Texts texts;
+  std::vector<std::size_t> architectures;
+};
+
+template <class TextsOf>
+std::vector<Said> said_of(const KernelReport& kernel, TextsOf texts_of) {
+  std::vector<Said> all;
+  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
+    Texts texts = texts_of(a);
+    if (texts.empty()) continue;
+    const auto same = std::ranges::find(all, texts, &Said::texts);
+    if (same == all.end()) {
+      all.push_back({std::move(texts), {a}});
+    } else {
+      same->architectures.push_back(a);
+    }
+  }
+  return all;
+}
+
+/// "sectors"; "sectors of 64 bytes".
+std::string sectors_word(const banks::Architecture& architecture) {
+  constexpr unsigned usual = 32;
+  const auto& memory = architecture.sectors.fact;
+  return !memory || memory->sector_bytes == usual ? "sectors"
+                                                  : fmt::format("sectors of {} bytes", memory->sector_bytes);
+}
+
+std::string used_text(const trace::Report& on, const banks::SectorTally& tally) {
+  const auto& memory = on.architecture->sectors.fact;
+  return report::percent_text(report::used_share(tally, memory ? memory->sector_bytes : 1));
+}
+
+}  // namespace
+
+std::string global_tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options) {
+  const bool everything = options.detail == Detail::verbose;
+  if (!has_global_accesses(kernel) || (!everything && !kernel.is_uncoalesced())) return "";
+  const auto tables = said_of(kernel, [&](std::size_t a) {
+    const trace::Report& on = kernel.reports[a];
+    report::TableOptions table{
+        .columns = options.columns, .at_least = is_global_incomplete(report, kernel, on), .everything = everything};
+    if (const auto& time = kernel.times[a]; time && time->most_share(0, 1)) {
+      for (const trace::GlobalLineReport& line : on.global_lines)
+        table.times.push_back(report::percent(time->most_share(0, report::extra_sectors(line.costs))));
+    }
+    return Texts{report::global_table(on, shown_global_lines(kernel, a), table)};
+  });
+  std::string text;
+  for (const Said& table : tables) {
+    const std::string names = tables.size() > 1 ? " on " + names_of(kernel, table.architectures) : "";
+    text += fmt::format("  global memory{}\n{}", names, support::visible(table.texts.front()));
+  }
+  return text;
+}
+
+std::vector<std::string> global_answer(const RunReport& report, const KernelReport& kernel) {
+  const auto answers = said_of(kernel, [&](std::size_t a) {
+    const trace::Report& on = kernel.reports[a];
+    if (!is_uncoalesced(on.global)) return Texts();
+    const bool is_part = is_global_incomplete(report, kernel, on);
+    const std::size_t worst = report::by_extra_sectors(on).front();
+    const trace::GlobalLineReport& line = on.global_lines[worst];
+    const std::string looks = report::looks_like(on, line);
+    const auto lines = std::ranges::count_if(
+        on.global_lines, [](const trace::GlobalLineReport& other) { return report::extra_sectors(other.costs) > 0; });
+    std::string moved =
+        fmt::format("{}{} {} where {} would do{}", is_part ? "at least " : "", support::grouped(on.global.sectors),
+                    sectors_word(*on.architecture), support::grouped(on.global.ideal),
+                    lines == 1 ? "" : fmt::format(", in {} lines", lines));
+    if (on.global_lines.size() > 1 && on.global.unknown == 0)
+      moved += fmt::format("; {} % of all bytes moved are used", used_text(on, on.global));
+    return Texts{fmt::format("{} % of the bytes moved are used: {} {} {}{}{}", used_text(on, line.costs),
+                             where(kernel.global_lines[a][worst], line.site), to_string(line.operation), line.width,
+                             looks.empty() ? "" : ", ", looks),
+                 moved};
+  });
+  std::vector<std::string> sentences;
+  for (const Said& answer : answers) {
+    sentences.push_back(fmt::format("{} ({})", answer.texts[0], names_of(kernel, answer.architectures)));
+    sentences.push_back(answer.texts[1]);
+  }
+  return sentences;
+}
+
+std::string global_summary(const RunReport& report, const KernelReport& kernel) {
+  if (!has_global_accesses(kernel)) return "";
+  const trace::Report& on = kernel.reports.front();
+  const banks::SectorTally& all = on.global;
+  const bool is_part = is_global_incomplete(report, kernel, on);
+  const std::string accesses = support::plural(all.accesses, "access", "accesses") + " to global memory, ";
+  if (all.unknown > 0) return accesses + "without a known cost";
+  if (report::extra_sectors(all) > 0) {
+    return accesses + fmt::format("{} % of the {} are used", used_text(on, all),
+                                  is_part ? "bytes moved in what was watched" : "bytes moved");
+  }
+  return accesses + (is_part ? "no extra sector in what was watched" : "no extra sectors");
+}
+
+std::vector<std::string> time_sentences(const RunReport& report, const KernelReport& kernel) {
+  const auto times = said_of(kernel, [&](std::size_t a) {
+    const trace::Report& on = kernel.reports[a];
+    if (!kernel.times[a]) return Texts();
+    const bool is_part = is_incomplete(report, kernel, on) || is_global_incomplete(report, kernel, on);
+    const std::string text = time_text(*kernel.times[a], on, is_part);
+    return text.empty() ? Texts() : Texts{text};
+  });
+  std::vector<std::string> sentences;
+  for (const Said& time : times) {
+    sentences.push_back(times.size() > 1 ? fmt::format("{}: {}", names_of(kernel, time.architectures), time.texts[0])
+                                         : time.texts[0]);
+  }
+  return sentences;
+}
+
+}  // namespace bankwise::driver
