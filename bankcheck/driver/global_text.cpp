@@ -57,6 +57,7 @@ std::string global_tables(const RunReport& report, const KernelReport& kernel, c
   if (!has_global_accesses(kernel) || (!everything && !kernel.is_uncoalesced())) return "";
   const auto tables = said_of(kernel, [&](std::size_t a) {
     const trace::Report& on = kernel.reports[a];
+    if (!everything && on.global.sectors == 0) return Texts();  // a note says why nothing is known
     report::TableOptions table{
         .columns = options.columns, .at_least = is_global_incomplete(report, kernel, on), .everything = everything};
     if (const auto& time = kernel.times[a]; time && time->most_share(0, 1)) {
@@ -68,7 +69,8 @@ std::string global_tables(const RunReport& report, const KernelReport& kernel, c
   std::string text;
   for (const Said& table : tables) {
     const std::string names = tables.size() > 1 ? " on " + names_of(kernel, table.architectures) : "";
-    text += fmt::format("  global memory{}\n{}", names, support::visible(table.texts.front()));
+    text +=
+        fmt::format("{}  global memory{}\n{}", text.empty() ? "" : "\n", names, support::visible(table.texts.front()));
   }
   return text;
 }

@@ -186,7 +186,8 @@ bool has_costs(const KernelReport& kernel) { return has_shared_costs(kernel) || 
 std::string shared_summary(const KernelReport& kernel, const Terms& terms, bool incomplete) {
   if (!kernel.trace.watches_shared) return fmt::format("{} was not watched", terms.memory);
   if (!has_accesses(kernel)) return fmt::format("no access to {}{}", terms.memory, incomplete ? " was recorded" : "");
-  return fmt::format("{}, {}", support::plural(kernel.reports.front().all.accesses, "access", "accesses"),
+  return fmt::format("{}{}, {}", support::plural(kernel.reports.front().all.accesses, "access", "accesses"),
+                     kernel.trace.watches_global ? fmt::format(" to {}", terms.memory) : "",
                      incomplete ? "no conflict in what was watched" : "no conflicts");
 }
 

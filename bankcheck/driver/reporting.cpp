@@ -37,7 +37,8 @@ std::vector<const banks::GpuModel*> gpus_of(const ReportOptions& options,
   for (const std::string& name : options.architectures) {
     const banks::Architecture* architecture = &architecture_named(name);
     const auto at = std::ranges::find(architectures, architecture) - architectures.begin();
-    if (name != architecture->name && gpus[std::size_t(at)] == nullptr) gpus[std::size_t(at)] = banks::find_gpu(name);
+    const bool is_capability = name.size() > 1 && std::tolower(name[0]) == 's' && std::tolower(name[1]) == 'm';
+    if (!is_capability && gpus[std::size_t(at)] == nullptr) gpus[std::size_t(at)] = banks::find_gpu(name);
   }
   return gpus;
 }

@@ -249,3 +249,17 @@ TEST_CASE("driver/html_report/size_limit") {
   CHECK(html.size() < 2'000'000);
   CHECK(html.size() > 300'000);
 }
+
+TEST_CASE("driver/html_report/global_memory") {
+  const RunReport report = report_of({kernel_with_columns("k", 5, 0), kernel_of("calm", 4, 5)});
+  const std::string html = to_html(report, {});
+  INFO(html);
+  CHECK(has(html, "<b><a href=\"#k0g0\">Global memory</a></b>: 12.5 % of the bytes moved are used: k.cu:7 load 4"));
+  CHECK(has(html, "<details id=k0g0 open><summary><b>4-byte load of global memory</b>: 160 sectors where 20 would do"));
+  CHECK(count(html, "class=moved") == 8);  // of 32 cache lines
+  CHECK(has(html, "and 24 more cache lines"));
+  CHECK(has(html, "<text x=0 y=41>+4,096</text>"));
+  CHECK(has(html, "id=k0g1>") == has(html, "<p class=calm id=k0g1>"));
+  CHECK(has(html, "<th scope=col>extra sectors"));
+  CHECK_FALSE(has(to_html(report_of({kernel_of("calm", 4, 5)}), {}), "lobal memory"));
+}

@@ -260,3 +260,100 @@ TEST_CASE("driver/emitted_code/in_report") {
   CHECK(lines[0].at("passes") == 16);
   CHECK(lines[0].at("merged").at("passes") == 4);
 }
+
+// Global memory, and what the memories are busy with.
+
+namespace {
+
+/// 32 launches' worth of blocks for each multiprocessor of an H200, so that its tail plays no part.
+trace::KernelTrace wide(trace::KernelTrace kernel) {
+  kernel.shapes[0].threads = {32 * 132 * 32, 1, 1};
+  kernel.blocks = 132 * 32;
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("driver/global_report/costlier_first") {
+  const auto first_line = [](std::uint64_t columns, std::uint64_t conflicts) {
+    const std::string text = to_text(report_of({wide(kernel_with_columns("k", columns, conflicts))}));
+    return text.substr(0, text.find('\n'));
+  };
+  const auto is_global = ContainsSubstring(
+      "global memory: 12.5 % of the bytes moved are used: k.cu:7 load 4, lanes 4,096 bytes apart (a column) (sm_90)");
+  CHECK_THAT(first_line(10, 0), is_global);
+  CHECK_THAT(first_line(10'000, 1), is_global);
+  CHECK_THAT(first_line(1, 10'000), ContainsSubstring("1 line with 32-way conflicts"));
+  // Kernels: by time, and by conflicts where global memory was not watched.
+  const auto order = [](const std::vector<trace::KernelTrace>& kernels) {
+    return worst_first(report_of(kernels).kernels);
+  };
+  const auto few = wide(kernel_with_columns("few", 1, 10)), many = wide(kernel_with_columns("many", 100'000, 9));
+  CHECK(order({few, many}) == std::vector<std::size_t>{1, 0});
+  CHECK(order({many, few}) == std::vector<std::size_t>{0, 1});
+}
+
+TEST_CASE("driver/global_report/few_extra_sectors") {
+  trace::Builder builder = builder_of();
+  builder.add_global(global_access_of(builder, {.file = "k.cu", .line = 7}, 4, 99));
+  builder.add_global(global_access_of(builder, {.file = "k.cu", .line = 8}, 8, 9));  // 36 extra of 468 sectors
+  const RunReport few = report_of({builder.take()});
+  CHECK_FALSE(few.kernels[0].is_uncoalesced());
+  CHECK(to_text(few) ==
+        "no bank conflicts and at most 7.7 % extra sectors on sm_90: 1 kernel\n\n"
+        "k: 1 launch, 1 block of 32 threads; no access to shared memory; 108 accesses to global memory, 92.3 % of the "
+        "bytes moved are used\n");
+  CHECK_THAT(to_text(few, {.detail = Detail::verbose}), ContainsSubstring("k.cu:8  load 4  stride of 2 words"));
+}
+
+TEST_CASE("driver/global_report/unwatched_memories") {
+  trace::KernelTrace kernel = kernel_with_columns("k", 1, 0);
+  kernel.watches_shared = false;
+  const std::string text = to_text(report_of({kernel}));
+  INFO(text);
+  CHECK(text.find("conflict") == std::string::npos);
+  CHECK_THAT(text, ContainsSubstring("shared memory was not watched"));
+  const auto on = [](const trace::KernelTrace& watched) {
+    return json::parse(to_json(report_of({watched}))).at("kernels").at(0).at("architectures").at(0);
+  };
+  CHECK(on(kernel).at("global").at("extra_sectors") == 28);
+  CHECK(on(kernel).at("global_lines").at(0).at("pattern") == "lanes 4,096 bytes apart (a column)");
+  trace::Builder shared = builder_of();
+  shared.add(access_of(shared, {.file = "k.cu", .line = 3}, 4, 1));
+  const auto without = on(shared.take());
+  CHECK(without.at("global").is_null());  // and not 0
+  CHECK(without.at("global_lines").is_null());
+}
+
+TEST_CASE("driver/global_report/unknown_sectors") {
+  const std::string text = to_text(report_of({kernel_with_columns("k", 1, 0)}, {"sm_20"}));
+  INFO(text);
+  CHECK_THAT(text, ContainsSubstring("note: the cost of 2 accesses to global memory is not known on sm_20: "));
+  CHECK_THAT(text, !ContainsSubstring("extra sectors"));
+}
+
+TEST_CASE("driver/time_report/busy_and_bound") {
+  trace::KernelTrace kernel = wide(kernel_with_columns("k", 0, 132'000));  // 32,000 cycles of each multiprocessor
+  kernel.time = trace::KernelTime{1, 40'000, 1'600'000, "NVIDIA H200", false};
+  const RunReport report = report_of({kernel});
+  const std::string busy = "shared memory busy 50 % of the time",
+                    bound = ": without any conflict at most 1.94 x faster";
+  CHECK_THAT(to_text(report), ContainsSubstring("  time   " + busy + bound + "\n"));
+  CHECK_THAT(to_text(report), ContainsSubstring("time at most") && ContainsSubstring("48.4 %"));
+  const auto parsed = json::parse(to_json(report)).at("kernels").at(0);
+  CHECK(parsed.at("time").at("nanoseconds") == 40'000);
+  const auto& on = parsed.at("architectures").at(0);
+  CHECK(on.at("busy").at("pipes").at(0).at("busy").get<double>() == Approx(0.5));
+  CHECK(on.at("bound").at("without_conflicts").get<double>() == Approx(1 / (1 - 0.484375)));
+  CHECK(on.at("lines").at(0).at("most_of_time").get<double>() == Approx(0.484375));
+  // On another architecture the time says nothing, and a kernel that was watched in part has no bound.
+  CHECK(report_of({kernel}, {"sm_80"}).kernels[0].times[0]->measured_ns == std::nullopt);
+  kernel.left_out = 1;
+  const std::string part = to_text(report_of({kernel}));
+  CHECK_THAT(part, ContainsSubstring("shared memory busy at least 50 % of the time\n") && !ContainsSubstring("faster"));
+  kernel.time->overlapped = true;
+  CHECK_THAT(to_text(report_of({kernel})), ContainsSubstring("note: other kernels ran at the same time"));
+  kernel.time = trace::KernelTime{1, 40'000, 1'600'000, "Another GPU", false};
+  CHECK_THAT(to_text(report_of({kernel})), ContainsSubstring("note: it took 40 us on Another GPU") ||
+                                               ContainsSubstring("note: it took 40.0 us on Another GPU"));
+}

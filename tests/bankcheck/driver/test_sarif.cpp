@@ -169,3 +169,18 @@ TEST_CASE("driver/sarif/lines_without_file") {
   CHECK(lines_without_file({kernel_at("k", {at("k.cl", 3)})}) == 0);
   check_shape(sarif({kernel_at("k", {nowhere})}));
 }
+
+TEST_CASE("driver/sarif/uncoalesced_access") {
+  KernelReport kernel = kernel_at("k", {});
+  kernel.global_lines = {{at("k.cu", 7), at("k.cu", 8)}};
+  kernel.reports[0].global_lines = {{.costs = {2, 64, 64, 8, 64, 256, 0}}, {.costs = {2, 64, 8, 8, 2, 256, 0}}};
+  const json all = results({kernel});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].at("ruleId") == "uncoalesced-access");
+  CHECK(all[0].at("level") == "note");
+  CHECK(all[0].at("message").at("text") == "4-byte load of global memory in k: 64 sectors instead of 8 on sm_90.");
+  CHECK(all[0].at("locations")[0].at("physicalLocation").at("region").at("startLine") == 7);
+  CHECK(results({kernel}, {"k"})[0].at("level") == "error");
+  CHECK(sarif({kernel}).at("runs").at(0).at("tool").at("driver").at("rules").at(1).at("id") == "uncoalesced-access");
+  CHECK(sarif({}).at("runs").at(0).at("tool").at("driver").at("rules").size() == 1);
+}
