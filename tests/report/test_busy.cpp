@@ -218,6 +218,10 @@ TEST_CASE("report/busy/share_of_a_line") {
   CHECK(most_share(550, 0, work, ten(), 1000) == Approx(0.1 * 33 / 32));
   CHECK(most_share(550, 0, work, ten(), 50) == 1.0);
   CHECK_FALSE(most_share(550, 0, work, ten(), 0));
+  Work tree = work;  // of its 1,100 passes 300 are on the path of one warp, and some of these may be the line's
+  tree.path_passes = 300;
+  CHECK(most_share(550, 0, tree, ten(), 1000) == Approx(0.1 + 2 * 300 / 11.0 / 1000));
+  CHECK(most_share(110, 0, tree, ten(), 1000) == Approx(0.02 + 0.02));
   CHECK(likely_ns(550, 0, work, ten()) == Approx(100));
   CHECK(likely_ns(0, 550, work, ten()) == Approx(550 * 32 / 320.0));
   GpuRates gpu = ten();
@@ -270,6 +274,14 @@ TEST_CASE("report/busy/work_of_a_trace") {
       {.operation = banks::Operation::load, .costs = {.sectors = 320, .ideal = 40, .lines = 160, .bytes = 32 * 40}},
       {.operation = banks::Operation::cp_async, .costs = {.sectors = 4, .ideal = 4, .bytes = 0}},
       {.operation = banks::Operation::atomic, .costs = {.sectors = 64, .ideal = 8, .lines = 20, .bytes = 32 * 100}}};
+  report.levels = {{.costs = report.all}};
+  // The trace does not know the warps: 16 of them may have executed the first line twice each, the second not.
+  report.lines = {{.costs = {.accesses = 32, .passes = 64, .ideal = 32}},
+                  {.costs = {.accesses = 17, .passes = 36, .ideal = 17}}};
+  CHECK(work_of(kernel, report).path_passes == Approx(32 + 36));
+  CHECK(work_of(kernel, report, Change::no_conflicts).path_passes == Approx(16 + 17));
+  report.levels[0].issued_warps = 16;
+  report.blocks = 8;
   const Work work = work_of(kernel, report);
   CHECK(work.passes == 100);
   CHECK(work.sectors == 320 + 4 + 64);

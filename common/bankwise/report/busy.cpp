@@ -68,6 +68,25 @@ double l1_cycles(const Work& work) {
   return std::max(double(work.sectors) / l1_sectors_per_cycle, double(work.cache_lines) * l1_cycles_per_line);
 }
 
+/// path_of() without the warps. A line that the warps executed so often that all may have done so equally often has a
+/// part of its passes on the path of each; any other line may have all of them on the path of one warp.
+double path_by_lines(const trace::KernelTrace& kernel, const trace::Report& report,
+                     std::uint64_t banks::Tally::*passes) {
+  std::uint64_t blocks = 0, warps = 0;
+  for (const trace::LaunchShape& shape : kernel.shapes) {
+    const std::uint64_t launched = trace::blocks_of(shape) * shape.launches;
+    blocks += launched;
+    warps += launched * ceiling(shape.block[0] * shape.block[1] * shape.block[2], report.warp);
+  }
+  if (blocks > 0 && kernel.blocks < blocks) warps = warps / blocks * kernel.blocks;
+  double path = 0;
+  for (const trace::LineReport& line : report.lines) {
+    const bool may_be_equal = warps > 0 && line.costs.accesses % warps == 0;
+    path += double(line.costs.*passes) * (may_be_equal ? double(kernel.blocks) / double(warps) : 1);
+  }
+  return path;
+}
+
 double less(std::uint64_t before, std::uint64_t after) { return before > after ? double(before - after) : 0; }
 
 }  // namespace
@@ -130,10 +149,9 @@ Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Chan
     return fewest ? std::min(counted, scaled(tally.bytes) / std::uint64_t(sector_bytes)) : counted;
   };
   const auto passes = no_conflicts ? &banks::Tally::ideal : &banks::Tally::passes;
-  auto path = path_of(report, passes);
-  if (path) *path *= share;
+  const double path = path_of(report, passes).value_or(path_by_lines(kernel, report, passes));
   Work work{.passes = scaled(report.all.*passes),
-            .path_passes = path,
+            .path_passes = path * share,
             .sectors = sectors(read) + sectors(written),
             .cache_lines = fewest ? 0 : scaled(loaded_lines),
             .stored_sectors = sectors(written),
@@ -219,11 +237,12 @@ std::optional<double> most_speedup(const Work& before, const Work& after, const 
 
 std::optional<double> most_share(std::uint64_t conflicts, std::uint64_t excess_sectors, const Work& work,
                                  const GpuRates& gpu, double measured_ns) {
-  const Work line{.passes = conflicts,
-                  .sectors = excess_sectors,
-                  .sectors_read = work.sectors_read,
-                  .sectors_written = work.sectors_written,
-                  .grids = work.grids};
+  Work line{.passes = conflicts,
+            .sectors = excess_sectors,
+            .sectors_read = work.sectors_read,
+            .sectors_written = work.sectors_written,
+            .grids = work.grids};
+  if (work.path_passes) line.path_passes = std::min(double(conflicts), *work.path_passes);
   const auto saved = most_saved_ns(line, {}, gpu);
   if (!saved || measured_ns <= 0) return std::nullopt;
   return std::min(1.0, *saved / measured_ns);

@@ -100,10 +100,12 @@ enum class Change {
 };
 
 /// The work of a traced kernel after a change. If not all blocks were traced, passes and sectors are scaled by launched
-/// ÷ traced blocks. Fewer sectors may also mean that fewer different ones are read and written, because bytes that no
-/// instruction asks for no longer move: then at least as many as hold the bytes that all instructions ask for. That
-/// bound is too high where an instruction asks again for bytes that another had asked for, and shares their sectors with
-/// bytes that nobody asks for, as in a stencil over an array of structures.
+/// ÷ traced blocks. If the trace does not know the warps, the path of one has all passes of a line, unless the line was
+/// executed so often that all warps may have done so equally often. Fewer sectors may also mean that fewer different
+/// ones are read and written, because bytes that no instruction asks for no longer move: then at least as many as hold
+/// the bytes that all instructions ask for. That bound is too high where an instruction asks again for bytes that
+/// another had asked for, and shares their sectors with bytes that nobody asks for, as in a stencil over an array of
+/// structures.
 Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Change change = Change::none);
 
 /// By pipe, in nanoseconds; empty where the bandwidth is not known.
