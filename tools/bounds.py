@@ -67,7 +67,8 @@ def kernel_of(folder: Path, program: str, version: str, name: str) -> dict | Non
     """The report of a kernel on the GPU's architecture, if there is one with a time."""
     path = folder / "json" / f"{program}.{version}.json"
     kernels = json.loads(path.read_text())["kernels"] if path.exists() else []
-    timed = [kernel for kernel in kernels if base_name(kernel["kernel"]) == name and kernel["architectures"][0].get("busy")]
+    named = [kernel for kernel in kernels if base_name(kernel["kernel"]) == name and kernel.get("time")]
+    timed = [kernel for kernel in named if kernel["architectures"][0].get("busy")]
     if len(timed) != 1:  # several instantiations: their times are not apart in pairs_times.json
         return None
     return {**timed[0]["architectures"][0], "launches": timed[0]["time"]["launches"]}
@@ -85,7 +86,7 @@ def of_programs(folder: Path) -> list:
         before = kernel_of(folder, pair["program"], "before", pair["kernel"])
         after = kernel_of(folder, pair["program"], version, pair["kernel_after"])
         kind, key = {"conflicts": ("conflicts", "without_conflicts"), "global": ("sectors", "without_extra_sectors")}[pair["kind"]]
-        bound = before and before["bound"][key]
+        bound = before and (before["bound"] or {}).get(key)
         if not bound:  # the kernel has nothing of the kind, so the change is another one
             kind, least = "other", max(least_ns(after).values(), default=0)
             bound = pair["before_ns"] / least if least else None
