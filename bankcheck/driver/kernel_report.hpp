@@ -99,8 +99,8 @@ struct RunReport {
 
 struct Terms;
 
-/// `gpus`: the GPU that the user named for each architecture, or null; or nothing. Error: UsageError for an architecture
-/// whose warp width the trace does not support.
+/// `gpus`: the GPU that the user named for each architecture, or null; or nothing. Error: UsageError for an
+/// architecture whose warp width the trace does not support.
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder, const std::vector<const banks::GpuModel*>& gpus = {});

@@ -32,7 +32,7 @@ banks::RandomAccess next_global(banks::RandomAccesses& random, unsigned lanes) {
   return access;
 }
 
-slow::SlowSectors by_model(const banks::Architecture& architecture, const banks::Access& access) {
+slow::SlowSectors sectors_by_model(const banks::Architecture& architecture, const banks::Access& access) {
   const auto cost = banks::sectors(architecture, access);
   if (!cost) return {.refused = true};
   return {cost->sectors, cost->ideal, cost->lines, cost->bytes};
@@ -48,7 +48,8 @@ unsigned noticed(std::string_view name, const std::function<void(banks::Architec
     banks::Architecture changed = whole;
     banks::Access seen = access.access();
     change(changed, seen);
-    different += by_model(changed, seen) != slow::sectors(name, access.width, access.mask, access.addresses) ? 1 : 0;
+    different +=
+        sectors_by_model(changed, seen) != slow::sectors(name, access.width, access.mask, access.addresses) ? 1 : 0;
   }
   return different;
 }
@@ -66,7 +67,7 @@ TEST_CASE("banks/sectors/second_model_agrees") {
     for (unsigned i = 0; i < count; ++i) {
       const banks::RandomAccess access = next_global(random, architecture.lanes);
       const auto rules = slow::sectors(architecture.name, access.width, access.mask, access.addresses);
-      if (by_model(architecture, access.access()) != rules && ++wrong == 1) first = to_text(access);
+      if (sectors_by_model(architecture, access.access()) != rules && ++wrong == 1) first = to_text(access);
     }
     INFO(first);
     CHECK(wrong == 0);
@@ -96,8 +97,8 @@ TEST_CASE("banks/sectors/detects_broken_rule") {
 
 TEST_CASE("banks/sectors/worked_numbers") {
   const auto cost = [](std::string_view name, unsigned width, const banks::ByteOf& byte_of) {
-    return by_model(*banks::find_architecture(name),
-                    {banks::Operation::load, width, first_lanes(32), addresses_of(byte_of)});
+    return sectors_by_model(*banks::find_architecture(name),
+                            {banks::Operation::load, width, first_lanes(32), addresses_of(byte_of)});
   };
   // A column of a matrix of 1,024 floats a row: 32 sectors, of which an eighth is used.
   CHECK(cost("sm_90", 4, [](unsigned lane) { return 4096 * lane; }) == slow::SlowSectors{32, 4, 32, 128});

@@ -127,7 +127,8 @@ void append_source(std::string& html, const KernelPart& part);
 /// The worst access of a line on each architecture: which bank serves which lane in which pass.
 void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line);
 
-// Global memory: a sentence for a kernel with extra sectors, a table of its lines, and what is below a line of the source.
+// Global memory: a sentence for a kernel with extra sectors, a table of its lines, and what is below a line of the
+// source.
 void append_global_answer(std::string& html, const KernelPart& part);
 void append_global(std::string& html, const KernelPart& part);
 void append_global_access(std::string& html, const KernelPart& part, std::size_t number, bool open);

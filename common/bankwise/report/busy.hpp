@@ -9,8 +9,8 @@
 //   Shared Memory/L1/Texture Cache"), all of one cache line (measured with clock64 on an H200: 32 warps whose lanes are
 //   16, 32, 64 and 128 bytes apart take 4, 8, 16 and 32 cycles for a load that hits).
 // - The L2 cache delivers each sector that a launch reads at least once: the L1 caches begin a launch empty. It
-//   receives each sector that an instruction stores, because the L1 cache writes through. To one multiprocessor it can deliver
-//   at least a sector per cycle (NVIDIA's whitepaper on the A100: 47 bytes if all multiprocessors ask).
+//   receives each sector that an instruction stores, because the L1 cache writes through. To one multiprocessor it can
+//   deliver at least a sector per cycle (NVIDIA's whitepaper on the A100: 47 bytes if all multiprocessors ask).
 // - DRAM delivers what a launch reads, except for as many bytes as the L2 cache can hold from before, and receives what
 //   it writes, except for as many as the L2 cache can keep.
 //
@@ -138,9 +138,10 @@ Busy busy(const Work& work, const GpuRates& gpu, std::optional<double> measured_
 /// - its transfer from L2, at half of the bandwidth that whole cache lines reach, and at least a cycle;
 /// - an access to DRAM, which moves at least 64 bytes, at a third of the bandwidth that successive ones reach. If all
 ///   that a launch touches fits into half of the L2 cache, each sector comes from DRAM once, and no more are saved.
-/// The fractions are guesses on the safe side. These stages overlap, so they are rarely all saved. Contention of atomics
-/// for one address is not counted, nor are misses of the TLB, nor that a change may turn misses of a cache into hits, or
-/// let more blocks be resident. If `after` has no grids, it has those of `before`.
+///
+/// The fractions are guesses on the safe side. These stages overlap, so they are rarely all saved. Contention of
+/// atomics for one address is not counted, nor are misses of the TLB, nor that a change may turn misses of a cache into
+/// hits, or let more blocks be resident. If `after` has no grids, it has those of `before`.
 std::optional<double> most_saved_ns(const Work& before, const Work& after, const GpuRates& gpu);
 
 /// The largest speedup that a change can have, at least 1: measured ÷ (measured - most saved), but not more than

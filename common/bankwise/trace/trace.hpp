@@ -1,6 +1,6 @@
-// The accesses of programs to shared and to global memory. Producers (the emulator, Oclgrind's plugin, bankcheck cuda) make a trace, and
-// report.hpp explains it. Equal accesses are one pattern with a count, so a trace is small, and computing its cost on
-// one more architecture is cheap. codec.hpp has its file format.
+// The accesses of programs to shared and to global memory. Producers (the emulator, Oclgrind's plugin, bankcheck cuda)
+// make a trace, and report.hpp explains it. Equal accesses are one pattern with a count, so a trace is small, and
+// computing its cost on one more architecture is cheap. codec.hpp has its file format.
 #pragma once
 
 #include <array>
@@ -219,9 +219,9 @@ struct Trace {
   std::vector<std::string> errors;   ///< failures, one sentence each: the trace may lack later launches
 };
 
-/// Addresses of global memory, for each lane up to the last active one, as patterns have them: bytes from the cache line
-/// (128 bytes) of the lowest one. So equal accesses at different places are equal. Sectors and lines stay as they are,
-/// but a gap of 16 MiB or more becomes one of 16 MiB, so that the offsets fit into 32 bits.
+/// Addresses of global memory, for each lane up to the last active one, as patterns have them: bytes from the cache
+/// line (128 bytes) of the lowest one. So equal accesses at different places are equal. Sectors and lines stay as they
+/// are, but a gap of 16 MiB or more becomes one of 16 MiB, so that the offsets fit into 32 bits.
 std::vector<std::uint32_t> relative_to_line(std::uint64_t mask, const std::uint64_t* addresses);
 
 /// Blocks of a launch; 2^64 - 1 for a shape with more.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* h200 = "device 0 132 1980000 3201000 6144 62914560 NVIDIA H200\n";
 
-ProcessTimes read(const std::string& lines, const std::string& head = "bankwise_cuda_times 1\n") {
+ProcessTimes read_times_of(const std::string& lines, const std::string& head = "bankwise_cuda_times 1\n") {
   const ScratchDirectory scratch;
   const auto file = scratch.path() / "7.1.times";
   std::ofstream(file, std::ios::binary) << head << lines;
@@ -37,7 +37,7 @@ ProcessRecord watched(const std::string& name, const std::vector<Shape>& shapes)
 }
 
 MatchedTimes matched(const std::vector<ProcessRecord>& records, const std::string& lines) {
-  return match(records, {read("process 7\n" + lines + "end\n")});
+  return match(records, {read_times_of("process 7\n" + lines + "end\n")});
 }
 
 std::string only(const std::vector<std::string>& sentences) {
@@ -47,8 +47,8 @@ std::string only(const std::vector<std::string>& sentences) {
 }  // namespace
 
 TEST_CASE("cuda/times/read") {
-  const ProcessTimes times = read(std::string("process 7\n") + h200 + "kernel 0 _Z1kPf\nclock 0 90 1755\n" +
-                                  "launch 0 0 4 2 1 32 8 1 100 250\nend\n");
+  const ProcessTimes times = read_times_of(std::string("process 7\n") + h200 + "kernel 0 _Z1kPf\nclock 0 90 1755\n" +
+                                           "launch 0 0 4 2 1 32 8 1 100 250\nend\n");
   CHECK(times.errors.empty());
   CHECK(times.ended);
   CHECK(times.process == 7);
@@ -69,7 +69,7 @@ TEST_CASE("cuda/times/read") {
 
 TEST_CASE("cuda/times/cut_short_or_wrong") {
   const std::string start = std::string("process 7\n") + h200 + "kernel 0 k\n" + launch(0, 1, 1, 2);
-  const ProcessTimes cut = read(start + "launch 0 0 1 1 1 32 1 1 3");  // the process ended while it wrote
+  const ProcessTimes cut = read_times_of(start + "launch 0 0 1 1 1 32 1 1 3");  // the process ended while it wrote
   CHECK_FALSE(cut.ended);
   CHECK(cut.errors.empty());
   CHECK(cut.launches.size() == 1);
@@ -81,12 +81,12 @@ TEST_CASE("cuda/times/cut_short_or_wrong") {
                                                     {"launch 0 0 1 1 1 2048 1 1 3 4", "of at most 1024"},
                                                     {"lunch", "there is no record 'lunch'"}};
   for (const auto& [line, sentence] : wrong) {
-    const ProcessTimes times = read(start + line + "\n" + launch(0, 1, 5, 6));
+    const ProcessTimes times = read_times_of(start + line + "\n" + launch(0, 1, 5, 6));
     CHECK_THAT(only(times.errors),
                ContainsSubstring("line 6 of the times of process 7: ") && ContainsSubstring(sentence));
     CHECK(times.launches.size() == 1);
   }
-  CHECK_THROWS_WITH(read("", "bankwise_cuda_times 2\n"), ContainsSubstring("is no times of version 1"));
+  CHECK_THROWS_WITH(read_times_of("", "bankwise_cuda_times 2\n"), ContainsSubstring("is no times of version 1"));
 }
 
 TEST_CASE("cuda/times/matched") {
@@ -123,8 +123,8 @@ TEST_CASE("cuda/times/not_matched") {
 }
 
 TEST_CASE("cuda/times/several_processes_and_gpus") {
-  const ProcessTimes first = read(std::string(h200) + "kernel 0 k\n" + launch(0, 4, 10, 20) + "end\n"),
-                     second = read(std::string(h200) + "kernel 0 k\n" + launch(0, 4, 15, 45) + "end\n");
+  const ProcessTimes first = read_times_of(std::string(h200) + "kernel 0 k\n" + launch(0, 4, 10, 20) + "end\n"),
+                     second = read_times_of(std::string(h200) + "kernel 0 k\n" + launch(0, 4, 15, 45) + "end\n");
   const MatchedTimes match_of_two = match({watched("k", {{4, 1}}), watched("k", {{4, 1}})}, {first, second});
   CHECK(match_of_two.times.at("k").nanoseconds == 40);
   CHECK_FALSE(match_of_two.times.at("k").overlapped);

@@ -16,7 +16,8 @@
 
 namespace bankwise::emulator {
 
-/// Internal to common/bankwise/emulator: accesses to global memory, of any number of blocks. Sites are program counters.
+/// Internal to common/bankwise/emulator: accesses to global memory, of any number of blocks. Sites are program
+/// counters.
 ///
 /// At most so many patterns are kept; further ones are costed at once. Those with the least hashes are kept, so the
 /// result depends on the set of all accesses only, and not on their order or on the thread that has them.

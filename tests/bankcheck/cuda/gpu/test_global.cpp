@@ -8,7 +8,7 @@ using namespace bankwise;
 
 namespace {
 
-constexpr unsigned blocks = 3;
+constexpr unsigned grid_blocks = 3;
 
 struct Traced {
   Outcome outcome;
@@ -80,13 +80,13 @@ TEST_CASE("cuda/gpu/global/sectors_by_hand", "[global]") {
                       {"every_fourth", {8, 4, 1, 1, 32}}};
   for (const Row& row : rows) {
     INFO(row.kernel);
-    CHECK(moved(all_kernels().kernel(row.kernel), "load") == each(blocks, row.moved));
+    CHECK(moved(all_kernels().kernel(row.kernel), "load") == each(grid_blocks, row.moved));
     CHECK(all_kernels().kernel(row.kernel).global_left_out == 0);
     CHECK(all_kernels().kernel(row.kernel).global_excess_accesses == 0);
   }
-  CHECK(moved(all_kernels().kernel("row"), "store") == each(blocks, one_row));
-  CHECK(moved(all_kernels().kernel("column_store"), "store") == each(blocks, {32, 32, 4, 32, 128}));
-  CHECK(moved(all_kernels().kernel("atomics"), "atomic") == each(std::uint64_t{3} * blocks, {32, 8, 4, 2, 128}));
+  CHECK(moved(all_kernels().kernel("row"), "store") == each(grid_blocks, one_row));
+  CHECK(moved(all_kernels().kernel("column_store"), "store") == each(grid_blocks, {32, 32, 4, 32, 128}));
+  CHECK(moved(all_kernels().kernel("atomics"), "atomic") == each(std::uint64_t{3} * grid_blocks, {32, 8, 4, 2, 128}));
 }
 
 TEST_CASE("cuda/gpu/global/equal_accesses_are_one", "[global]") {
@@ -98,29 +98,29 @@ TEST_CASE("cuda/gpu/global/equal_accesses_are_one", "[global]") {
 }
 
 TEST_CASE("cuda/gpu/global/generic_and_local", "[global]") {
-  Numbers loads = each(blocks, one_row);
-  const Numbers half = each(blocks, {16, 2, 2, 1, 64});
+  Numbers loads = each(grid_blocks, one_row);
+  const Numbers half = each(grid_blocks, {16, 2, 2, 1, 64});
   for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += half[i];
   const trace::KernelTrace& anywhere = all_kernels().kernel("anywhere");
   CHECK(moved(anywhere, "load") == loads);
-  CHECK(trace::report(anywhere, *banks::find_architecture("sm_90")).loads.lanes == blocks * (32 + 16));
+  CHECK(trace::report(anywhere, *banks::find_architecture("sm_90")).loads.lanes == grid_blocks * (32 + 16));
   const trace::KernelTrace& local = all_kernels().kernel("local");
   std::uint64_t stores = 0, read_back = 0;
   for (const trace::LocalAccesses& accesses : local.local_accesses) {
     (accesses.operation == banks::Operation::store ? stores : read_back) += accesses.accesses;
     CHECK(accesses.lanes == 32 * accesses.accesses);
   }
-  CHECK(stores == blocks);
-  CHECK(read_back == blocks);
+  CHECK(stores == grid_blocks);
+  CHECK(read_back == grid_blocks);
 }
 
 TEST_CASE("cuda/gpu/global/copies", "[global]") {
   if (bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) < 80) return;
   const trace::KernelTrace& copies = all_kernels().kernel("copies");
-  CHECK(moved(copies, "cp.async", 8) == each(blocks, {32, 8, 8, 2, 256}));
-  CHECK(moved(copies, "cp.async", 16) == each(blocks, {32, 16, 16, 4, 512}));
-  CHECK(moved(copies, "cp.async", 4) ==
-        Numbers{2 * blocks, 48 * blocks, 6 * blocks, 6 * blocks, 2 * blocks, 192 * blocks});
+  CHECK(moved(copies, "cp.async", 8) == each(grid_blocks, {32, 8, 8, 2, 256}));
+  CHECK(moved(copies, "cp.async", 16) == each(grid_blocks, {32, 16, 16, 4, 512}));
+  CHECK(moved(copies, "cp.async", 4) == Numbers{2 * grid_blocks, 48 * grid_blocks, 6 * grid_blocks, 6 * grid_blocks,
+                                                2 * grid_blocks, 192 * grid_blocks});
 }
 
 TEST_CASE("cuda/gpu/global/gathers_and_distant_lanes", "[global]") {
@@ -139,8 +139,8 @@ TEST_CASE("cuda/gpu/global/gathers_and_distant_lanes", "[global]") {
     CHECK(kernel.sectors_written == 0);
   }
   const Traced distant = traced(program("global", "far"));
-  CHECK(moved(distant.kernel("far"), "load") == each(blocks, {32, 8, 4, 2, 128}));
-  CHECK(distant.kernel("far").global_excess_accesses == blocks);
+  CHECK(moved(distant.kernel("far"), "load") == each(grid_blocks, {32, 8, 4, 2, 128}));
+  CHECK(distant.kernel("far").global_excess_accesses == grid_blocks);
 }
 
 TEST_CASE("cuda/gpu/global/different_sectors", "[global]") {

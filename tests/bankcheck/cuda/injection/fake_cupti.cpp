@@ -3,6 +3,7 @@
 // FAKE_CUPTI_FAIL names a function that fails.
 #include <cupti.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>

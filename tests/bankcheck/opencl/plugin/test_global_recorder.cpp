@@ -13,7 +13,7 @@ using namespace bankwise::opencl;
 
 namespace {
 
-constexpr auto load = banks::Operation::load, store = banks::Operation::store;
+constexpr auto global_load = banks::Operation::load, store = banks::Operation::store;
 constexpr std::uint64_t first_buffer = std::uint64_t{1} << 48, second_buffer = std::uint64_t{2} << 48;
 
 LaneAccess global_access(const Instruction& instruction, banks::Operation operation, unsigned bytes,
@@ -21,7 +21,7 @@ LaneAccess global_access(const Instruction& instruction, banks::Operation operat
   return {&instruction, operation, bytes, LaneAccess::global, address};
 }
 
-const Instruction place{{"input.cl", 3, 5}, 16, false};
+const Instruction global_place{{"input.cl", 3, 5}, 16, false};
 
 banks::SectorTally sectors_of(const trace::KernelTrace& trace) {
   return trace::report(trace, *banks::find_architecture("sm_90")).global;
@@ -50,8 +50,8 @@ TEST_CASE("opencl/plugin/global_recorder/local_apart") {
   recorder.begin(0, {{"a", 0}});
   for (unsigned lane = 0; lane < 64; ++lane) {
     LanePath path;
-    recorder.access(lane, path, global_access(place, load, 4, first_buffer + 4 * lane));
-    if (lane < 8) recorder.access(lane, path, {&place, load, 4, 0, 4 * lane});
+    recorder.access(lane, path, global_access(global_place, global_load, 4, first_buffer + 4 * lane));
+    if (lane < 8) recorder.access(lane, path, {&global_place, global_load, 4, 0, 4 * lane});
   }
   recorder.barrier();
   recorder.end();
@@ -69,7 +69,7 @@ TEST_CASE("opencl/plugin/global_recorder/local_apart") {
 TEST_CASE("opencl/plugin/global_recorder/buffers") {
   // Even lanes in one buffer, odd lanes in another: nothing is shared, although the offsets are neighbours.
   const auto trace = record_global(32, [](unsigned lane) {
-    return global_access(place, load, 4, (lane % 2 == 0 ? first_buffer : second_buffer) + 4 * lane);
+    return global_access(global_place, global_load, 4, (lane % 2 == 0 ? first_buffer : second_buffer) + 4 * lane);
   });
   CHECK(sectors_of(trace) == banks::SectorTally{1, 32, 8, 4, 2, 128, 0});
   CHECK(trace.sectors_read == 8);
@@ -77,8 +77,8 @@ TEST_CASE("opencl/plugin/global_recorder/buffers") {
 
 TEST_CASE("opencl/plugin/global_recorder/parts") {
   // A vector of three floats has the place of four, and a GPU loads all four. As a struct it is three loads.
-  const auto vectors =
-      record_global(32, [](unsigned lane) { return global_access(place, load, 12, first_buffer + 16 * lane); });
+  const auto vectors = record_global(
+      32, [](unsigned lane) { return global_access(global_place, global_load, 12, first_buffer + 16 * lane); });
   CHECK(sectors_of(vectors) == banks::SectorTally{1, 32, 16, 16, 4, 512, 0});
   CHECK(vectors.sectors_read == 16);
   const Instruction of_struct{{"input.cl", 3, 5}, 4, false};
@@ -97,8 +97,8 @@ TEST_CASE("opencl/plugin/global_recorder/random_lanes") {
       const std::uint64_t buffer = random() % 16 == 0 ? second_buffer : first_buffer;
       addresses.push_back(buffer + random() % range / bytes * bytes);
     }
-    const auto trace =
-        record_global(lanes, [&](unsigned lane) { return global_access(place, load, bytes, addresses[lane]); });
+    const auto trace = record_global(
+        lanes, [&](unsigned lane) { return global_access(global_place, global_load, bytes, addresses[lane]); });
     // By the definition.
     std::size_t sectors = 0, lines = 0;
     std::set<std::uint64_t> all;
