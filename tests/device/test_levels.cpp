@@ -6,6 +6,27 @@
 
 using nlohmann::json;
 
+TEST_CASE("device/levels/busy_and_bound", "[command_line]") {
+  const std::string job = "--variant naive --n 100000 --min-time 0 --timeout 0.1 --json -";
+  for (const std::string scope : {"memory --cache hot", "l2", "block"}) {
+    const auto report = json::parse(run("prefix_sum", job + " --scope " + scope).out);
+    for (const json& row : report.at("results")) {
+      INFO(row.dump());
+      const bool known = row.at("api") == "cuda" && row.at("variant") == "naive";
+      if (!known && row.at("variant") == "naive" && !row.at("shared_busy").is_null()) continue;  // an NVIDIA GPU
+      REQUIRE(row.at("shared_busy").is_number() == known);
+      if (!known) continue;
+      CHECK(row.at("shared_busy") > 0.0);
+      CHECK(row.at("shared_busy") < 1.2);  // the compiler may merge accesses
+      CHECK(row.at("bound") > 1.0);
+      CHECK(row.at("least_time_s") < row.at("time_median_s"));
+    }
+    for (const json& device : report.at("devices")) CHECK((device.at("clock_hz") > 1e8 || device.at("api") != "cuda"));
+  }
+  const auto other = json::parse(run("prefix_sum", job + " --cache hot --arch gfx90a").out);
+  for (const json& row : other.at("results")) CHECK(row.at("shared_busy").is_null());
+}
+
 TEST_CASE("device/levels/flags", "[command_line]") {
   const ScratchDirectory scratch;
   const auto svg = scratch.path() / "levels.svg";
