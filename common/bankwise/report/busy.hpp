@@ -99,13 +99,13 @@ enum class Change {
   no_conflicts_and_fewest_sectors,
 };
 
-/// The work of a traced kernel after a change. If not all blocks were traced, passes and sectors are scaled by launched
-/// ÷ traced blocks. If the trace does not know the warps, the path of one has all passes of a line, unless the line was
-/// executed so often that all warps may have done so equally often. Fewer sectors may also mean that fewer different
-/// ones are read and written, because bytes that no instruction asks for no longer move: then at least as many as hold
-/// the bytes that all instructions ask for. That bound is too high where an instruction asks again for bytes that
-/// another had asked for, and shares their sectors with bytes that nobody asks for, as in a stencil over an array of
-/// structures.
+/// The work of a traced kernel after a change. If not all blocks were traced, passes and sectors are scaled by the
+/// ratio of launched to traced blocks. If the trace does not know the warps, the path of one has all passes of a line,
+/// unless the line was executed so often that all warps may have done so equally often. With the fewest sectors, bytes
+/// that no instruction asks for no longer move: at least as many sectors are then read and written as hold the bytes
+/// that all instructions ask for, but not more than before. They may be fewer still where several instructions ask for
+/// the same bytes, in sectors of which nobody asks for the rest, as in a stencil over an array of structures: a layout
+/// that removes the rest may then gain more than most_speedup().
 Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Change change = Change::none);
 
 /// By pipe, in nanoseconds; empty where the bandwidth is not known.
