@@ -242,5 +242,12 @@ TEST_CASE("emulator/global_memory/bound") {
     for (int repeat = 0; repeat < 3; ++repeat) CHECK(text_of(run(20, host_threads)) == text_of(few));
   }
   // What no sector is known for is said.
-  CHECK(trace::report(few, *banks::find_architecture("gfx1030")).global.unknown == 360);
+  CHECK(trace::report(few, *banks::find_architecture("sm_13")).global.unknown == 360);
+  // Those of another GPU, with warps of 64 lanes.
+  auto launch = watched(blocks, threads, 20);
+  launch.warp = 64;
+  launch.sectors_of = "gfx942";
+  const auto wide = emulate(gather, launch, index.data(), in.data(), out.data());
+  CHECK(wide.global_excess_accesses > 0);
+  CHECK(trace::report(wide, *banks::find_architecture("gfx942")).global.unknown == 0);
 }

@@ -19,7 +19,8 @@ namespace bankwise::emulator {
 /// The accesses of the blocks that a host thread runs.
 class GlobalAccesses {
  public:
-  explicit GlobalAccesses(RunningBlock& block) : block_(block), patterns_(block.launch.global_patterns) {}
+  explicit GlobalAccesses(RunningBlock& block)
+      : block_(block), patterns_(block.launch.global_patterns, block.launch.sectors_of) {}
 
   /// Whether the running block's accesses are recorded.
   bool watches() const { return watches_; }

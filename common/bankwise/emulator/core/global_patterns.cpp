@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/trace/warps.hpp>
@@ -9,15 +10,9 @@
 namespace bankwise::emulator {
 namespace {
 
-/// The architecture whose sectors accesses beyond the bound are counted in.
-const banks::Architecture& sector_architecture() {
-  static const banks::Architecture* const hopper = banks::find_architecture("sm_90");
-  return *hopper;
-}
-
-bool has_these_sectors(const banks::Architecture& architecture) {
-  const auto &sectors = architecture.sectors.fact, &ours = sector_architecture().sectors.fact;
-  return sectors && sectors->sector_bytes == ours->sector_bytes && sectors->line_bytes == ours->line_bytes;
+bool have_same_sectors(const banks::Architecture& a, const banks::Architecture& b) {
+  const auto &one = a.sectors.fact, &other = b.sectors.fact;
+  return one && other && one->sector_bytes == other->sector_bytes && one->line_bytes == other->line_bytes;
 }
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
@@ -96,7 +91,8 @@ void GlobalPatterns::raise_level() {
 
 void GlobalPatterns::cost(const Kept& pattern) {
   const auto& [pc, mask, operation, width] = pattern.access;
-  const auto cost = banks::sectors(sector_architecture(), {operation, width, mask, pattern.addresses});
+  std::optional<banks::SectorCost> cost;
+  if (architecture_ != nullptr) cost = banks::sectors(*architecture_, {operation, width, mask, pattern.addresses});
   excess_[{pc, operation, width}].add(mask, cost ? &*cost : nullptr, pattern.count);
 }
 
@@ -161,7 +157,7 @@ void GlobalPatterns::put_into(trace::Builder& builder,
     for (const banks::Architecture& architecture : banks::architectures()) {
       if (warps_in(builder.trace(), architecture) == 0) continue;
       trace::GlobalExcess excess{site_of(pc), operation, width, std::string(architecture.name), tally.accesses, tally};
-      if (!has_these_sectors(architecture)) {
+      if (architecture_ == nullptr || !have_same_sectors(architecture, *architecture_)) {
         excess.tally = {.accesses = tally.accesses, .lanes = tally.lanes, .unknown = tally.accesses};
       }
       builder.add(excess);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -23,7 +24,9 @@ namespace bankwise::emulator {
 /// result depends on the set of all accesses only, and not on their order or on the thread that has them.
 class GlobalPatterns {
  public:
-  explicit GlobalPatterns(std::size_t max_patterns) : max_patterns_(max_patterns) {}
+  /// `sectors_of`: Launch::sectors_of.
+  GlobalPatterns(std::size_t max_patterns, std::string_view sectors_of)
+      : max_patterns_(max_patterns), architecture_(banks::find_architecture(sectors_of)) {}
 
   struct Access {
     std::uintptr_t pc = 0;
@@ -59,7 +62,8 @@ class GlobalPatterns {
   Sectors& sectors_at(std::uint64_t number);
 
   std::size_t max_patterns_;
-  unsigned level_ = 0;  ///< patterns are kept whose hashes begin with so many zeros
+  const banks::Architecture* architecture_;  ///< null: there is none of this name
+  unsigned level_ = 0;                       ///< patterns are kept whose hashes begin with so many zeros
   std::vector<Kept> kept_;
   std::vector<std::uint32_t> slots_;  ///< 1 + number of a pattern, by hash; 0: none
   std::map<std::tuple<std::uintptr_t, banks::Operation, unsigned>, banks::SectorTally> excess_;

@@ -29,6 +29,9 @@ struct Launch {
   /// Different patterns of global memory that a launch records; the rest is costed at once. 0: global memory is not
   /// watched. Addresses count from a multiple of 128 bytes, so arrays should begin at one, as on a GPU.
   std::size_t global_patterns = 0;
+  /// The architecture, by its name in the bank model, whose sectors these costs are in. For those with other sectors
+  /// they are unknown.
+  std::string sectors_of = "sm_90";
   bool record_order = false;                        ///< fills the trace's order: all accesses, one after another
   std::size_t access_limit = std::size_t{1} << 22;  ///< accesses of a traced block whose order may be recorded
   bool source_lines = true;  ///< records source lines; reading the program's debug information takes 0.1 to 0.2 s

@@ -163,6 +163,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
   if (watched && settings().memory.global) how.global_patterns = max_global_patterns;
+  if (!settings().architecture.empty()) how.sectors_of = settings().architecture;
   if (settings().step_limit > 0) how.step_limit = settings().step_limit;
   how.fatal = settings().fatal;
   how.names_flags = true;
