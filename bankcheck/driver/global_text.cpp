@@ -123,7 +123,7 @@ std::vector<std::string> time_sentences(const RunReport& report, const KernelRep
     const trace::Report& on = kernel.reports[a];
     if (!kernel.times[a]) return Texts();
     const bool is_part = is_incomplete(report, kernel, on) || is_global_incomplete(report, kernel, on);
-    const std::string text = time_text(*kernel.times[a], on, is_part);
+    const std::string text = time_text(*kernel.times[a], kernel.trace, on, is_part);
     return text.empty() ? Texts() : Texts{text};
   });
   std::vector<std::string> sentences;

@@ -240,7 +240,7 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
       auto& global_lines = kernel.global_lines.emplace_back();
       for (const trace::GlobalLineReport& line : report.global_lines) global_lines.push_back(placed_line(line.site));
-      kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size())));
+      kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size()), kernel.times.empty()));
     }
     for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
       kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));

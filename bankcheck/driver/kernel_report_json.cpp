@@ -132,7 +132,7 @@ void put_busy(ordered_json& object, const KernelReport& kernel, std::size_t numb
   }
   busy["over_the_next"] = optional_number(time->busy.over_the_next);
   if (!time->measured_ns || is_part) return;
-  const Bound bound = bound_of(*time, kernel.reports[number]);
+  const Bound bound = bound_of(*time, kernel.trace, kernel.reports[number]);
   object["bound"] = {{"without_conflicts", optional_number(bound.without_conflicts)},
                      {"without_extra_sectors", optional_number(bound.without_extra_sectors)}};
 }

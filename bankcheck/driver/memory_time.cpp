@@ -5,29 +5,12 @@
 #include <algorithm>
 
 #include <bankwise/report/metrics.hpp>
+#include <bankwise/support/bandwidths.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
-
-bool writes(banks::Operation operation) { return operation != banks::Operation::load && !banks::is_copy(operation); }
-
-report::Work work_of(const trace::KernelTrace& trace, const trace::Report& report) {
-  report::Work work{.passes = report.all.passes,
-                    .sectors = report.global.sectors,
-                    .sectors_read = trace.sectors_read,
-                    .sectors_written = trace.sectors_written};
-  for (const trace::GlobalLineReport& line : report.global_lines) {
-    if (writes(line.operation)) work.stored_sectors += line.costs.sectors;
-  }
-  for (const trace::LaunchShape& shape : trace.shapes) {
-    std::uint64_t threads = 1;
-    for (const std::uint64_t size : shape.block) threads = support::saturating_product(threads, size);
-    work.grids.push_back({trace::blocks_of(shape), threads, shape.launches});
-  }
-  return work;
-}
 
 bool is_model_of(const banks::Architecture& architecture, const banks::GpuModel* gpu) {
   const auto& models = architecture.models.fact;
@@ -72,54 +55,46 @@ std::optional<double> MemoryTime::most_share(std::uint64_t conflicts, std::uint6
 }
 
 std::optional<MemoryTime> memory_time(const trace::KernelTrace& trace, const trace::Report& report,
-                                      const banks::GpuModel* gpu) {
+                                      const banks::GpuModel* gpu, bool is_first) {
   const banks::Architecture& architecture = *report.architecture;
-  const bool has_time = trace.time && unusable_time(trace).empty();
-  const banks::GpuModel* timed_on = has_time ? banks::find_gpu(trace.time->gpu) : nullptr;
-  MemoryTime time{.work = work_of(trace, report)};
-  if (is_model_of(architecture, timed_on)) {
-    time.gpu = report::rates_of(*timed_on);
-    if (trace.time->clock_khz > 0) time.gpu.clock_ghz = double(trace.time->clock_khz) / 1e6;
-    time.measured_ns = double(trace.time->nanoseconds);
-  } else if (is_model_of(architecture, gpu)) {
-    time.gpu = report::rates_of(*gpu);
-    time.was_asked_for = true;
-  } else if (architecture.models.fact) {
-    time.gpu = report::rates_of(architecture.models.fact->front());
-  } else {
-    return std::nullopt;
+  const auto& models = architecture.models.fact;
+  MemoryTime time{.work = report::work_of(trace, report)};
+  if (trace.time && unusable_time(trace).empty()) {
+    const banks::GpuModel* timed_on = banks::find_gpu(trace.time->gpu);
+    const bool is_its = timed_on == nullptr ? is_first : is_model_of(architecture, timed_on);
+    if (is_its) {
+      time.gpu = *report::rates_of(*trace.time, support::measured_bandwidths(trace.time->gpu));
+      time.measured_ns = double(trace.time->nanoseconds);
+    }
+  }
+  time.was_asked_for = !time.measured_ns && is_model_of(architecture, gpu);
+  if (time.was_asked_for) {
+    time.gpu = report::rates_of(*gpu, support::measured_bandwidths(gpu->name));
+  } else if (!time.measured_ns) {
+    if (!models) return std::nullopt;
+    time.gpu = report::rates_of(models->front());
   }
   time.busy = report::busy(time.work, time.gpu, time.measured_ns);
   return time;
 }
 
-Bound bound_of(const MemoryTime& time, const trace::Report& report) {
+Bound bound_of(const MemoryTime& time, const trace::KernelTrace& trace, const trace::Report& report) {
   Bound bound;
-  if (!time.measured_ns || report.all.unknown > 0) return bound;
-  report::Work after = time.work;
-  after.passes = report.all.ideal;
-  if (report.all.conflicts > 0 && report.all.more_conflicts == 0) {
-    bound.without_conflicts = report::most_speedup(time.work, after, time.gpu, *time.measured_ns);
-  }
-  const auto& memory = report.architecture->sectors.fact;
-  if (report::extra_sectors(report.global) == 0 || report.global.unknown > 0 || !memory) return bound;
-  // A layout may also need fewer different sectors, but each holds at least one access of one lane.
-  std::uint64_t narrowest = memory->sector_bytes;
-  after = time.work;
-  after.sectors = after.stored_sectors = 0;
-  for (const trace::GlobalLineReport& line : report.global_lines) {
-    after.sectors += line.costs.ideal;
-    if (writes(line.operation)) after.stored_sectors += line.costs.ideal;
-    narrowest = std::min<std::uint64_t>(narrowest, line.width);
-  }
-  after.sectors_read = after.sectors_read * narrowest / memory->sector_bytes;
-  after.sectors_written = after.sectors_written * narrowest / memory->sector_bytes;
-  if (report::most_saved_ns(time.work, after, time.gpu))  // else a bandwidth is not known
-    bound.without_extra_sectors = report::most_speedup(time.work, after, time.gpu, *time.measured_ns);
+  if (!time.measured_ns) return bound;
+  const auto most_speedup = [&](report::Change change) {
+    const report::Work after = report::work_of(trace, report, change);
+    const bool is_known = report::most_saved_ns(time.work, after, time.gpu).has_value();
+    return is_known ? report::most_speedup(time.work, after, time.gpu, *time.measured_ns) : std::nullopt;
+  };
+  if (report.all.conflicts > 0 && report.all.more_conflicts == 0 && report.all.unknown == 0)
+    bound.without_conflicts = most_speedup(report::Change::no_conflicts);
+  if (report::extra_sectors(report.global) > 0 && report.global.unknown == 0)
+    bound.without_extra_sectors = most_speedup(report::Change::fewest_sectors);
   return bound;
 }
 
-std::string time_text(const MemoryTime& time, const trace::Report& report, bool is_part) {
+std::string time_text(const MemoryTime& time, const trace::KernelTrace& trace, const trace::Report& report,
+                      bool is_part) {
   if (time.busy.pipes.empty()) return "";
   if (!time.measured_ns) return time.was_asked_for ? least_times_text(time) : "";
   std::string text;
@@ -130,7 +105,7 @@ std::string time_text(const MemoryTime& time, const trace::Report& report, bool 
                         is_first ? " of the time" : "");
   }
   if (is_part) return text;
-  const Bound bound = bound_of(time, report);
+  const Bound bound = bound_of(time, trace, report);
   std::string limits;
   if (bound.without_conflicts)
     limits += fmt::format("without any conflict at most {:.2f} x faster", *bound.without_conflicts);
@@ -144,11 +119,9 @@ std::string time_text(const MemoryTime& time, const trace::Report& report, bool 
 std::string unusable_time(const trace::KernelTrace& trace) {
   if (!trace.time) return "";
   if (trace.time->overlapped) return "other kernels ran at the same time, so its time says nothing about its memories";
-  if (banks::find_gpu(trace.time->gpu) == nullptr) {
-    return fmt::format("it took {} on {}, a GPU of which multiprocessors and bandwidths are not known",
-                       support::format_time(double(trace.time->nanoseconds) / 1e9), trace.time->gpu);
-  }
-  return "";
+  if (report::rates_of(*trace.time)) return "";
+  return fmt::format("it took {} on {}, a GPU of which multiprocessors and clock are not known",
+                     support::format_time(double(trace.time->nanoseconds) / 1e9), trace.time->gpu);
 }
 
 }  // namespace bankwise::driver

@@ -29,21 +29,23 @@ struct MemoryTime {
   std::optional<double> most_share(std::uint64_t conflicts, std::uint64_t extra_sectors) const;
 };
 
-/// On the GPU where the kernel was timed, if it is of the architecture; else on `gpu`, else on the first model of the
-/// architecture. Nothing if no model of the architecture is known.
+/// On the GPU where the kernel was timed, if it is of the architecture; else on `gpu`, if that is not null, else on the
+/// first model of the architecture, which is good enough to compare costs. Nothing if no model is known. `is_first`: it
+/// is the report's first architecture, which is taken for that of a GPU that the table lacks.
 std::optional<MemoryTime> memory_time(const trace::KernelTrace& trace, const trace::Report& report,
-                                      const banks::GpuModel* gpu = nullptr);
+                                      const banks::GpuModel* gpu, bool is_first);
 
 /// How much faster a kernel with a measured time can become at most.
 struct Bound {
   std::optional<double> without_conflicts, without_extra_sectors;  ///< empty: it has none, or nothing limits it
 };
-Bound bound_of(const MemoryTime& time, const trace::Report& report);
+Bound bound_of(const MemoryTime& time, const trace::KernelTrace& trace, const trace::Report& report);
 
 /// "DRAM busy at least 86 % of the time, shared memory 48 %: without any conflict at most 1.14 x faster". Without a
 /// measured time, on a GPU that the user named: "an NVIDIA H200 needs at least 98.7 us for shared memory, ...". ""
 /// otherwise. `is_part`: the kernel may have done more, so there is no bound.
-std::string time_text(const MemoryTime& time, const trace::Report& report, bool is_part);
+std::string time_text(const MemoryTime& time, const trace::KernelTrace& trace, const trace::Report& report,
+                      bool is_part);
 
 /// Why a measured time says nothing: "" if it does, or if there is none.
 std::string unusable_time(const trace::KernelTrace& trace);

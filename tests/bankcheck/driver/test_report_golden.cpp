@@ -251,9 +251,9 @@ TEST_CASE("driver/report/golden") {
     std::ofstream(scratch.path() / "k.cu") << cuda_source;
     std::ofstream(scratch.path() / "k.cl") << opencl_source;
     std::ofstream(scratch.path() / "t.jsonl") << to_json_lines(golden.trace(golden.maker));
-    const Outcome outcome =
-        bankcheck("report " + std::string(golden.options) + " t.jsonl",
-                  "cd '" + scratch.path().string() + "';" + " COLUMNS=" + std::to_string(golden.columns));
+    const Outcome outcome = bankcheck(
+        "report " + std::string(golden.options) + " t.jsonl",
+        "cd '" + scratch.path().string() + "'; XDG_CACHE_HOME=/none COLUMNS=" + std::to_string(golden.columns));
     CHECK(outcome.code == golden.code);
     const std::string text = outcome.out + (outcome.err.empty() ? "" : "--- stderr ---\n" + outcome.err);
     const std::string file = SOURCE_DIRECTORY "/tests/bankcheck/driver/golden/" + std::string(golden.name) + ".txt";
