@@ -52,15 +52,16 @@ TEST_CASE("report/busy/launches_of_several_sizes") {
 }
 
 TEST_CASE("report/busy/least_time_of_caches_and_dram") {
-  const Work work{.sectors = 4000, .stored_sectors = 2000, .sectors_read = 500, .sectors_written = 200};
+  const Work work{
+      .sectors = 4000, .cache_lines = 4000, .stored_sectors = 2000, .sectors_read = 500, .sectors_written = 200};
   const LeastTimes usual = least_times(work, ten(), Assuming::usual);
   CHECK(usual[1] == Approx(4000.0 / 4 / 10));
   CHECK(usual[2] == Approx((500 + 2000) * 32 / 320.0));
   CHECK(usual[3] == Approx(((500 * 32 - 3200) + (200 * 32 - 3200)) / 64.0));
   CHECK(least_times(work, ten(), Assuming::nothing)[2] == Approx((500 + 200) * 32 / 320.0));
   // The L1 cache needs a cycle for each cache line.
-  CHECK(least_times({.sectors = 4000, .cache_lines = 2000}, ten(), Assuming::usual)[1] == Approx(2000 / 10.0));
-  CHECK(least_times({.sectors = 4000, .cache_lines = 1000}, ten(), Assuming::nothing)[1] == Approx(1000 / 10.0));
+  CHECK(least_times({.cache_lines = 2000, .loaded_bytes = 32000}, ten(), Assuming::usual)[1] == Approx(500 / 10.0));
+  CHECK(least_times({.cache_lines = 400, .loaded_bytes = 128000}, ten(), Assuming::nothing)[1] == Approx(1000 / 10.0));
   // In each launch the L2 cache may hold what it needs from the one before.
   const Work thrice{.sectors_read = 500, .grids = {{.blocks = 10, .threads = 32, .launches = 3}}};
   CHECK(least_times(thrice, ten(), Assuming::usual)[3] == Approx((500 * 32 - 3 * 3200) / 64.0));
@@ -69,7 +70,7 @@ TEST_CASE("report/busy/least_time_of_caches_and_dram") {
 }
 
 TEST_CASE("report/busy/largest_pipe_first") {
-  const Work work{.passes = 3000, .sectors = 4000, .sectors_read = 1000};
+  const Work work{.passes = 3000, .sectors = 4000, .cache_lines = 4000, .sectors_read = 1000};
   const Busy measured = busy(work, ten(), 600.0);
   REQUIRE(measured.pipes.size() == 4);
   CHECK(measured.pipes[0].pipe == Pipe::dram);
@@ -92,14 +93,14 @@ TEST_CASE("report/busy/largest_pipe_first") {
 TEST_CASE("report/busy/unknown_bandwidth") {
   GpuRates gpu = ten();
   gpu.l2.reset();
-  const Work work{.passes = 1000, .sectors = 4000, .sectors_read = 1000};
+  const Work work{.passes = 1000, .sectors = 4000, .cache_lines = 4000, .sectors_read = 1000};
   const Busy known = busy(work, gpu, 1000.0);
   CHECK(std::ranges::find(known.pipes, Pipe::l2, &PipeUse::pipe) == known.pipes.end());
   CHECK_FALSE(most_saved_ns(work, {}, gpu));
   CHECK_FALSE(most_share(0, 10, work, gpu, 1000));
   CHECK(most_share(1000, 0, work, gpu, 1000) == Approx(0.2));
   // What remains limits the speedup: 4000 sectors need 100 ns of the L1 caches, DRAM 450.
-  CHECK(most_speedup(work, {.sectors = 3000, .sectors_read = 1000}, gpu, 900) == Approx(2));
+  CHECK(most_speedup(work, {.sectors = 3000, .cache_lines = 3000, .sectors_read = 1000}, gpu, 900) == Approx(2));
   CHECK_FALSE(most_speedup(work, {}, gpu, 1000));
 }
 

@@ -7,7 +7,7 @@ namespace bankwise::report {
 namespace {
 
 // See the header for the sources.
-constexpr double l1_sectors_per_cycle = 4, l1_cycles_per_line = 1;
+constexpr double l1_lines_per_cycle = 4, l1_bytes_per_cycle = 128;
 constexpr double l2_bytes_of_sector = 2 * sector_bytes;  // that take as long at full bandwidth, at most
 constexpr double dram_bytes_of_sector = 3 * 64;          // likewise
 constexpr double path_cycles_per_pass = 1, path_cycles_per_sector = 1.25;  // beyond a cycle of the pipe
@@ -65,7 +65,7 @@ std::uint64_t launches_in(const Work& work) {
 }
 
 double l1_cycles(const Work& work) {
-  return std::max(double(work.sectors) / l1_sectors_per_cycle, double(work.cache_lines) * l1_cycles_per_line);
+  return std::max(double(work.cache_lines) / l1_lines_per_cycle, double(work.loaded_bytes) / l1_bytes_per_cycle);
 }
 
 /// path_of() without the warps. A line that the warps executed so often that all may have done so equally often has a
@@ -154,6 +154,7 @@ Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Chan
             .path_passes = path * share,
             .sectors = sectors(read) + sectors(written),
             .cache_lines = fewest ? 0 : scaled(loaded_lines),
+            .loaded_bytes = scaled(read.bytes),
             .stored_sectors = sectors(written),
             .sectors_read = different(kernel.sectors_read, read),
             .sectors_written = different(kernel.sectors_written, written)};
@@ -251,7 +252,7 @@ std::optional<double> most_share(std::uint64_t conflicts, std::uint64_t excess_s
 double likely_ns(std::uint64_t conflicts, std::uint64_t excess_sectors, const Work& work, const GpuRates& gpu) {
   const std::optional<double> bandwidth = gpu.l2 ? gpu.l2 : gpu.dram;
   const double cycle = cycle_ns(work, gpu, Assuming::usual);
-  const double sector = bandwidth ? sector_bytes / *bandwidth : cycle / l1_sectors_per_cycle;
+  const double sector = bandwidth ? sector_bytes / *bandwidth : cycle;
   return double(conflicts) * cycle + double(excess_sectors) * sector;
 }
 

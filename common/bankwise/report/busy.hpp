@@ -5,9 +5,11 @@
 //
 // - Shared memory takes one cycle of its multiprocessor per pass (data/h200_wavefronts.csv: measured with clock64 on an
 //   H200, every pattern within 3 %; NVIDIA's CUDA guide says the same of compute capability 5.0 and newer).
-// - The L1 cache delivers at most four sectors of 32 bytes per cycle (128 bytes: NVIDIA's Volta tuning guide, "Unified
-//   Shared Memory/L1/Texture Cache"), all of one cache line (measured with clock64 on an H200: 32 warps whose lanes are
-//   16, 32, 64 and 128 bytes apart take 4, 8, 16 and 32 cycles for a load that hits).
+// - The L1 cache looks up at most four cache lines per cycle (measured with clock64 on an H200: loads that hit, of 32
+//   warps whose lanes are 36, 68 and 132 bytes apart, touch 10, 17 and 33 cache lines and take 3, 5 and 8 cycles), and
+//   delivers at most 128 bytes (NVIDIA's Volta tuning guide, "Unified Shared Memory/L1/Texture Cache"). Its data lie in
+//   banks as those of shared memory do: lanes 32, 64 and 128 bytes apart take 8, 16 and 32 cycles. Busy leaves that
+//   out, so it is a lower bound, and so does the number of sectors: 32 of them can move in 5 cycles.
 // - The L2 cache delivers each sector that a launch reads at least once: the L1 caches begin a launch empty. It
 //   receives each sector that an instruction stores, because the L1 cache writes through. To one multiprocessor it can
 //   deliver at least a sector per cycle (NVIDIA's whitepaper on the A100: 47 bytes if all multiprocessors ask).
@@ -80,6 +82,7 @@ struct Work {
   std::optional<double> path_passes;  ///< path_of(); empty: the warps of a block have equal parts of `passes`
   std::uint64_t sectors = 0;          ///< of global memory, by all instructions
   std::uint64_t cache_lines = 0;      ///< of 128 bytes, by loads; 0: not known
+  std::uint64_t loaded_bytes = 0;     ///< different ones that each load asks for, added up
   std::uint64_t stored_sectors = 0;   ///< those of `sectors` that are written
   std::uint64_t sectors_read = 0;     ///< different ones of a launch, added up over the launches
   std::uint64_t sectors_written = 0;  ///< likewise

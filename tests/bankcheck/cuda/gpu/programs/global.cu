@@ -21,7 +21,8 @@ __device__ void give(unsigned* words, unsigned value) {
 }
 template <class T>
 __device__ void load_one(unsigned* words, unsigned index) {
-  give(words, unsigned(load(reinterpret_cast<const T*>(words_of_block(words)) + index)));
+  const unsigned long long value = load(reinterpret_cast<const T*>(words_of_block(words)) + index);
+  give(words, unsigned(value ^ value >> 32));  // all bytes, or the compiler would load fewer
 }
 
 /// 4 sectors of 4, one line, 128 bytes.
