@@ -114,7 +114,8 @@ TEST_CASE("trace/refused_traces/every_field") {
                                           "global_excess_accesses",
                                           "global_left_out",
                                           "local_accesses",
-                                          "time"};
+                                          "time",
+                                          "watches_shared"};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const json whole = json::parse(lines[i]);
     for (const auto& [key, value] : whole.items()) {

@@ -85,6 +85,8 @@ inline constexpr Multiprocessor sm_90{228 * KiB, 227 * KiB, KiB, 128, 2048, 32};
 
 // NVIDIA's whitepaper on the A100 compares the bytes that the L2 caches of A100 and V100 deliver per clock.
 inline constexpr Known<double> a100_l2{5120 * 1.41}, v100_l2{2048 * 1.53};
+// access_patterns --bandwidth on an H200, in GB/s: reads that hit the L2 cache.
+inline constexpr Known<double> h200_l2{7617};
 // docs/results/nvidia_h200/limits.csv: reduction single_pass, 2^30 words, has DRAM busy for 94.2 % of its time.
 inline constexpr Known<double> h200_dram{0.942 * 2 * 3.201 * 6144 / 8};
 inline constexpr Known<double> not_measured = GpuModel{}.dram_bandwidth;
@@ -105,7 +107,7 @@ inline constexpr GpuModel ampere_models[]{
 inline constexpr GpuModel ada_models[]{
     {"NVIDIA GeForce RTX 4090", 8, 9, 128, 2520000, 10501000, 384, 24, 73728, sm_89}};
 inline constexpr GpuModel hopper_models[]{
-    {"NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6144, 141, 51200, sm_90, not_measured, h200_dram},
+    {"NVIDIA H200", 9, 0, 132, 1980000, 3201000, 6144, 141, 51200, sm_90, h200_l2, h200_dram},
     {"NVIDIA H100 80GB HBM3", 9, 0, 132, 1980000, 2619000, 5120, 80, 51200, sm_90}};
 inline constexpr GpuModel b200_models[]{{"NVIDIA B200", 10, 0, 148, 1965000, 3996000, 8192, 180, 129024, sm_90}};
 inline constexpr GpuModel rtx_5090_models[]{
@@ -121,15 +123,18 @@ inline constexpr Known<Sectors> like_h200{
 // It would put each value on a line.
 // clang-format off
 inline constexpr Architecture nvidia[]{
-    {"sm_50", "sm_52 sm_53 gtx750ti gtx970", "Maxwell: GTX 980, M40", 32, 32, maxwell, "", {sm_50}, {maxwell_models}, like_h200},
+    {"sm_50", "sm_52 sm_53 gtx750ti gtx970", "Maxwell: GTX 980, M40", 32, 32, maxwell, "",
+     {sm_50}, {maxwell_models}, like_h200},
     {"sm_60", "sm_61 sm_62 gtx1070 gtx1080ti p4 p40", "Pascal: GTX 1080, P100", 32, 32, pascal, "",
      {sm_50}, {pascal_models}, like_h200},
-    {"sm_70", "sm_72 titanv", "Volta: V100, Xavier", 32, 32, volta, "", {sm_70}, {volta_models}, like_h200},
+    {"sm_70", "sm_72 titanv", "Volta: V100, Xavier", 32, 32, volta, "",
+     {sm_70}, {volta_models}, like_h200},
     {"sm_75", "gtx1660 rtx2060 rtx2070 rtx2080ti", "Turing: RTX 2080, T4", 32, 32, turing, "",
      {sm_75}, {turing_models}, like_h200},
     {"sm_80", "sm_86 sm_87 sm_88 a10 a30 a40 a6000 rtx3060 rtx3070 rtx3080", "Ampere: A100, RTX 3090, Orin", 32, 32,
      ampere, "", {sm_80}, {ampere_models}, like_h200},
-    {"sm_89", "l4 l40s rtx4060 rtx4070 rtx4080", "Ada: RTX 4090, L40", 32, 32, ada, "", {sm_89}, {ada_models}, like_h200},
+    {"sm_89", "l4 l40s rtx4060 rtx4070 rtx4080", "Ada: RTX 4090, L40", 32, 32, ada, "",
+     {sm_89}, {ada_models}, like_h200},
     {"sm_90", "gh200 h20 h800", "Hopper: H100, H200", 32, 32, hopper, "", {sm_90}, {hopper_models}, h200_sectors},
     {"sm_100", "sm_101 sm_103 sm_110 b100 gb200 gb300 thor", "Blackwell: B200, B300", 32, 32, blackwell, "",
      {sm_90}, {b200_models}, like_h200},
