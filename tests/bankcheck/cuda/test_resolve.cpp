@@ -212,7 +212,7 @@ TEST_CASE("cuda/resolve/global_memory") {
   CHECK(report.global.bytes == 6 * 128 + 5 * 24 + 4 * 16 + 10 * 80);
   CHECK(report.all.accesses == 1);
   // 32-byte sectors say nothing of a GPU with others.
-  const auto amd = trace::incompleteness(trace, *banks::find_architecture("gfx942"));
+  const auto amd = trace::global_incompleteness(trace, *banks::find_architecture("gfx942"));
   CHECK(std::any_of(amd.begin(), amd.end(), [](const std::string& sentence) {
     return sentence.starts_with("10 accesses to global memory of more_histogram did not fit");
   }));

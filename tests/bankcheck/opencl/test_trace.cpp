@@ -96,7 +96,7 @@ TEST_CASE("opencl/trace/stdin_and_truncated") {
   const Outcome outcome = ended(0, bankcheck("report --kernel row " + cut));
   CHECK(outcome.out.starts_with("incomplete: " + cut +
                                 " has no last line: the file was truncated, and the rest is missing\n"
-                                "no conflict in what was watched on sm_90: 1 kernel\n"));
+                                "no conflict and no extra sector in what was watched on sm_90: 1 kernel\n"));
   CHECK_THAT(bankcheck("report --verbose " + cut).out, ContainsSubstring(">=0"));
   const Outcome limited = ended(1, bankcheck("report --kernel row --max-conflicts 0 " + cut));
   CHECK_THAT(limited.err, ContainsSubstring("bankcheck: incomplete: " + cut + " has no last line"));

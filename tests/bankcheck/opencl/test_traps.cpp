@@ -156,7 +156,8 @@ TEST_CASE("opencl/apart/other_folder") {
   const std::string folders = program("apart") + " folders ";
   CHECK(check(folders + "/home/me/checkout", "--update-baseline " + baseline).outcome.code == 0);
   CHECK(text_of(baseline) ==
-        "kernel,architecture,accesses,conflicts,unknown\nrow -DPITCH=32,sm_90,2,62,0\nrow -DPITCH=33,sm_90,2,0,0\n");
+        "kernel,architecture,accesses,conflicts,unknown,global_accesses,extra_sectors,global_unknown\n"
+        "row -DPITCH=32,sm_90,2,62,0,1,0,0\nrow -DPITCH=33,sm_90,2,0,0,1,0,0\n");
   const Outcome elsewhere = ended(0, check(folders + "/opt/venv/lib", "--baseline " + baseline).outcome);
   CHECK(elsewhere.err.empty());
   CHECK(check(program("apart") + " builds", "--baseline " + baseline).outcome.code == 0);
