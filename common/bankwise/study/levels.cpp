@@ -84,7 +84,8 @@ struct Sums {
     all.add(block.all, times);
     if (block.all.accesses > 0) {
       const auto add_path = [&](report::Work& sum, std::uint64_t Tally::*passes) {
-        sum.path_passes = sum.path_passes.value_or(0) + double(times) * report::path_of(block, passes).value_or(double(block.all.*passes));
+        sum.path_passes = sum.path_passes.value_or(0) +
+                          double(times) * report::path_of(block, passes).value_or(double(block.all.*passes));
         sum.grids.push_back({.blocks = times, .threads = group.size()});
       };
       add_path(work, &Tally::passes);

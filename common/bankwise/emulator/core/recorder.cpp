@@ -125,7 +125,9 @@ void BlockRecorder::finish(std::uint32_t levels) {
 }
 
 Recording::Recording(const Launch& launch)
-    : launch_(launch), builder_(head_of(launch), {launch.pattern_bytes, {}}), global_(launch.global_patterns, launch.sectors_of) {}
+    : launch_(launch),
+      builder_(head_of(launch), {launch.pattern_bytes, {}}),
+      global_(launch.global_patterns, launch.sectors_of) {}
 
 void Recording::take(std::uint64_t block, BlockRecorder recorder) {
   trace::KernelTrace own = recorder.take();
