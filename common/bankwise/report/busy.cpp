@@ -50,8 +50,7 @@ double path_ns(double count, const std::optional<double>& path, const Work& work
   const std::vector<Grid> grids = grids_of(work, gpu);
   double cycles = 0;
   for (const Grid& grid : grids) {
-    const std::uint64_t most = ceiling(grid.blocks, std::uint64_t(gpu.multiprocessors));
-    const double rounds = double(ceiling(most, std::max(grid.resident, std::uint64_t{1})));
+    const auto rounds = double(ceiling(grid.blocks, std::uint64_t(gpu.multiprocessors)));
     const double of_block = path.value_or(count / double(ceiling(grid.threads, gpu.warp))) * double(grid.threads);
     cycles += double(grid.launches) * rounds * of_block;
   }
@@ -135,8 +134,7 @@ Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Chan
   const std::uint64_t launched = trace::launched_blocks(kernel);
   const double share = kernel.blocks > 0 && kernel.blocks < launched ? double(launched) / double(kernel.blocks) : 1;
   const auto scaled = [&](std::uint64_t count) { return std::uint64_t(double(count) * share + 0.5); };
-  const bool no_conflicts = change == Change::no_conflicts || change == Change::no_conflicts_and_fewest_sectors;
-  const bool fewest = change == Change::fewest_sectors || change == Change::no_conflicts_and_fewest_sectors;
+  const bool fewest = change == Change::fewest_sectors;
   banks::SectorTally read, written;
   std::uint64_t loaded_lines = 0;  // of other operations it is not known that a cache line takes a cycle
   for (const trace::GlobalLineReport& line : report.global_lines) {
@@ -148,7 +146,7 @@ Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Chan
   const auto different = [&](std::uint64_t counted, const banks::SectorTally& tally) {
     return fewest ? std::min(counted, scaled(tally.bytes) / std::uint64_t(sector_bytes)) : counted;
   };
-  const auto passes = no_conflicts ? &banks::Tally::ideal : &banks::Tally::passes;
+  const auto passes = change == Change::no_conflicts ? &banks::Tally::ideal : &banks::Tally::passes;
   const double path = path_of(report, passes).value_or(path_by_lines(kernel, report, passes));
   Work work{.passes = scaled(report.all.*passes),
             .path_passes = path * share,

@@ -3,8 +3,8 @@
 //
 // From the work of a kernel follows the least time that each pipe needs for it, whatever else the kernel does:
 //
-// - Shared memory takes one cycle of its multiprocessor per pass (data/h200_wavefronts.csv: measured with clock64 on an
-//   H200, every pattern within 3 %; NVIDIA's CUDA guide says the same of compute capability 5.0 and newer).
+// - Shared memory takes one cycle of its multiprocessor per pass (tests/data/h200_wavefronts.csv: measured with clock64
+//   on an H200, every pattern within 3 %; NVIDIA's CUDA guide says the same of compute capability 5.0 and newer).
 // - The L1 cache looks up at most four cache lines per cycle (measured with clock64 on an H200: loads that hit, of 32
 //   warps whose lanes are 36, 68 and 132 bytes apart, touch 10, 17 and 33 cache lines and take 3, 5 and 8 cycles), and
 //   delivers at most 128 bytes (NVIDIA's Volta tuning guide, "Unified Shared Memory/L1/Texture Cache"). Its data lie in
@@ -73,7 +73,6 @@ std::optional<GpuRates> rates_of(const trace::KernelTime& time,
 struct Grid {
   std::uint64_t blocks = 1, threads = 1;  ///< threads of a block
   std::uint64_t launches = 1;
-  std::uint64_t resident = 1;  ///< blocks that a multiprocessor executes at the same time; 1 if it is not known
 };
 
 /// What all launches of a kernel do together.
@@ -99,7 +98,6 @@ enum class Change {
   none,
   no_conflicts,    ///< each access to shared memory has its ideal passes
   fewest_sectors,  ///< each access to global memory touches the fewest sectors that hold its bytes
-  no_conflicts_and_fewest_sectors,
 };
 
 /// The work of a traced kernel after a change. If not all blocks were traced, passes and sectors are scaled by the
