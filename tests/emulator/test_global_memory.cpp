@@ -84,6 +84,21 @@ __global__ void copies(const float4* in, float4* out) {
   __syncthreads();
   out[threadIdx.x] = tile[threadIdx.x];
 }
+/// The lanes of one branch run ahead to the next ballot.
+__global__ void ballots(const unsigned* in, unsigned* out) {
+  __shared__ unsigned votes[32];
+  for (unsigned i = threadIdx.x; i < 128; i += 32) {
+    const bool is_odd = in[i] % 2 != 0;
+    const unsigned vote = __ballot_sync(~0U, is_odd);
+    if (is_odd) {
+      votes[threadIdx.x] = vote;
+    } else {
+      out[i] = vote;
+    }
+  }
+  __syncwarp();
+  if (threadIdx.x == 0) out[0] = votes[1];
+}
 /// More notes than a lane keeps, and accesses between them.
 __global__ void long_way(const float* in, float* out, unsigned n) {
   float sum = 0;
@@ -178,6 +193,13 @@ TEST_CASE("emulator/global_memory/divergence") {
   CHECK(sectors_of(third, Operation::load) == Sectors{4, 34, 13, 7});
   const auto far = emulate(long_way, watched(1, 32), in.data(), out.data(), 400u);
   CHECK(sectors_of(far, Operation::load) == Sectors{400, 400 * 16, 400 * 4, 400 * 2});
+  std::vector<unsigned> numbers(128);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  Aligned<unsigned> words(128), votes(128);
+  std::ranges::copy(numbers, words.data());
+  const auto apart = emulate(ballots, watched(1, 32), words.data(), votes.data());
+  CHECK(sectors_of(apart, Operation::load) == Sectors{4, 128, 16, 16});
+  CHECK(sectors_of(apart, Operation::store) == Sectors{5, 65, 17, 9});
 }
 
 TEST_CASE("emulator/global_memory/other_memory") {

@@ -12,9 +12,10 @@ namespace bankwise::emulator {
 void Meetings::settle(RunningWarp& warp) {
   std::uint64_t waiting = 0, alive = 0;
   for (unsigned i = 0; i < warp.count; ++i) {
-    const WaitReason wait = block_.lane(warp, i).wait;
-    waiting |= std::uint64_t{wait == WaitReason::meeting} << i;
-    alive |= std::uint64_t{wait != WaitReason::returned} << i;
+    const Lane& lane = block_.lane(warp, i);
+    const bool has_arrived = lane.next == lane.noted;  // else it has run ahead of its warp
+    waiting |= std::uint64_t{has_arrived && lane.wait == WaitReason::meeting} << i;
+    alive |= std::uint64_t{lane.wait != WaitReason::returned} << i;
   }
   warp.has_meetings = waiting != 0;
   while (waiting != 0) {
