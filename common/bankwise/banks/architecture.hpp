@@ -173,6 +173,18 @@ struct Sectors {
   std::string_view source;
 };
 
+using EngineSet = unsigned;  ///< bit e: Engine e
+
+/// How some engines read and write shared memory. None of them conflicts: an engine chooses the order of its bytes.
+struct EngineRule {
+  EngineSet engines = 0;
+  unsigned pass_bytes = 128;  ///< that the banks serve in a pass
+  /// Bytes that the engine moves per clock, and the most rows of a box that it starts; 0: not known.
+  double bytes_per_cycle = 0, rows_per_cycle = 0;
+  Evidence evidence = Evidence::inferred;
+  std::string_view source;
+};
+
 /// A row of the table.
 struct Architecture {
   std::string_view name;          ///< "sm_90"
@@ -185,6 +197,7 @@ struct Architecture {
   Known<Multiprocessor> multiprocessor{};
   Known<std::span<const GpuModel>> models{};  ///< the first is the one that the emulator plays
   Known<Sectors> sectors{};                   ///< of global memory
+  std::span<const EngineRule> engines{};      ///< an engine without a rule has no known cost
 };
 
 /// Whether cost() can handle it: powers of two within its capacity. The table is checked at compile time.
@@ -200,6 +213,8 @@ constexpr bool complete(const Architecture& architecture) {
                      [](const Rule& rule) { return rule.source.empty() != rule.refusal.empty(); }) &&
          multiprocessor.has_value() == no_multiprocessor.empty() && models.has_value() == no_models.empty() &&
          sectors.has_value() == no_sectors.empty() && (!sectors || !sectors->source.empty()) &&
+         std::all_of(architecture.engines.begin(), architecture.engines.end(),
+                     [](const EngineRule& rule) { return rule.pass_bytes != 0 && !rule.source.empty(); }) &&
          (!models || (multiprocessor && !models->empty() && models->front().multiprocessor == *multiprocessor));
 }
 

@@ -118,8 +118,16 @@ inline constexpr Known<Sectors> h200_sectors{
 inline constexpr Known<Sectors> like_h200{
     Sectors{32, 128, Evidence::vendor, "CUDA C++ Best Practices Guide, coalesced access: transactions of 32 bytes"}};
 
+// wgmma: 128 bytes of its operands a pass. Copies: the clocks of many in flight, whose global memory is in the L2 cache.
+inline constexpr EngineRule hopper_engines[]{
+    {set_of({Engine::wgmma}), 128, 128, 0, Evidence::measured,
+     "hardware counters of an H200: tests/data/h200_wgmma.csv"},
+    {set_of({Engine::bulk_load, Engine::bulk_store, Engine::bulk_reduce, Engine::bulk_copy, Engine::tensor_load,
+             Engine::tensor_store, Engine::tensor_reduce}),
+     128, 100, 1 / 1.09, Evidence::measured, "hardware counters and clocks of an H200: tests/data/h200_bulk.csv"}};
+
 // Name, other names, GPUs; lanes of a warp, by default and at most; rules; what to know before trusting the numbers;
-// multiprocessor, models, sectors.
+// multiprocessor, models, sectors, engines.
 // It would put each value on a line.
 // clang-format off
 inline constexpr Architecture nvidia[]{
@@ -135,7 +143,8 @@ inline constexpr Architecture nvidia[]{
      ampere, "", {sm_80}, {ampere_models}, like_h200},
     {"sm_89", "l4 l40s rtx4060 rtx4070 rtx4080", "Ada: RTX 4090, L40", 32, 32, ada, "",
      {sm_89}, {ada_models}, like_h200},
-    {"sm_90", "gh200 h20 h800", "Hopper: H100, H200", 32, 32, hopper, "", {sm_90}, {hopper_models}, h200_sectors},
+    {"sm_90", "gh200 h20 h800", "Hopper: H100, H200", 32, 32, hopper, "", {sm_90}, {hopper_models}, h200_sectors,
+     hopper_engines},
     {"sm_100", "sm_101 sm_103 sm_110 b100 gb200 gb300 thor", "Blackwell: B200, B300", 32, 32, blackwell, "",
      {sm_90}, {b200_models}, like_h200},
     {"sm_120", "sm_121 gb10 rtx5070 rtx5080", "Blackwell: RTX 5090, RTX PRO 6000", 32, 32, blackwell, "",

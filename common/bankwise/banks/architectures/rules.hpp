@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/banks/engines.hpp>
 
 namespace bankwise::banks::rows {
 
@@ -15,6 +16,11 @@ using enum Operation;
 constexpr OperationSet set_of(std::initializer_list<Operation> operations) {
   OperationSet set = 0;
   for (const Operation operation : operations) set |= 1U << int(operation);
+  return set;
+}
+constexpr EngineSet set_of(std::initializer_list<Engine> engines) {
+  EngineSet set = 0;
+  for (const Engine engine : engines) set |= 1U << int(engine);
   return set;
 }
 constexpr WidthSet bytes(std::initializer_list<unsigned> widths) {

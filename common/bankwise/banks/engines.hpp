@@ -1,0 +1,56 @@
+// Engines: instructions that access shared memory without an address of each lane, on compute capability 9.0 and newer.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <bankwise/banks/architecture.hpp>
+
+namespace bankwise::banks {
+
+/// What accesses shared memory without addresses of lanes: the tensor cores (wgmma), and the copies of one thread for its
+/// block: of consecutive bytes (cp.async.bulk, cp.reduce.async.bulk, st.bulk), or of a box of a tensor (cp.async.bulk.
+/// tensor, cp.reduce.async.bulk.tensor: TMA). A load writes shared memory, a store or a reduction reads it.
+enum class Engine {
+  wgmma,
+  bulk_load,
+  bulk_store,
+  bulk_reduce,
+  bulk_copy,  ///< from shared memory to that of a block of the cluster
+  bulk_fill,  ///< with zeros
+  tensor_load,
+  tensor_store,
+  tensor_reduce,
+};
+inline constexpr int engine_count = 9;
+
+/// "wgmma", "cp.async.bulk load", "TMA load".
+std::string_view to_string(Engine engine);
+std::optional<Engine> engine_named(std::string_view name);
+
+/// One instruction; of wgmma, that of a whole warpgroup.
+struct EngineWork {
+  Engine engine = Engine::wgmma;
+  /// Of shared memory that it reads or writes: both operands of a wgmma, without those in registers.
+  std::uint64_t bytes = 0;
+  /// Tensor copies: bytes of the box in its innermost dimension. 0: not known, or no rows.
+  std::uint32_t row_bytes = 0;
+
+  auto operator<=>(const EngineWork&) const = default;
+};
+
+/// What it costs. `passes` are those of the banks, as for accesses of warps; `cycles` those of the engine, if it works
+/// without a pause and global memory is in the L2 cache: engines work next to each other and to warps.
+struct EngineCost {
+  std::uint64_t passes = 0, conflicts = 0;
+  double cycles = 0;
+
+  bool operator==(const EngineCost&) const = default;
+};
+
+/// Nothing if the architecture has no rule for the engine.
+std::optional<EngineCost> cost(const Architecture& architecture, const EngineWork& work);
+
+}  // namespace bankwise::banks
