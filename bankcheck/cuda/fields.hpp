@@ -47,8 +47,9 @@ class Fields {
   }
   std::uint64_t hex(const char* field, std::uint64_t max = max_count) { return number(field, max, 16); }
   std::string rest() { return std::string(std::exchange(rest_, {})); }
+  bool at_end() const { return rest_.empty(); }
   void check_end() const {
-    if (!rest_.empty()) throw Wrong{"it goes on after its last field"};
+    if (!at_end()) throw Wrong{"it goes on after its last field"};
   }
 
  private:

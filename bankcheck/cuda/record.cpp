@@ -54,14 +54,15 @@ void take_pattern(Fields& fields, RecordedKernel& kernel) {
   pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
   pattern.count = fields.number("count");
   pattern.addresses.resize(32 - std::size_t(std::countl_zero(pattern.mask)));
-  const bool copies = pattern.kind == Kind::async, global = is_global(pattern.kind);
+  const bool copies = pattern.kind == Kind::async;
+  const bool all_bits = is_global(pattern.kind) || is_remote(pattern.kind);
   if (copies) pattern.sources.resize(pattern.addresses.size());
   constexpr unsigned source_bit = 27;
   constexpr std::uint32_t max_address = (1U << source_bit) - 1;
   for (std::uint32_t mask = pattern.mask; mask != 0; mask &= mask - 1) {
     const auto lane = std::size_t(std::countr_zero(mask));
-    const auto address = std::uint32_t(fields.hex("address", copies || global ? ~std::uint32_t{0} : max_address));
-    pattern.addresses[lane] = global ? address : address & max_address;
+    const auto address = std::uint32_t(fields.hex("address", copies || all_bits ? ~std::uint32_t{0} : max_address));
+    pattern.addresses[lane] = all_bits ? address : address & max_address;
     if (copies) pattern.sources[lane] = 4 * (address >> source_bit);
   }
   kernel.patterns.push_back(std::move(pattern));
@@ -75,7 +76,7 @@ void take_cost(Fields& fields, RecordedKernel& kernel) {
   cost.passes = unsigned(fields.number("number of passes", 32));
   cost.lane_passes = unsigned(fields.number("number of passes", 32));
   if (cost.passes < cost.ideal || cost.lane_passes < cost.passes) throw Wrong{"passes contradict each other"};
-  if (is_global(cost.kind) && (cost.ideal == 0 || cost.lane_passes > cost.lanes)) {
+  if ((is_global(cost.kind) || is_remote(cost.kind)) && (cost.ideal == 0 || cost.lane_passes > cost.lanes)) {
     throw Wrong{"lines, sectors and lanes contradict each other"};
   }
   cost.count = fields.number("count");
@@ -131,6 +132,10 @@ class RecordReader {
       copies.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
       copies.kind = fields.word("kind");
       copies.count = fields.number("count");
+      constexpr std::size_t max_words = 32;
+      while (!fields.at_end() && copies.words.size() < max_words) {
+        copies.words.push_back(std::uint32_t(fields.hex("word", std::numeric_limits<std::uint32_t>::max())));
+      }
       copying.bulk.push_back(std::move(copies));
     } else if (record_kind == "error") {
       record.errors.push_back(fields.rest());

@@ -34,6 +34,7 @@ enum class Kind {
   local_store
 };
 
+constexpr bool is_remote(Kind kind) { return kind >= Kind::remote_load && kind <= Kind::remote_atomic; }
 constexpr bool is_local(Kind kind) { return kind >= Kind::local_load; }
 constexpr bool is_global(Kind kind) { return kind >= Kind::global_load && !is_local(kind); }
 
@@ -59,7 +60,7 @@ struct RecordedPattern {
   std::uint32_t mask = 0;   ///< active lanes
   std::uint64_t count = 0;
   /// For each lane up to the last active one; 0 where a lane is inactive. Global memory: the signed distance from the
-  /// cache line of the lowest active lane.
+  /// cache line of the lowest active lane. Other blocks: the high 8 bits are 0 for the block that this lane accesses.
   std::vector<std::uint32_t> addresses;
   /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits
   /// within a word. In the file, the high 5 bits of such an address are the word within the line of 128 bytes.
@@ -70,20 +71,22 @@ struct RecordedPattern {
 struct RecordedCost {
   std::uint64_t pc = 0;  ///< bytes from the kernel's first instruction
   Kind kind = Kind::load;
-  unsigned width = 4;        ///< bytes per lane
-  std::uint32_t flags = 0;   ///< as in RecordedPattern
-  unsigned lanes = 0;        ///< active
-  unsigned ideal = 0;        ///< passes without conflicts; 0: not known. Global memory: different cache lines
-  unsigned passes = 0;       ///< if lanes that access the same word are served together. Global memory: sectors
-  unsigned lane_passes = 0;  ///< if they queue. Global memory: different elements of `width` bytes
+  unsigned width = 4;       ///< bytes per lane
+  std::uint32_t flags = 0;  ///< as in RecordedPattern
+  unsigned lanes = 0;       ///< active
+  // Of global memory and that of other blocks: different cache lines, sectors, and elements of `width` bytes.
+  unsigned ideal = 0;        ///< passes without conflicts; 0: not known
+  unsigned passes = 0;       ///< if lanes that access the same word are served together
+  unsigned lane_passes = 0;  ///< if they queue
   std::uint64_t count = 0;
 };
 
 /// What has no lanes: bulk copies, TMA, wgmma; and "sectors_read" and "sectors_written", the sectors of global memory
 /// that the instruction was the first of its launch to read or to write, at least.
 struct BulkCopies {
-  std::uint64_t pc = 0, count = 0;
+  std::uint64_t pc = 0, count = 0;  ///< wgmma: of warps
   std::string kind;
+  std::vector<std::uint32_t> words;  ///< as PatternEntry (injection/device_table.hpp) has them
 };
 
 struct RecordedKernel {

@@ -65,6 +65,7 @@ enum class AccessSource : uint32_t {
   tma_load,
   tma_store,
   wgmma,
+  tcgen05,          ///< the instruction that ends a group of them
   sectors_read,     ///< of global memory, that the launch had not read before
   sectors_written,  ///< or not written
   end
@@ -94,10 +95,27 @@ constexpr bool is_prefetch(uint32_t flags) { return (flags & (1 | 2 | 4 | 8 | 25
 /// bits of the source matter to the cost. So an address keeps 32 bits, and a step from lane to lane stays a step.
 constexpr uint32_t pack_copy(uint32_t to, uint64_t from) { return (to & 0x7ffffff) | uint32_t(from >> 2) << 27; }
 
+/// The words that describe an instruction without lanes; what they mean depends on its source:
+///   bulk_…: bytes of one block's shared memory; address in global memory, modulo 128; how many blocks get the bytes
+///   tma_load: Sanitizer_LoadMode; how many blocks get the bytes; the words 2, 13, 14 and 15 of the tensor map
+///   wgmma: bytes of A in shared memory, and of B
+constexpr uint32_t ENGINE_WORDS = 6, ENGINE_MASK = (1u << ENGINE_WORDS) - 1;
+
 /// In PatternEntry::what: the entry counts accesses of one cost.
 constexpr uint32_t COSTED = 0x80000000;
 
-/// The cost of an access, in passes, each below 256. In global memory `ideal` is the number of different cache lines,
+/// The address in a window of shared memory that all blocks of a cluster share has the block's rank in the high 8 bits.
+constexpr uint32_t BLOCK_BITS = 0xff000000;
+/// The same relative to the block that the lowest active lane accesses: equal accesses of other blocks are equal.
+constexpr uint32_t relative_to_block(uint32_t address, uint32_t of_lowest_lane) {
+  return address ^ (of_lowest_lane & BLOCK_BITS);
+}
+constexpr bool is_remote(AccessSource source) {
+  return source == AccessSource::remote || source == AccessSource::async_store ||
+         source == AccessSource::async_reduction;
+}
+
+/// The cost of an access, in passes, each below 256. In global memory, and in that of other blocks, `ideal` is the number of different cache lines,
 /// `passes` of sectors, and `lane_passes` of what the lanes ask for; in local memory all three are 0.
 struct PackedCost {
   uint32_t lanes;        ///< active
@@ -117,10 +135,10 @@ struct PatternEntry {
   uint64_t pc;      ///< absolute program counter of the instruction
   uint32_t slot;    ///< index of its key and its counts
   uint32_t kernel;  ///< LaunchSlot::kernel
-  uint32_t mask;    ///< active lanes; 0 for bulk copies; pack_cost() of a cost
+  uint32_t mask;    ///< active lanes; pack_cost() of a cost; without lanes: ENGINE_MASK, or 0 of sectors
   uint32_t what;    ///< pack_what(), and COSTED of a cost
-  /// Offsets in shared memory; of copies: pack_copy(); in global memory: signed distances from the cache line of the
-  /// lowest active lane; nothing of a cost.
+  /// Offsets in shared memory; of copies: pack_copy(); of other blocks: relative_to_block(); in global memory: signed
+  /// distances from the cache line of the lowest active lane; without lanes: ENGINE_WORDS; nothing of a cost.
   uint32_t addresses[32];
 };
 static_assert(sizeof(PatternEntry) == 152);

@@ -6,6 +6,7 @@
 // the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
 // those of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that are not used here are left
 // out, because newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
+#include "bankcheck/cuda/injection/patch_engines.cuh"
 #include "bankcheck/cuda/injection/patch_global.cuh"
 #include "bankcheck/cuda/injection/patch_table.cuh"
 #include "bankcheck/cuda/injection/warp_cost.cuh"
@@ -26,6 +27,9 @@ __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint
   } else if (source == uint32_t(AccessSource::shared)) {
     const bool is_load = direction(what & 0xffff) == reads;
     cost = warp_cost(address, width, is_load, mask, lane);
+  } else if (is_remote(AccessSource(source))) {
+    const GlobalCost remote = global_cost(address, width, mask, lane);
+    cost = {remote.lines, remote.sectors, remote.elements};
   }
   if (lane != __ffs(mask) - 1) return;
   const uint32_t packed = pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
@@ -66,18 +70,10 @@ __device__ __forceinline__ int count_lanes(void* userdata, uint64_t pc, uint32_t
   return 0;
 }
 
-/// Counts an instruction of a whole warp that has no addresses of lanes.
-__device__ __forceinline__ int count_bulk(void* userdata, uint64_t pc, AccessSource source) {
-  auto* launch = static_cast<LaunchSlot*>(userdata);
-  if (!is_watched(launch)) return 0;
-  if (lane_number() != __ffs(__activemask()) - 1) return 0;
-  const uint32_t what = pack_what(source, 0, 0);
-  const uint64_t key = key_of(launch, pc, 0, what, 0);
-  if (count_known(launch, key, true)) return 0;
-  if (find_or_insert(launch, entries_of_costs(launch), key, pc, 0, what) == NO_ROOM) {
-    increment(uint64_t(&launch->lost));
-  }
-  return 0;
+/// Counts an access to the shared memory of blocks of the cluster.
+__device__ __forceinline__ int count_remote(void* userdata, uint64_t pc, uint32_t address, uint32_t what) {
+  const uint32_t mask = __activemask();
+  return count_lanes(userdata, pc, relative_to_block(address, __shfl_sync(mask, address, __ffs(mask) - 1)), what);
 }
 
 }  // namespace
@@ -88,7 +84,7 @@ BANKWISE_PATCH bankwise_shared_access(void* userdata, uint64_t pc, void* offset,
   return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(AccessSource::shared, width, flags));
 }
 BANKWISE_PATCH bankwise_remote_access(void* userdata, uint64_t pc, void* offset, uint32_t width, uint32_t flags) {
-  return count_lanes(userdata, pc, uint32_t(uint64_t(offset)), pack_what(AccessSource::remote, width, flags));
+  return count_remote(userdata, pc, uint32_t(uint64_t(offset)), pack_what(AccessSource::remote, width, flags));
 }
 BANKWISE_PATCH bankwise_async_copy(void* userdata, uint64_t pc, void* from, uint32_t offset, uint32_t width) {
   return count_lanes(userdata, pc, pack_copy(offset, uint64_t(from)), pack_what(AccessSource::async_copy, width, 0));
@@ -123,23 +119,55 @@ BANKWISE_PATCH bankwise_matrix_access(void* userdata, uint64_t pc, uint32_t offs
 }
 BANKWISE_PATCH bankwise_async_store(void* userdata, uint64_t pc, uint32_t offset, uint32_t /*barrier*/, void* /*value*/,
                                     uint32_t width) {
-  return count_lanes(userdata, pc, offset, pack_what(AccessSource::async_store, width, 0));
+  return count_remote(userdata, pc, offset, pack_what(AccessSource::async_store, width, 0));
 }
 BANKWISE_PATCH bankwise_async_reduction(void* userdata, uint64_t pc, uint32_t offset, uint32_t /*barrier*/,
                                         uint32_t width) {
-  return count_lanes(userdata, pc, offset, pack_what(AccessSource::async_reduction, width, 0));
+  return count_remote(userdata, pc, offset, pack_what(AccessSource::async_reduction, width, 0));
 }
 
-#define BANKWISE_BULK_PATCH(source)                               \
-  BANKWISE_PATCH bankwise_##source(void* userdata, uint64_t pc) { \
-    return count_bulk(userdata, pc, AccessSource::source);        \
-  }
-BANKWISE_BULK_PATCH(bulk_global_to_shared)
-BANKWISE_BULK_PATCH(bulk_shared_to_global)
-BANKWISE_BULK_PATCH(bulk_shared_to_shared)
-BANKWISE_BULK_PATCH(bulk_reduce_shared_to_global)
-BANKWISE_BULK_PATCH(bulk_reduce_shared_to_shared)
-BANKWISE_BULK_PATCH(bulk_fill_shared)
-BANKWISE_BULK_PATCH(tma_load)
-BANKWISE_BULK_PATCH(tma_store)
-BANKWISE_BULK_PATCH(wgmma)
+BANKWISE_PATCH bankwise_wgmma(void* userdata, uint64_t pc, uint32_t /*a*/, uint32_t bytes_a, uint32_t /*b*/,
+                              uint32_t bytes_b, uint32_t /*flags*/, uint32_t mask) {
+  if (mask != ~0u) return 0;  // the instruction does nothing
+  return count_engine(userdata, pc, AccessSource::wgmma, {{bytes_a, bytes_b}});
+}
+BANKWISE_PATCH bankwise_bulk_global_to_shared(void* userdata, uint64_t pc, uint64_t from, uint32_t /*to*/,
+                                              uint32_t /*barrier*/, uint32_t mask_and_size, uint32_t is_multicast) {
+  const uint32_t targets = is_multicast != 0 ? __popc(mask_and_size >> 16) : 1;
+  return count_bulk(userdata, pc, AccessSource::bulk_global_to_shared, (mask_and_size & 0xffff) * 16, from, targets);
+}
+BANKWISE_PATCH bankwise_bulk_shared_to_global(void* userdata, uint64_t pc, uint64_t to, uint32_t /*from*/,
+                                              uint32_t mask_and_size, uint32_t has_byte_mask) {
+  const uint32_t bytes_of_block = has_byte_mask != 0 ? __popc(mask_and_size >> 16) : 16;
+  return count_bulk(userdata, pc, AccessSource::bulk_shared_to_global, (mask_and_size & 0xffff) * bytes_of_block, to);
+}
+BANKWISE_PATCH bankwise_bulk_reduce_shared_to_global(void* userdata, uint64_t pc, uint64_t to, uint32_t /*from*/,
+                                                     uint32_t blocks) {
+  return count_bulk(userdata, pc, AccessSource::bulk_reduce_shared_to_global, blocks * 16, to);
+}
+BANKWISE_PATCH bankwise_bulk_shared_to_shared(void* userdata, uint64_t pc, uint32_t /*from*/, uint32_t /*to*/,
+                                              uint32_t /*barrier*/, uint32_t blocks) {
+  return count_bulk(userdata, pc, AccessSource::bulk_shared_to_shared, blocks * 16);
+}
+BANKWISE_PATCH bankwise_bulk_reduce_shared_to_shared(void* userdata, uint64_t pc, uint32_t /*from*/, uint32_t /*to*/,
+                                                     uint32_t /*barrier*/, uint32_t blocks) {
+  return count_bulk(userdata, pc, AccessSource::bulk_reduce_shared_to_shared, blocks * 16);
+}
+BANKWISE_PATCH bankwise_bulk_fill_shared(void* userdata, uint64_t pc, uint32_t /*to*/, uint32_t blocks) {
+  return count_bulk(userdata, pc, AccessSource::bulk_fill_shared, blocks * 8);
+}
+BANKWISE_PATCH bankwise_tma_load(void* userdata, uint64_t pc, uint64_t map, uint32_t /*to*/, uint32_t /*barrier*/,
+                                 int32_t, int32_t, int32_t, int32_t, int32_t, uint32_t /*dimensions*/,
+                                 uint32_t is_multicast, uint32_t mask_and_offsets, uint32_t mode) {
+  const uint32_t targets = is_multicast != 0 ? __popc(mask_and_offsets >> 16) : 1;
+  // The program may have written the map just now.
+  const auto* const words = reinterpret_cast<const volatile uint32_t*>(map);
+  return count_engine(userdata, pc, AccessSource::tma_load,
+                      {{mode, targets, words[2], words[13], words[14], words[15]}});
+}
+BANKWISE_PATCH bankwise_tma_store(void* userdata, uint64_t pc) {
+  return count_engine(userdata, pc, AccessSource::tma_store, {});
+}
+BANKWISE_PATCH bankwise_tcgen05(void* userdata, uint64_t pc) {
+  return count_engine(userdata, pc, AccessSource::tcgen05, {});
+}

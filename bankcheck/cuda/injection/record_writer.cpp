@@ -66,6 +66,7 @@ constexpr PatchPoint POINTS[] = {
     {26, "bankwise_async_store", "st.async", false},
     {27, "bankwise_async_reduction", "red.async", false},
     {30, "bankwise_bulk_global_to_shared", "bulk copies to shared memory", false, true, true},
+    {31, "bankwise_tcgen05", "tcgen05", false},
     {32, "bankwise_bulk_fill_shared", "st.bulk", false},
     {35, "bankwise_bulk_shared_to_global", "bulk copies from shared memory", false, true, true},
     {36, "bankwise_bulk_shared_to_shared", "bulk copies between blocks", false},
@@ -85,6 +86,7 @@ constexpr std::array<std::string_view, std::size_t(AccessSource::end) - std::siz
     "tma_load",
     "tma_store",
     "wgmma",
+    "tcgen05",
     "sectors_read",
     "sectors_written",
 };
@@ -183,8 +185,12 @@ void RecordWriter::lost(std::uint32_t kernel, std::string_view memory, std::uint
   write(Line("lost").number(kernel).text(memory).number(accesses).finished());
 }
 
-void RecordWriter::bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count) {
-  write(Line("bulk").number(kernel).hex(pc_offset).text(what).number(count).finished(), BYTES_TO_KEEP);
+void RecordWriter::bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count,
+                        std::span<const std::uint32_t> words) {
+  Line line("bulk");
+  line.number(kernel).hex(pc_offset).text(what).number(count);
+  for (const std::uint32_t word : words) line.hex(word);
+  write(line.finished(), BYTES_TO_KEEP);
 }
 
 void RecordWriter::error(const std::string& sentence) {

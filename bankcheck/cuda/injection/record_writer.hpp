@@ -49,7 +49,9 @@ class RecordWriter {
             std::uint32_t flags, PackedCost cost, std::uint64_t count);
   /// `memory` is "shared", or "global" for global and local memory.
   void lost(std::uint32_t kernel, std::string_view memory, std::uint64_t accesses);
-  void bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count);
+  /// `words` has ENGINE_WORDS; none for sectors.
+  void bulk(std::uint32_t kernel, std::uint64_t pc_offset, std::string_view what, std::uint64_t count,
+            std::span<const std::uint32_t> words = {});
   /// Writes what pattern(), cost() and bulk() have kept.
   void flush() { write(""); }
   /// A sentence that was written before is not repeated.

@@ -306,10 +306,6 @@ void Watcher::record_contents(const TableContents& contents, CUcontext context) 
     const Kernel* kernel = kernel_of(entry, context);
     if (kernel == nullptr) continue;
     const std::uint64_t offset = entry.pc - kernel->pc;
-    if (const std::string_view bulk = name_of_bulk(entry.what); !bulk.empty()) {
-      record_.bulk(kernel->id, offset, bulk, count);
-      continue;
-    }
     const std::uint32_t width = entry.what >> 16 & 0xff, flags = entry.what & 0xffff;
     if ((entry.what & COSTED) != 0) {
       record_.cost(kernel->id, offset, kind_of_access(entry.what), width, flags, unpack_cost(entry.mask), count);
@@ -318,6 +314,10 @@ void Watcher::record_contents(const TableContents& contents, CUcontext context) 
     std::uint32_t addresses[32], lanes = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((entry.mask >> lane & 1) != 0) addresses[lanes++] = entry.addresses[lane];
+    }
+    if (const std::string_view bulk = name_of_bulk(entry.what); !bulk.empty()) {
+      record_.bulk(kernel->id, offset, bulk, count, {addresses, lanes});
+      continue;
     }
     record_.pattern(kernel->id, offset, kind_of_access(entry.what), width, flags, entry.mask, count,
                     {addresses, lanes});

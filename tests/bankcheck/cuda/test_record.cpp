@@ -26,7 +26,9 @@ const std::string whole =
     "cost 5 1e0 local_load 4 1 3 0 0 0 2\n"
     "lost 5 shared 9\n"
     "lost 5 global 3\n"
-    "bulk 5 170 wgmma 4\n"
+    "pattern 5 1f0 remote_load 4 1 3 2 400 12000400\n"
+    "cost 5 1f0 remote_load 4 1 32 10 20 30 6\n"
+    "bulk 5 170 wgmma 4 800 ffffffff\n"
     "error the table was full\n"
     "end\n";
 
@@ -60,7 +62,7 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.shapes[0].block == std::array<std::uint64_t, 3>{32, 8, 1});
   CHECK(kernel.shapes[0].launches == 3);
   CHECK(kernel.shapes[0].watched_blocks == 24);
-  REQUIRE(kernel.patterns.size() == 4);
+  REQUIRE(kernel.patterns.size() == 5);
   CHECK(kernel.patterns[0].kind == Kind::store);
   CHECK(kernel.patterns[0].pc == 0x150);
   CHECK(kernel.patterns[0].count == 7);
@@ -74,11 +76,13 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.patterns[2].sources == std::vector<std::uint32_t>{0, 0, 124});  // word 31 of its line
   CHECK(kernel.patterns[3].kind == Kind::global_load);
   CHECK(kernel.patterns[3].addresses == std::vector<std::uint32_t>{0xffffff00, 0x7c});
+  CHECK(kernel.patterns[4].kind == Kind::remote_load);
+  CHECK(kernel.patterns[4].addresses == std::vector<std::uint32_t>{0x400, 0x12000400});  // of two blocks
   CHECK_FALSE(record.memory.shared);
   CHECK(record.memory.global);
   CHECK(kernel.lost == 9);
   CHECK(kernel.global_lost == 3);
-  REQUIRE(kernel.costs.size() == 3);
+  REQUIRE(kernel.costs.size() == 4);
   CHECK(kernel.costs[1].kind == Kind::global_atomic);
   CHECK(kernel.costs[2].lanes == 3);
   CHECK(kernel.costs[0].kind == Kind::atomic);
@@ -86,6 +90,7 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.costs[0].lane_passes == 8);
   CHECK(kernel.costs[0].count == 6);
   CHECK(kernel.bulk.at(0).kind == "wgmma");
+  CHECK(kernel.bulk.at(0).words == std::vector<std::uint32_t>{0x800, 0xffffffff});
 }
 
 TEST_CASE("cuda/record/damaged") {
@@ -108,6 +113,8 @@ TEST_CASE("cuda/record/damaged") {
       {changed("memory global", "memory glo"), "'glo' are no memory spaces"},
       {changed("32 10 20 30", "29 10 20 30"), "lines, sectors and lanes contradict each other"},
       {changed("32 10 20 30", "32 0 0 0"), "lines, sectors and lanes contradict each other"},
+      {changed("remote_load 4 1 32 10", "remote_load 4 1 29 10"), "lines, sectors and lanes contradict each other"},
+      {changed(" ffffffff\n", " 1ffffffff\n"), "'1ffffffff' is no word"},
       {changed("bulk 5", "hulk 5"), "there is no record 'hulk'"},
       {changed("_Z4copyPKfPf", std::string(70000, 'x')), "it is too long"},
   };

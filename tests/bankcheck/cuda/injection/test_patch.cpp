@@ -1,6 +1,7 @@
-// The patch for global memory, with the emulator as the GPU: patterns, costs and sectors in the table.
+// The patch for global memory and engines, with the emulator as the GPU: patterns, costs and sectors in the table.
 #include <bankwise/emulator/cuda.hpp>
 
+#include <map>
 #include <random>
 #include <set>
 
@@ -40,7 +41,7 @@ __device__ std::uint32_t launch_number() { return current_launch; }
 }  // namespace
 
 #define BANKWISE_PATCH_INSTRUCTIONS
-#include "bankcheck/cuda/injection/patch_global.cuh"
+#include "bankcheck/cuda/injection/patch_engines.cuh"
 
 using namespace bankwise;
 
@@ -260,4 +261,53 @@ TEST_CASE("cuda/injection/patch/half_of_costs") {
   launch(table, accesses, LOADS);
   CHECK(table.header().global_costs <= MIN_COST_ENTRIES / 2 + 64);
   CHECK(tally_of(table).accesses + table.launch.global_lost == accesses.size());
+}
+
+namespace {
+
+/// Each block is a warp whose lanes `mask` call the patch for one bulk copy alike.
+struct Copy {
+  std::uint64_t address;
+  std::uint32_t bytes, mask;
+};
+__global__ void copy_all(LaunchSlot* launch, const Copy* copies, AccessSource source) {
+  const Copy& copy = copies[blockIdx.x];
+  if ((copy.mask >> threadIdx.x & 1) == 0) return;
+  count_bulk(launch, 0x1230, source, copy.bytes, copy.address, 3);
+}
+
+}  // namespace
+
+TEST_CASE("cuda/injection/patch/bulk_copies") {
+  std::mt19937 random(14);
+  for (const auto source : {AccessSource::bulk_global_to_shared, AccessSource::bulk_shared_to_global,
+                            AccessSource::bulk_reduce_shared_to_global}) {
+    Table table(1000);
+    std::vector<Copy> copies;
+    std::set<std::uint64_t> sectors;
+    for (unsigned i = 0; i < 300; ++i) {
+      copies.push_back(
+          {BASE + random() % 4096 * 16, (i % 5 + 1) * 48U, i % 2 == 0 ? 1U : std::uint32_t(random()) | 1U});
+      for (std::uint64_t at = copies[i].address; at < copies[i].address + copies[i].bytes; at += 16) {
+        sectors.insert(at / 32);
+      }
+    }
+    copies.push_back({0, 64, 1});  // between blocks
+    ++current_launch;
+    emulate(copy_all, {.grid = {unsigned(copies.size())}, .block = {32}}, &table.launch, copies.data(), source);
+    const bool reads = source != AccessSource::bulk_shared_to_global;
+    const bool writes = source != AccessSource::bulk_global_to_shared;
+    CHECK(sectors_in(table, AccessSource::sectors_read) == (reads ? sectors.size() : 0));
+    CHECK(sectors_in(table, AccessSource::sectors_written) == (writes ? sectors.size() : 0));
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> counted, expected;  // by bytes and offset
+    for (std::uint32_t i = 0; i < table.header().costs_used; ++i) {
+      const PatternEntry& entry = table.costs()[i];
+      if (entry.what != pack_what(source, 0, 0)) continue;
+      CHECK(entry.mask == ENGINE_MASK);
+      CHECK(entry.addresses[2] == 3);
+      counted[{entry.addresses[0], entry.addresses[1]}] += table.count_of(entry);
+    }
+    for (const Copy& copy : copies) ++expected[{copy.bytes, copy.address % 128}];
+    CHECK(counted == expected);
+  }
 }

@@ -35,7 +35,7 @@ TEST_CASE("cuda/injection/record_writer/line_of_each_thing") {
   const std::uint32_t addresses[] = {0x400, 0x4ff};
   writer.pattern(4, 0x1a0, "load", 16, 1, 0x80000001, 12345678901, addresses);
   writer.cost(4, 0x1a8, "atomic", 4, 3, {.lanes = 32, .ideal = 1, .passes = 5, .lane_passes = 7}, 12);
-  writer.bulk(4, 0x1b0, "tma_load", 9);
+  writer.bulk(4, 0x1b0, "wgmma", 9, addresses);
   writer.lost(4, "shared", 77);
   writer.error("two\nlines");
   writer.end();
@@ -47,7 +47,7 @@ TEST_CASE("cuda/injection/record_writer/line_of_each_thing") {
                                                  "launch 4 1 2 3 32 4 5 1024 10 60\n"
                                                  "pattern 4 1a0 load 16 1 80000001 12345678901 400 4ff\n"
                                                  "cost 4 1a8 atomic 4 3 32 1 5 7 12\n"
-                                                 "bulk 4 1b0 tma_load 9\n"
+                                                 "bulk 4 1b0 wgmma 9 400 4ff\n"
                                                  "lost 4 shared 77\n"
                                                  "error two lines\n"
                                                  "end\n");
