@@ -123,14 +123,12 @@ ProcessRecord read_record(const std::filesystem::path& path);
 
 struct Resolved {
   trace::Trace trace;
-  std::vector<std::string> left_out;  ///< what the trace lacks, and which costs are too low: a sentence each
-  std::map<std::string, std::uint64_t> left_out_kinds;  ///< the same over all kernels
 };
 
 /// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name are one kernel,
 /// whichever process launched them. An instruction without line information is a site by its offset. Accesses that the
 /// bank model has no operation for (remote shared memory, an atomic of unknown opcode), bulk copies, TMA and wgmma are
-/// left out and counted. A cubin that cannot be read, a record that is cut short and errors of the library are errors
+/// left out and counted by cause. A cubin that cannot be read, a record that is cut short and errors of the library are errors
 /// of the trace. Patterns beyond the bound of trace::Builder are costed on `architectures`. Accesses that the GPU has
 /// costed are excess on its own architecture, and on those of `architectures` that have the same rule. TMA and bulk
 /// copies are left out of global memory, too.

@@ -306,8 +306,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   MatchedTimes matched;
   if (timer && !driver::failure_of(ended) && !records.empty()) matched = time_kernels(*timer, options, folder, records);
   Resolved resolved = resolve(records, reporting.architectures(), matched.times);
-  Outcome outcome{.trace = std::move(resolved.trace),
-                  .left_out = {std::move(resolved.left_out), std::move(resolved.left_out_kinds)}};
+  Outcome outcome{.trace = std::move(resolved.trace)};
   outcome.trace.command = options.program;
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
   outcome.failure = failure_of(ended, records, outcome.trace);

@@ -148,23 +148,21 @@ trace::GlobalExcess global_excess_of(const RecordedCost& cost, const banks::Arch
   return excess;
 }
 
-/// Accesses without an operation of the bank model, by what they are.
-using LeftOut = std::map<std::string, std::uint64_t>;
-
+/// The cause in KernelTrace::left_out.
 std::string kind_name(Kind kind) {
   switch (kind) {
-    case Kind::async: return "cp.async copies";
+    case Kind::async: return "cp.async";
     case Kind::remote_load:
     case Kind::remote_store:
-    case Kind::remote_atomic: return "accesses to the shared memory of other blocks";
-    case Kind::atomic: return "atomics whose opcode is not known";
+    case Kind::remote_atomic: return std::string(trace::remote_memory);
+    case Kind::atomic: return "atomics of unknown opcode";
     default: return "accesses of an unknown kind";
   }
 }
 
 std::string bulk_name(const std::string& kind) {
-  if (kind == "wgmma") return "wgmma instructions";
-  return kind.starts_with("tma_") ? "TMA copies" : "bulk copies";
+  if (kind == "wgmma") return kind;
+  return kind.starts_with("tma_") ? "TMA" : "bulk copies";
 }
 
 /// What the bank model makes of accesses that the GPU has costed.
@@ -262,7 +260,7 @@ void add_global(const RecordedKernel& kernel, const Code& code,
 
 /// One process's part of a kernel.
 trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
-                            const std::vector<const banks::Architecture*>& architectures, LeftOut& left_out) {
+                            const std::vector<const banks::Architecture*>& architectures) {
   trace::Builder builder({.kernel = demangled(kernel.name), .knows_code = code.cubin != nullptr, .levels = 1},
                          {.architectures = architectures});
   trace::KernelTrace& trace = builder.trace();
@@ -280,8 +278,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     if (is_global(recorded.kind)) continue;
     const auto meaning = meaning_of(recorded.kind, recorded.flags, code.opcode_at(recorded.pc));
     if (!meaning || recorded.mask == 0) {
-      trace.left_out += recorded.count;
-      left_out[kind_name(recorded.kind)] += recorded.count;
+      trace.left_out[kind_name(recorded.kind)] += recorded.count;
       continue;
     }
     trace::Pattern pattern;
@@ -300,8 +297,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     if (is_global(cost.kind) || is_local(cost.kind)) continue;
     const auto meaning = meaning_of(cost.kind, cost.flags, code.opcode_at(cost.pc));
     if (!meaning) {
-      trace.left_out += cost.count;
-      left_out[kind_name(cost.kind)] += cost.count;
+      trace.left_out[kind_name(cost.kind)] += cost.count;
       continue;
     }
     trace.excess_accesses += cost.count;
@@ -316,8 +312,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
   }
   for (const BulkCopies& copies : kernel.bulk) {
     if (copies.kind.starts_with("sectors_")) continue;
-    trace.left_out += copies.count;
-    left_out[bulk_name(copies.kind)] += copies.count;
+    trace.left_out[bulk_name(copies.kind)] += copies.count;
   }
   trace.excess_accesses += kernel.lost;
   return builder.take();
@@ -366,11 +361,10 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
   Cubins cubins;
   std::vector<trace::Builder> builders;
   std::map<std::string, std::size_t> places;  // by mangled name
-  std::map<std::string, LeftOut> left_out;    // by mangled name
   for (const ProcessRecord& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
       const Code code = code_of(record, kernel, cubins, trace.errors);
-      trace::KernelTrace part = trace_of(kernel, code, record.memory, architectures, left_out[kernel.name]);
+      trace::KernelTrace part = trace_of(kernel, code, record.memory, architectures);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
       if (is_new) builders.emplace_back(trace::KernelTrace{.kernel = part.kernel, .knows_code = part.knows_code});
       builders[at->second].add(part);
@@ -388,13 +382,6 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
     trace::KernelTrace kernel = builder.take();
     trace::put_in_order(kernel);
     trace.kernels.push_back(std::move(kernel));
-  }
-  for (const auto& [name, kinds] : left_out) {
-    for (const auto& [kind, count] : kinds) {
-      resolved.left_out.push_back(
-          fmt::format("the bank model has no cost for {} {} of {}", count, kind, demangled(name)));
-      resolved.left_out_kinds[kind] += count;
-    }
   }
   return resolved;
 }

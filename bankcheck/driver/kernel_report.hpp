@@ -111,12 +111,6 @@ bool is_incomplete(const RunReport& report, const KernelReport& kernel);
 /// The same for its numbers of global memory.
 bool is_global_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on);
 
-/// Instructions that no number has, because the model has no cost for them.
-struct LeftOut {
-  std::vector<std::string> sentences;          ///< by kernel and kind
-  std::map<std::string, std::uint64_t> kinds;  ///< over all kernels
-};
-
 /// The options that make a recorder watch less.
 struct WatchLimits {
   std::string typed;               ///< "--max-launches 1, --max-groups 8"; "" without
@@ -125,6 +119,9 @@ struct WatchLimits {
 
 /// "8.4 million", "12,345".
 std::string about(std::uint64_t count);
+
+/// Adds a name, of an architecture, to those of an equal text.
+void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std::string& text, std::string_view name);
 
 /// The kernels that have one of some parts: "k" or "3 kernels".
 std::string whose(const std::vector<std::string_view>& kernels);
@@ -136,8 +133,7 @@ void count_watched_launches(std::vector<KernelReport>& kernels, const WatchLimit
 std::string not_watched(std::span<const KernelReport> kernels, const Terms& terms, const WatchLimits& limits);
 
 /// RunReport::gaps. `told` are those of the sentences that are no more than counts of the trace.
-std::vector<std::string> gaps_of(const RunReport& report, const trace::Trace& trace, std::vector<std::string> told,
-                                 const LeftOut& left_out, const WatchLimits& limits);
+std::vector<std::string> gaps_of(const RunReport& report, std::vector<std::string> told, const WatchLimits& limits);
 
 /// How much of a report its text has: faults, gaps and limits; also the answer; also tables; everything.
 enum class Detail { quiet, summary, usual, verbose };

@@ -113,8 +113,8 @@ int check(ProgramRecorder& recorder) {
   if (file) file.write(to_json_lines(trace));
   for (const std::string& remark : outcome->remarks) tell(remark);
   const int code = outcome->failure ? reporting.finish_failed(trace, *outcome->failure, outcome->interrupted,
-                                                              std::move(outcome->incomplete), outcome->left_out)
-                                    : reporting.finish(trace, std::move(outcome->incomplete), outcome->left_out);
+                                                              std::move(outcome->incomplete))
+                                    : reporting.finish(trace, std::move(outcome->incomplete));
   const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : support::exit_ok;
   const std::vector<std::string>& faults = outcome->faults;
   if (faults.empty()) return code == support::exit_ok ? verified : code;

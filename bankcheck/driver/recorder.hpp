@@ -35,8 +35,7 @@ struct Outcome {
   std::optional<std::string> failure;   ///< one sentence that names the cause; the trace then ends at the failure
   bool interrupted = false;             ///< a signal or the time limit ended the run; `failure` says so
   std::vector<std::string> incomplete;  ///< what the trace lacks although the run did not fail: a sentence each
-  LeftOut left_out;
-  std::vector<std::string> remarks;             ///< what was unusual, although nothing is missing: a sentence each
+  std::vector<std::string> remarks;     ///< what was unusual, although nothing is missing: a sentence each
   std::function<int(const Reporting&)> verify;  ///< after the report of a run that did not fail; returns an exit code
 };
 

@@ -78,16 +78,6 @@ std::string passes_where(const banks::Tally& tally, bool at_least) {
                      report::ideal_number(known));
 }
 
-/// Adds a name to those of an equal text.
-void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std::string& text, std::string_view name) {
-  const auto same = std::ranges::find(texts, text, &std::pair<std::string, std::string>::first);
-  if (same == texts.end()) {
-    texts.emplace_back(text, name);
-  } else {
-    same->second.append(", ").append(name);
-  }
-}
-
 /// What a kernel costs on an architecture.
 std::string cost_text(const RunReport& report, const KernelReport& kernel, std::size_t architecture) {
   const trace::Report& on = kernel.reports[architecture];

@@ -291,16 +291,14 @@ Verdict Reporting::limited_verdict(const RunReport& report, const Baseline& now)
 }
 
 /// Adds a sentence for each part that the trace of a kernel lacks.
-void Reporting::add_incompleteness(RunReport& report, const trace::Trace& trace, const LeftOut& left_out) const {
+void Reporting::add_incompleteness(RunReport& report) const {
   std::vector<std::string>& sentences = report.incomplete;
   const std::vector<std::string> told = sentences;
-  sentences.insert(sentences.begin(), left_out.sentences.begin(), left_out.sentences.end());
   std::set<std::string> known(sentences.begin(), sentences.end());
   report.cut_short = report.failed || !told.empty();
   const WatchLimits limits = report.failed ? WatchLimits() : options_.limits;
   count_watched_launches(report.kernels, limits);
   report.is_shared_open = report.is_global_open = report.cut_short;
-  report.is_shared_open |= !left_out.sentences.empty();
   for (const KernelReport& kernel : report.kernels) {
     if (std::string missing = not_watched({&kernel, 1}, terms_of(report.maker), limits); !missing.empty())
       sentences.push_back(std::move(missing));
@@ -314,7 +312,7 @@ void Reporting::add_incompleteness(RunReport& report, const trace::Trace& trace,
       }
     }
   }
-  report.gaps = gaps_of(report, trace, told, left_out, limits);
+  report.gaps = gaps_of(report, told, limits);
 }
 
 TextOptions Reporting::text_options(const RunReport& report) const {
@@ -348,11 +346,11 @@ void Reporting::write(std::span<const report::Sink<SinkInput>> sinks, const RunR
   report::write_files(sinks, files_, input, [](const std::string& sentence) { tell(sentence); });
 }
 
-int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete, const LeftOut& left_out) {
+int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
   RunReport report{selected(kernel_reports(trace, architectures_, finder_, gpus_), options_.kernels), trace.command,
                    trace.maker, std::move(incomplete)};
   report.emitted = options_.emitted;
-  add_incompleteness(report, trace, left_out);
+  add_incompleteness(report);
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = limited_verdict(report, now);
   if (!report.incomplete.empty()) verdict.remarks.clear();  // less was watched: not better, and perhaps it did run
@@ -376,14 +374,14 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
 }
 
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
-                             std::vector<std::string> incomplete, const LeftOut& left_out) {
+                             std::vector<std::string> incomplete) {
   incomplete.insert(incomplete.begin(), failure);
   RunReport report{kernel_reports(trace, architectures_, finder_, gpus_), trace.command, trace.maker,
                    std::move(incomplete)};
   report.failed = true;
   report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
-  add_incompleteness(report, trace, left_out);
+  add_incompleteness(report);
   if (options_.fit.fit && interrupted) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }

@@ -75,16 +75,16 @@ class Reporting {
   /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
   /// trace. Errors: UsageError for architectures and kernels that the trace lacks, std::runtime_error for an output
   /// that cannot be written.
-  int finish(const trace::Trace& trace, std::vector<std::string> incomplete, const LeftOut& left_out = {});
+  int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
   /// The same for a run that failed: `failure` says why and stands on top of the report of what ran before. The outputs
   /// are only written if the run was `interrupted` by a signal or the time limit, and never the baseline. Returns
   /// exit_device.
   int finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
-                    std::vector<std::string> incomplete, const LeftOut& left_out = {});
+                    std::vector<std::string> incomplete);
 
  private:
-  void add_incompleteness(RunReport& report, const trace::Trace& trace, const LeftOut& left_out) const;
+  void add_incompleteness(RunReport& report) const;
   TextOptions text_options(const RunReport& report) const;
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;

@@ -160,9 +160,9 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
   if (file.trace.kernels.empty()) return fmt::format("the program {} ran no kernel", support::in_quotes(program));
   if (log.not_all_groups) return "Oclgrind ran " + *log.not_all_groups;
   for (const trace::KernelTrace& kernel : file.trace.kernels) {
-    if (kernel.left_out > 0) {
+    if (!kernel.left_out.empty()) {
       return fmt::format("{} makes too many accesses between two barriers: {} of them were left out", kernel.kernel,
-                         kernel.left_out);
+                         trace::total(kernel.left_out));
     }
   }
   return std::nullopt;

@@ -47,11 +47,12 @@ inline trace::KernelTrace full_kernel() {
                       .watches_global = true,
                       .global_excess_accesses = 16,
                       .global_left_out = 14,
+                      .remote_excess_accesses = 12,
                       .sectors_read = 38,
                       .sectors_written = 39,
                       .time = trace::KernelTime{3, 4500, 1980000, "NVIDIA \"H200\"", true, 132, 62914560, 4916736},
                       .copied_bytes = 11,
-                      .left_out = 13,
+                      .left_out = {{"", 4}, {"TMA \"load\"", 9}},
                       .excess_accesses = 15},
                      {});
   all.site({.file = "/a b/k.cl", .line = 12, .column = 34, .function = "f"});
@@ -93,6 +94,13 @@ inline trace::KernelTrace full_kernel() {
                   .count = 22,
                   .first = {5, 0, 1, 3}});
   all.add(trace::GlobalExcess{0, banks::Operation::store, 8, "sm_90", 16, {40, 400, 90, 80, 50, 2500, 4}});
+  all.add_global(
+      {.operation = banks::Operation::load, .mask = 1, .addresses = {132}, .count = 25, .first = {1, 0, 1, 4}},
+      trace::SectorMemory::remote);
+  all.add(trace::GlobalExcess{1, banks::Operation::store, 16, "sm_90", 12, {12, 120, 40, 40, 12, 1200, 0}},
+          trace::SectorMemory::remote);
+  all.add(trace::EngineAccesses{0, {banks::Engine::wgmma, 24576, 0}, 26});
+  all.add(trace::EngineAccesses{1, {banks::Engine::tensor_load, 4096, 64}, 27});
   all.add(trace::LocalAccesses{1, banks::Operation::load, 16, 24, 70});
   all.add(trace::Participants{8, 0xF0F, 21});
   all.add(trace::BasicBlock{1, 2, 23, 29});

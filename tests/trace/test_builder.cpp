@@ -120,7 +120,11 @@ TEST_CASE("trace/builder/added_up") {
   other.add(loads(4, 0xFFFFFFFF, 5));
   other.add(trace::Participants{0, 3, 2});
   other.add(trace::BasicBlock{site, 0, 10, 20});
-  other.trace().left_out = 2;
+  one.trace().left_out = {{"TMA", 5}};
+  other.trace().left_out = {{"TMA", 2}, {"cp.async", 1}};
+  one.add(trace::EngineAccesses{0, {banks::Engine::wgmma, 4096, 0}, 3});
+  other.add(trace::EngineAccesses{0, {banks::Engine::wgmma, 4096, 0}, 4});
+  other.add(trace::EngineAccesses{site, {banks::Engine::wgmma, 4096, 0}, 5});
   other.trace().copied_bytes = 100;
   other.trace().knows_code = false;
 
@@ -134,7 +138,11 @@ TEST_CASE("trace/builder/added_up") {
   CHECK(launches_of(trace) == 2);
   REQUIRE(trace.shapes.size() == 1);
   CHECK(trace.blocks == 2);
-  CHECK(trace.left_out == 2);
+  CHECK(trace.left_out == trace::LeftOut{{"TMA", 7}, {"cp.async", 1}});
+  REQUIRE(trace.engines.size() == 2);
+  CHECK(trace.sites[trace.engines[0].site].line == 3);
+  CHECK(trace.engines[0].count == 7);
+  CHECK(trace.sites[trace.engines[1].site].line == 1);
   CHECK(trace.copied_bytes == 100);
   CHECK_FALSE(trace.knows_code);
   REQUIRE(trace.patterns.size() == 2);

@@ -99,7 +99,11 @@ TEST_CASE("trace/refused_traces/every_field") {
                                           "pc",
                                           "source",
                                           "copied_bytes",
-                                          "left_out",
+                                          "left_out_causes",
+                                          "engines",
+                                          "remote_patterns",
+                                          "remote_excess",
+                                          "remote_excess_accesses",
                                           "lane_arrays",
                                           "is_loop",
                                           "basic_blocks",
@@ -169,6 +173,21 @@ TEST_CASE("trace/refused_traces/ranges") {
   check_changed("launch", "/excess/0/5", "sm_9O", "an architecture that the bank model does not know");
   check_changed("launch", "/excess/0/8", json::array({30, 31, 3, 33, 3, 4}), "numbers contradict each other");
   check_changed("launch", "/excess/0/8", json::array({1, 65, 3, 3, 0, 0}), "numbers contradict each other");
+  check_changed("launch", "/remote_patterns/0/0", 1, "there is no pattern 1");
+  check_changed("launch", "/remote_excess/0/5/3", 41, "remote_excess has a tally whose numbers contradict each other");
+  check_changed("launch", "/engines/0/0", 2, "there is no site 2");
+  check_changed("launch", "/engines/0/1", "dance", "engine is unknown to the bank model");
+  check_changed("launch", "/engines/0/2", (1 << 30) + 1, "bytes is 1073741825, more than");
+  check_changed("launch", "/engines/1/3", 4097, "bytes of a row is 4097, more than 4096");
+  check_changed("launch", "/engines/0/4", 0, "the count of an engine's instructions is 0");
+  check_changed("launch", "/engines/0/4", 1ULL << 47, "its passes and the earlier ones add up to too much");
+  check_changed("launch", "/left_out_causes/0/1", 14, "the causes of left_out add up to more");
+  check_changed("launch", "/left_out_causes/0/1", 0, "a cause's count is 0");
+  check_changed("launch", "/left_out_causes", json(std::vector<json>(2, json::array({"a", 1}))),
+                "left_out has a cause twice");
+  check_changed("launch", "/left_out_causes", json(std::vector<json>(101, json::array({"a", 1}))),
+                "more than 100 causes");
+  check_changed("remote_pattern", "/remote_pattern", 1, "it is remote_pattern 1, but 0 is next");
   check_changed("launch", "/merged/0/0", 9, "there is no pattern 9");
   check_changed("launch", "/merged/1/0", 0, "pattern 0 is merged twice");
   check_changed("launch", "/merged/0/1", 0, "a pattern's change is 0");
@@ -232,7 +251,7 @@ TEST_CASE("trace/refused_traces/overflow") {
 
 TEST_CASE("trace/refused_traces/duplicates") {
   const auto lines = lines_of(text);
-  for (const char* record : {"source", "kernel", "site", "array", "pattern"}) {
+  for (const char* record : {"source", "kernel", "site", "array", "pattern", "remote_pattern"}) {
     INFO(record);
     const std::size_t at = find(record);
     auto twice = lines;

@@ -149,12 +149,13 @@ TEST_CASE("trace/report/array_of_warp") {
 TEST_CASE("trace/report/incomplete") {
   auto all = builder();
   all.add(loads(4));
-  all.trace().left_out = 7;
+  all.trace().left_out = {{"TMA", 4}, {"cp.async", 1200}};
   const auto trace = all.take();
   const auto report = trace::report(trace, on("sm_90"));
   REQUIRE(report.incomplete.size() == 1);
   const std::string text = report::to_text(report);
-  CHECK(text.starts_with("incomplete: 7 accesses of k were left out: the numbers are lower bounds\n"));
+  CHECK(
+      text.starts_with("incomplete: 1,204 accesses of k have no cost: cp.async 1,200, TMA 4; the numbers are lower "));
   CHECK(text.find("\nat least 1 accesses") != std::string::npos);
   CHECK_THROWS_WITH(conflicts(trace, "sm_90"), report.incomplete[0]);
   auto unwatched = builder();

@@ -75,7 +75,8 @@ void GroupRecorder::access(unsigned lane, LanePath& path, const LaneAccess& acce
   Row* row = row_of(lane, path.number(paths_), access);
   const bool is_global = access.array == LaneAccess::global;
   if (row == nullptr) {
-    ++(is_global ? builder_.trace().global_left_out : builder_.trace().left_out);
+    trace::KernelTrace& trace = builder_.trace();
+    ++(is_global ? trace.global_left_out : trace.left_out["too many between two barriers"]);
     return;
   }
   row->mask |= std::uint64_t{1} << lane;

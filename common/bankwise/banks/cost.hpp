@@ -81,6 +81,7 @@ struct Tally {
   std::uint64_t unknown = 0;  ///< accesses without a known cost; they are not in the three above
   /// By how much passes and conflicts may be higher than that, where loops depend on other warps.
   std::uint64_t more_passes = 0, more_conflicts = 0;
+  std::uint64_t without_lanes = 0;  ///< accesses by engines (engines.hpp), which have no lanes
 
   /// Adds an access of the lanes in `mask`, made `times` times. `cost` is null if it has no known cost.
   void add(std::uint64_t mask, const Cost* cost, std::uint64_t times = 1) {
@@ -104,6 +105,7 @@ struct Tally {
     unknown += times * other.unknown;
     more_passes += times * other.more_passes;
     more_conflicts += times * other.more_conflicts;
+    without_lanes += times * other.without_lanes;
   }
 
   bool operator==(const Tally&) const = default;

@@ -23,14 +23,16 @@ std::string number(const banks::Tally& tally, std::uint64_t least, std::uint64_t
 }  // namespace
 
 std::optional<double> alu_utilization(const banks::Tally& tally, unsigned warp) {
-  return quotient(tally.lanes, tally.accesses, warp);
+  return quotient(tally.lanes, tally.accesses - tally.without_lanes, warp);
 }
 
 std::optional<double> simt_efficiency(std::uint64_t active_lanes, std::uint64_t executions, unsigned warp) {
   return quotient(active_lanes, executions, warp);
 }
 
-std::optional<double> lanes_per_access(const banks::Tally& tally) { return quotient(tally.lanes, tally.accesses); }
+std::optional<double> lanes_per_access(const banks::Tally& tally) {
+  return quotient(tally.lanes, tally.accesses - tally.without_lanes);
+}
 std::optional<double> lanes_per_access(const banks::SectorTally& tally) {
   return quotient(tally.lanes, tally.accesses);
 }

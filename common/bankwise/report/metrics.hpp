@@ -10,7 +10,7 @@
 
 namespace bankwise::report {
 
-/// Active lanes ÷ (accesses * warp), over the accesses to shared memory. Empty without accesses.
+/// Active lanes ÷ (accesses * warp), over the accesses to shared memory that have lanes. Empty without them.
 std::optional<double> alu_utilization(const banks::Tally& tally, unsigned warp);
 
 /// The same ratio over all executed instructions. Empty if nothing was executed, or if that is not known.

@@ -63,8 +63,11 @@ void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, cons
   if (kernel.merged) {
     for (Pattern& pattern : *kernel.merged) renumber(pattern, sites, arrays);
   }
-  for (Pattern& pattern : kernel.global_patterns) pattern.site = sites.at(pattern.site);
-  for (GlobalExcess& excess : kernel.global_excess) excess.site = sites.at(excess.site);
+  for (const SectorMembers& memory : sector_members) {
+    for (Pattern& pattern : kernel.*memory.patterns) pattern.site = sites.at(pattern.site);
+    for (GlobalExcess& excess : kernel.*memory.excess) excess.site = sites.at(excess.site);
+  }
+  for (EngineAccesses& accesses : kernel.engines) accesses.site = sites.at(accesses.site);
   for (LocalAccesses& accesses : kernel.local_accesses) accesses.site = sites.at(accesses.site);
   for (BasicBlock& block : kernel.basic_blocks) block.site = sites.at(block.site);
   for (Excess& excess : kernel.excess) excess.site = sites.at(excess.site), excess.array = arrays.at(excess.array);
@@ -141,15 +144,17 @@ std::optional<std::uint32_t> Builder::add(const Pattern& pattern) {
   return number;
 }
 
-std::optional<std::uint32_t> Builder::add_global(const Pattern& pattern) {
-  trace_.watches_global = true;
-  const auto number = global_.add(pattern, trace_.global_patterns, bound_.global_bytes.value_or(bound_.bytes));
-  if (!number) add_global_excess(pattern);
+std::optional<std::uint32_t> Builder::add_global(const Pattern& pattern, SectorMemory memory) {
+  if (memory == SectorMemory::global) trace_.watches_global = true;
+  const SectorMembers& members = sector_members[std::size_t(memory)];
+  const std::size_t max_bytes = bound_.global_bytes.value_or(bound_.bytes);
+  const auto number = sectors_[std::size_t(memory)].add(pattern, trace_.*members.patterns, max_bytes);
+  if (!number) add_global_excess(pattern, memory);
   return number;
 }
 
-void Builder::add_global_excess(const Pattern& pattern) {
-  trace_.global_excess_accesses += pattern.count;
+void Builder::add_global_excess(const Pattern& pattern, SectorMemory memory) {
+  trace_.*sector_members[std::size_t(memory)].excess_accesses += pattern.count;
   for (const banks::Architecture* architecture : bound_.architectures) {
     const unsigned warps = warps_in(trace_, *architecture);
     if (warps == 0) continue;
@@ -161,7 +166,7 @@ void Builder::add_global_excess(const Pattern& pattern) {
     for_each_global_warp(pattern, trace_.warp, warps, *architecture, [&](const GlobalWarpAccess& access) {
       excess.tally.add(access.access.mask, access.cost ? &*access.cost : nullptr, pattern.count);
     });
-    add(excess);
+    add(excess, memory);
   }
 }
 
@@ -224,12 +229,17 @@ void Builder::add(const Excess& excess) {
   if (sum.why_unknown.empty()) sum.why_unknown = excess.why_unknown;
 }
 
-void Builder::add(const GlobalExcess& excess) {
+void Builder::add(const GlobalExcess& excess, SectorMemory memory) {
   const GlobalKey key{excess.site, excess.operation, excess.width, excess.architecture};
   GlobalExcess& sum = entry_of(key, {excess.site, excess.operation, excess.width, excess.architecture},
-                               trace_.global_excess, global_excess_);
+                               trace_.*sector_members[std::size_t(memory)].excess, sector_excess_[std::size_t(memory)]);
   sum.accesses += excess.accesses;
   sum.tally.add(excess.tally);
+}
+
+void Builder::add(const EngineAccesses& accesses) {
+  entry_of(std::pair(accesses.site, accesses.work), {accesses.site, accesses.work}, trace_.engines, engines_).count +=
+      accesses.count;
 }
 
 void Builder::add(const LocalAccesses& accesses) {
@@ -287,8 +297,13 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   // Both counts include the excess. So what did not fit must not be among the merged patterns, too.
   const bool all_fit = fitting.size() == here.patterns.size();
   if (trace_.merged) add_merged(here.merged && all_fit ? *here.merged : fitting);
-  for (Pattern& pattern : here.global_patterns) pattern.first.launch += launches, add_global(pattern);
-  for (const GlobalExcess& excess : here.global_excess) add(excess);
+  for (const SectorMemory memory : {SectorMemory::global, SectorMemory::remote}) {
+    const SectorMembers& members = sector_members[std::size_t(memory)];
+    for (Pattern& pattern : here.*members.patterns) pattern.first.launch += launches, add_global(pattern, memory);
+    for (const GlobalExcess& excess : here.*members.excess) add(excess, memory);
+    trace_.*members.excess_accesses += here.*members.excess_accesses;
+  }
+  for (const EngineAccesses& accesses : here.engines) add(accesses);
   for (const LocalAccesses& accesses : here.local_accesses) add(accesses);
   for (const Participants& lanes : here.participants) add(lanes);
   for (const BasicBlock& block : here.basic_blocks) add(block);
@@ -299,11 +314,10 @@ Builder::Numbers Builder::add_with(const KernelTrace& other, const std::vector<s
   trace_.blocks += other.blocks;
   trace_.levels = std::max(trace_.levels, other.levels);
   trace_.copied_bytes += other.copied_bytes;
-  trace_.left_out += other.left_out;
+  for (const auto& [cause, count] : other.left_out) trace_.left_out[cause] += count;
   trace_.excess_accesses += other.excess_accesses;
   trace_.watches_shared &= other.watches_shared;
   trace_.watches_global |= other.watches_global;
-  trace_.global_excess_accesses += other.global_excess_accesses;
   trace_.global_left_out += other.global_left_out;
   trace_.sectors_read += other.sectors_read;
   trace_.sectors_written += other.sectors_written;
@@ -330,7 +344,7 @@ KernelTrace Builder::take() {
   std::uint32_t next = 0;
   for (const Pattern& pattern : trace_.patterns) numbers.push_back(is_unused(pattern) ? 0 : next++);
   std::erase_if(trace_.patterns, is_unused);
-  std::erase_if(trace_.global_patterns, is_unused);
+  for (const SectorMembers& memory : sector_members) std::erase_if(trace_.*memory.patterns, is_unused);
   if (trace_.merged) std::erase_if(*trace_.merged, is_unused);
   for (OrderedAccess& access : trace_.order) access.pattern = numbers[access.pattern];
   return std::move(trace_);
@@ -355,7 +369,7 @@ void put_in_order(KernelTrace& kernel) {
   };
   const auto patterns = sort_and_number(kernel.patterns, occurrence);
   if (kernel.merged) (void)sort_and_number(*kernel.merged, occurrence);
-  (void)sort_and_number(kernel.global_patterns, occurrence);
+  for (const SectorMembers& memory : sector_members) (void)sort_and_number(kernel.*memory.patterns, occurrence);
   for (OrderedAccess& access : kernel.order) access.pattern = patterns[access.pattern];
   const auto value = [](const auto& element) -> const auto& { return element; };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
@@ -370,9 +384,12 @@ void put_in_order(KernelTrace& kernel) {
     return std::tuple(first.launch, first.block, first.warp, diagnosis.fault, diagnosis.site, diagnosis.other,
                       diagnosis.ended);
   });
-  sort_by(kernel.global_excess, [](const GlobalExcess& excess) {
-    return std::tuple(excess.architecture, excess.site, excess.operation, excess.width);
-  });
+  for (const SectorMembers& memory : sector_members) {
+    sort_by(kernel.*memory.excess, [](const GlobalExcess& excess) {
+      return std::tuple(excess.architecture, excess.site, excess.operation, excess.width);
+    });
+  }
+  sort_by(kernel.engines, [](const EngineAccesses& accesses) { return std::pair(accesses.site, accesses.work); });
   sort_by(kernel.local_accesses,
           [](const LocalAccesses& accesses) { return std::tuple(accesses.site, accesses.operation, accesses.width); });
   sort_by(kernel.excess, [](const Excess& excess) {

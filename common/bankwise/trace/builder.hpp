@@ -24,7 +24,7 @@ struct Bound {
   std::size_t bytes = std::size_t{64} << 20;
   /// Accesses that do not fit are costed on these architectures. If there are none, accesses are only counted.
   std::vector<const banks::Architecture*> architectures;
-  std::optional<std::size_t> global_bytes{};  ///< for `global_patterns`; nothing: as much as `bytes`
+  std::optional<std::size_t> global_bytes{};  ///< likewise for sectors, each memory; nothing: as much as `bytes`
 };
 
 /// Builds a KernelTrace: merges equal accesses, counts them, and respects a bound. Sites, arrays and counts of launches
@@ -40,9 +40,10 @@ class Builder {
   /// Counts `pattern.count` accesses, the first of which is `pattern.first`. Site and array are this builder's, and the
   /// pattern is normalized. Returns its index, or nothing if it does not fit.
   std::optional<std::uint32_t> add(const Pattern& pattern);
-  /// The same for `global_patterns`, which have memory of their own.
-  std::optional<std::uint32_t> add_global(const Pattern& pattern);
-  void add(const GlobalExcess& excess);
+  /// The same for `global_patterns` and `remote_patterns`, which have memory of their own.
+  std::optional<std::uint32_t> add_global(const Pattern& pattern, SectorMemory memory = SectorMemory::global);
+  void add(const GlobalExcess& excess, SectorMemory memory = SectorMemory::global);
+  void add(const EngineAccesses& accesses);
   void add(const LocalAccesses& accesses);
   void add(const Participants& participants);
   void add(const BasicBlock& block);
@@ -88,18 +89,21 @@ class Builder {
 
   std::uint32_t use(std::uint32_t level);
   void add_excess(const Pattern& pattern);
-  void add_global_excess(const Pattern& pattern);
+  void add_global_excess(const Pattern& pattern, SectorMemory memory);
   void add_merged(const std::vector<Pattern>& patterns);
 
   KernelTrace trace_;
   Bound bound_;
   std::map<Site, std::uint32_t> sites_;
   std::map<Array, std::uint32_t> arrays_;
-  PatternIndex patterns_, merged_, global_;
+  PatternIndex patterns_, merged_;
+  std::array<PatternIndex, sector_memory_count> sectors_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> participants_;  // by level and mask
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> basic_blocks_;  // by level and site
   std::map<ExcessKey, std::size_t> excess_;
-  std::map<GlobalKey, std::size_t> global_excess_, local_accesses_;
+  std::array<std::map<GlobalKey, std::size_t>, sector_memory_count> sector_excess_;
+  std::map<GlobalKey, std::size_t> local_accesses_;
+  std::map<std::pair<std::uint32_t, banks::EngineWork>, std::size_t> engines_;  // by site
   std::map<DiagnosisKey, std::size_t> diagnoses_;
   std::map<std::pair<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 3>>, std::size_t> shapes_;
 };

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <bankwise/support/csv.hpp>
+#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/codec_records.hpp>
@@ -28,25 +29,28 @@ void for_each_number(KernelTrace& launch, Visit visit) {
   if (launch.merged) {
     for (Pattern& pattern : *launch.merged) visit(pattern.count, Sum::merged);
   }
-  for (Pattern& pattern : launch.global_patterns) visit(pattern.count, Sum::counts);
-  for (GlobalExcess& excess : launch.global_excess) {
-    banks::SectorTally& tally = excess.tally;
-    for (std::uint64_t* number : {&excess.accesses, &tally.accesses}) visit(*number, Sum::counts);
-    for (std::uint64_t* number : {&tally.sectors, &tally.bytes}) visit(*number, Sum::passes);
-    for (std::uint64_t* part : {&tally.lanes, &tally.ideal, &tally.lines, &tally.unknown}) visit(*part, Sum::none);
+  for (const SectorMembers& memory : sector_members) {
+    for (Pattern& pattern : launch.*memory.patterns) visit(pattern.count, Sum::counts);
+    visit(launch.*memory.excess_accesses, Sum::counts);
+    for (GlobalExcess& excess : launch.*memory.excess) {
+      banks::SectorTally& tally = excess.tally;
+      for (std::uint64_t* number : {&excess.accesses, &tally.accesses}) visit(*number, Sum::counts);
+      for (std::uint64_t* number : {&tally.sectors, &tally.bytes}) visit(*number, Sum::passes);
+      for (std::uint64_t* part : {&tally.lanes, &tally.ideal, &tally.lines, &tally.unknown}) visit(*part, Sum::none);
+    }
   }
+  for (EngineAccesses& accesses : launch.engines) visit(accesses.count, Sum::counts);
+  for (auto& [cause, count] : launch.left_out) visit(count, Sum::counts);
   for (LocalAccesses& local : launch.local_accesses) {
     visit(local.accesses, Sum::counts), visit(local.lanes, Sum::passes);
   }
-  for (std::uint64_t* number :
-       {&launch.sectors_read, &launch.sectors_written, &launch.global_left_out, &launch.global_excess_accesses}) {
+  for (std::uint64_t* number : {&launch.sectors_read, &launch.sectors_written, &launch.global_left_out})
     visit(*number, Sum::counts);
-  }
   if (launch.time) visit(launch.time->launches, Sum::counts), visit(launch.time->nanoseconds, Sum::passes);
   for (Participants& warps : launch.participants) visit(warps.count, Sum::counts);
   for (DiagnosisRecord& diagnosis : launch.diagnoses) visit(diagnosis.count, Sum::counts);
   for (BasicBlock& block : launch.basic_blocks) visit(block.issued, Sum::counts), visit(block.lanes, Sum::passes);
-  for (std::uint64_t* number : {&launch.blocks, &launch.left_out, &launch.excess_accesses}) visit(*number, Sum::counts);
+  for (std::uint64_t* number : {&launch.blocks, &launch.excess_accesses}) visit(*number, Sum::counts);
   visit(launch.copied_bytes, Sum::passes);
   for (Excess& excess : launch.excess) {
     banks::Tally& tally = excess.tally;
@@ -60,11 +64,12 @@ void for_each_number(KernelTrace& launch, Visit visit) {
 
 /// A kernel with the numbers that its process uses.
 struct NumberedKernel {
-  std::size_t number = 0;                          ///< index in TraceReader::kernels_
-  std::vector<std::uint32_t> sites, arrays;        ///< their indices there
-  std::vector<Pattern> patterns, global_patterns;  ///< their numbers are the file's
-  std::optional<KernelTrace> last;                 ///< its last launch, with the file's numbers
-  std::uint64_t times = 0;                         ///< how often that was repeated
+  std::size_t number = 0;                    ///< index in TraceReader::kernels_
+  std::vector<std::uint32_t> sites, arrays;  ///< their indices there
+  std::vector<Pattern> patterns;             ///< their numbers are the file's
+  std::array<std::vector<Pattern>, sector_memory_count> sector_patterns;
+  std::optional<KernelTrace> last;  ///< its last launch, with the file's numbers
+  std::uint64_t times = 0;          ///< how often that was repeated
 };
 
 struct ProcessRecords {
@@ -104,7 +109,10 @@ class TraceReader {
     if (kind == "site") return take_site(record, kernel_in(record, its));
     if (kind == "array") return take_array(record, kernel_in(record, its));
     if (kind == "pattern") return take_pattern(record, kernel_in(record, its));
-    if (kind == "global_pattern") return take_global_pattern(record, kernel_in(record, its));
+    for (std::size_t memory = 0; memory < sector_members.size(); ++memory) {
+      const std::string name = std::string(sector_members[memory].name) + "_pattern";
+      if (kind == name) return take_sector_pattern(record, name.c_str(), memory, kernel_in(record, its));
+    }
     if (kind == "launch") return take_launch(record, kernel_in(record, its));
     if (kind == "again") return take_again(kernel_in(record, its));
     wrong(fmt::format("there is no record {}", support::in_quotes(kind)));
@@ -174,9 +182,10 @@ class TraceReader {
     check_next(record, "pattern", kernel.patterns.size());
     kernel.patterns.push_back(read_pattern(record, parts_of(kernel)));
   }
-  void take_global_pattern(const Record& record, NumberedKernel& kernel) {
-    check_next(record, "global_pattern", kernel.global_patterns.size());
-    kernel.global_patterns.push_back(read_global_pattern(record, parts_of(kernel)));
+  void take_sector_pattern(const Record& record, const char* key, std::size_t memory, NumberedKernel& kernel) {
+    std::vector<Pattern>& patterns = kernel.sector_patterns[memory];
+    check_next(record, key, patterns.size());
+    patterns.push_back(read_global_pattern(record, parts_of(kernel)));
   }
   void take_launch(const Record& record, NumberedKernel& kernel) {
     KernelTrace launch = read_launch(record, parts_of(kernel));
@@ -209,7 +218,7 @@ class TraceReader {
 
   Builder& builder(const NumberedKernel& kernel) { return kernels_[kernel.number]; }
   KnownParts parts_of(const NumberedKernel& kernel) {
-    return {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, kernel.global_patterns,
+    return {kernel.sites.size(), kernel.arrays.size(), kernel.patterns, kernel.sector_patterns,
             builder(kernel).trace().warp};
   }
   static NumberedKernel& kernel_in(const Record& record, ProcessRecords& process) {
@@ -230,6 +239,8 @@ class TraceReader {
   }
   void add_all(KernelTrace& launch, std::uint64_t times) {
     for_each_number(launch, [&](std::uint64_t number, Sum sum) { add(number, times, sum); });
+    for (const EngineAccesses& accesses : launch.engines)
+      add(support::saturating_product(accesses.work.bytes, accesses.count), times, Sum::passes);
   }
 
   TraceFile file_;

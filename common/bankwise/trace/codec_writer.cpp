@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -135,7 +136,20 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
   line.list("shapes", launches.shapes, [](const LaunchShape& shape) { return json_of(shape); });
   line.number("blocks", launches.blocks).number("levels", launches.levels);
   if (launches.copied_bytes > 0) line.number("copied_bytes", launches.copied_bytes);
-  if (launches.left_out > 0) line.number("left_out", launches.left_out);
+  if (const std::uint64_t left_out = total(launches.left_out); left_out > 0) {
+    line.number("left_out", left_out);
+    std::vector<std::string> causes;
+    for (const auto& [cause, count] : launches.left_out) {
+      if (!cause.empty() && count > 0) causes.push_back(row(json_text(cause), count));
+    }
+    if (!causes.empty()) line.list("left_out_causes", causes, std::identity());
+  }
+  if (!launches.engines.empty()) {
+    line.list("engines", launches.engines, [&](const EngineAccesses& accesses) {
+      const banks::EngineWork& work = accesses.work;
+      return row(sites[accesses.site], json_text(to_string(work.engine)), work.bytes, work.row_bytes, accesses.count);
+    });
+  }
   line.list("participants", launches.participants,
             [](const Participants& lanes) { return row(lanes.level, hexadecimal(lanes.mask), lanes.count); });
   if (!launches.basic_blocks.empty()) {
@@ -167,9 +181,11 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
              row(time.launches, time.nanoseconds, time.clock_khz, json_text(time.gpu),
                  std::string(time.overlapped ? "true" : "false"), time.multiprocessors, time.l2_bytes, time.dram_mb_s));
   }
-  if (launches.global_excess_accesses > 0) {
-    line.number("global_excess_accesses", launches.global_excess_accesses);
-    line.list("global_excess", launches.global_excess, [&](const GlobalExcess& excess) {
+  for (const SectorMembers& memory : sector_members) {
+    if (launches.*memory.excess_accesses == 0) continue;
+    const std::string name = std::string(memory.name) + "_excess";
+    line.number((name + "_accesses").c_str(), launches.*memory.excess_accesses);
+    line.list(name.c_str(), launches.*memory.excess, [&](const GlobalExcess& excess) {
       return row(sites[excess.site], json_text(to_string(excess.operation)), excess.width,
                  json_text(excess.architecture), excess.accesses, json_of(excess.tally));
     });
@@ -264,18 +280,24 @@ std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view 
   if (launches.merged) {
     for (const Pattern& pattern : *launches.merged) define_pattern(pattern).merged += pattern.count;
   }
-  std::map<std::uint32_t, Counted> global_patterns;
-  for (Pattern pattern : launches.global_patterns) {
-    const std::uint64_t count = std::exchange(pattern.count, 0);
-    pattern.site = sites.at(pattern.site);
-    const std::size_t before = known.trace().global_patterns.size();
-    const std::uint32_t number = known.add_global(pattern).value();
-    if (known.trace().global_patterns.size() > before) {
-      RecordLine line(lines, "global_pattern", process_);
-      line.number("kernel", kernel.number).number("global_pattern", before).number("site", pattern.site);
-      define_lanes(line, pattern);
+  std::array<std::map<std::uint32_t, Counted>, sector_memory_count> sector_patterns;
+  for (const SectorMemory memory : {SectorMemory::global, SectorMemory::remote}) {
+    const SectorMembers& members = sector_members[std::size_t(memory)];
+    const std::string name = std::string(members.name) + "_pattern";
+    const auto& list = known.trace().*members.patterns;
+    for (Pattern pattern : launches.*members.patterns) {
+      const std::uint64_t count = std::exchange(pattern.count, 0);
+      pattern.site = sites.at(pattern.site);
+      const std::size_t before = list.size();
+      const std::uint32_t number = known.add_global(pattern, memory).value();
+      if (list.size() > before) {
+        RecordLine line(lines, name.c_str(), process_);
+        line.number("kernel", kernel.number).number(name.c_str(), before).number("site", pattern.site);
+        define_lanes(line, pattern);
+      }
+      auto& counted = sector_patterns[std::size_t(memory)];
+      counted.try_emplace(number, Counted{.first = pattern.first}).first->second.count += count;
     }
-    global_patterns.try_emplace(number, Counted{.first = pattern.first}).first->second.count += count;
   }
   std::string launch;
   {
@@ -289,11 +311,15 @@ std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view 
           rows.push_back(row(number, value, first.launch, first.block, first.warp, first.number));
         }
       }
-      if (is_needed || !rows.empty()) line.list(name, rows, [](const std::string& text) { return text; });
+      if (is_needed || !rows.empty()) line.list(name, rows, std::identity());
     };
     const auto count = [](const Counted& counted) { return counted.count; };
     put("patterns", patterns, true, count);
-    if (launches.watches_global) put("global_patterns", global_patterns, true, count);
+    for (const SectorMemory memory : {SectorMemory::global, SectorMemory::remote}) {
+      const auto name = std::string(sector_members[std::size_t(memory)].name) + "_patterns";
+      const bool is_needed = memory == SectorMemory::global && launches.watches_global;
+      put(name.c_str(), sector_patterns[std::size_t(memory)], is_needed, count);
+    }
     if (launches.merged) {
       put("merged", patterns, false,
           [](const Counted& counted) { return std::int64_t(counted.merged - counted.count); });
@@ -307,7 +333,9 @@ std::string TraceWriter::lines_of(const KernelTrace& launches, std::string_view 
     kernel.last = std::move(launch);
   }
   // Too many to remember: the kernel gets a new number the next time, and everything is defined again.
-  if (known.trace().patterns.size() + known.trace().global_patterns.size() > max_patterns_) kernels_.erase(key);
+  if (known.trace().patterns.size() + known.trace().global_patterns.size() + known.trace().remote_patterns.size() >
+      max_patterns_)
+    kernels_.erase(key);
   return lines;
 }
 

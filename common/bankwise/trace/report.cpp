@@ -151,21 +151,21 @@ void set_merged(Report& report) {
   }
 }
 
-/// The lines of global memory. Several sites may be one line.
-void add_global(const KernelTrace& trace, unsigned warps, Report& report) {
+/// The lines of a memory whose accesses cost sectors. Several sites may be one line.
+void add_sectors(const KernelTrace& trace, SectorMemory memory, unsigned warps, const banks::Architecture& architecture,
+                 std::vector<GlobalLineReport>& lines, banks::SectorTally& sum) {
+  const SectorMembers& members = sector_members[std::size_t(memory)];
   std::map<LineKey, std::size_t> numbers;
   const auto line_of = [&](const auto& accesses) -> GlobalLineReport& {
     const Site& site = trace.sites[accesses.site];
     const LineKey key{site.file, site.line, site.column, site.pc, "", accesses.operation, accesses.width};
-    const auto [number, is_new] = numbers.try_emplace(key, report.global_lines.size());
-    if (is_new) {
-      report.global_lines.push_back({.site = site, .operation = accesses.operation, .width = accesses.width});
-    }
-    return report.global_lines[number->second];
+    const auto [number, is_new] = numbers.try_emplace(key, lines.size());
+    if (is_new) lines.push_back({.site = site, .operation = accesses.operation, .width = accesses.width});
+    return lines[number->second];
   };
-  for (const Pattern& pattern : trace.global_patterns) {
+  for (const Pattern& pattern : trace.*members.patterns) {
     GlobalLineReport& line = line_of(pattern);
-    for_each_global_warp(pattern, trace.warp, warps, *report.architecture, [&](const GlobalWarpAccess& access) {
+    for_each_global_warp(pattern, trace.warp, warps, architecture, [&](const GlobalWarpAccess& access) {
       line.costs.add(access.access.mask, access.cost ? &*access.cost : nullptr, pattern.count);
       if (!access.cost) return;
       if (line.typical && line.typical->cost.sectors * line.typical->count >= access.cost->sectors * pattern.count) {
@@ -178,46 +178,63 @@ void add_global(const KernelTrace& trace, unsigned warps, Report& report) {
                       access.access.mask,  {lanes.begin(), lanes.begin() + std::bit_width(access.access.mask)}};
     });
   }
-  for (const GlobalExcess& excess : trace.global_excess) {
-    if (excess.architecture == report.architecture->name) line_of(excess).costs.add(excess.tally);
+  for (const GlobalExcess& excess : trace.*members.excess) {
+    if (excess.architecture == architecture.name) line_of(excess).costs.add(excess.tally);
   }
-  for (const GlobalLineReport& line : report.global_lines) report.global.add(line.costs);
+  for (const GlobalLineReport& line : lines) sum.add(line.costs);
+}
+
+/// The shared memory of other blocks. Where its sectors are not known, its accesses count among those without a cost.
+void add_remote(const KernelTrace& trace, unsigned warps, Report& report) {
+  add_sectors(trace, SectorMemory::remote, warps, *report.architecture, report.remote_lines, report.remote);
+  if (const banks::SectorTally& tally = report.remote; tally.unknown > 0) {
+    report.all.accesses += tally.unknown;
+    report.all.without_lanes += tally.unknown;
+    report.all.unknown += tally.unknown;
+    report.without_cost[std::string(remote_memory)] += tally.unknown;
+    report.unknown.push_back(
+        fmt::format("accesses to the {} have no known cost on {}", remote_memory, report.architecture->name));
+  }
+}
+
+void add_engines(const KernelTrace& trace, Report& report) {
+  std::map<std::tuple<std::string_view, unsigned, std::optional<std::uint64_t>, banks::Engine, std::uint32_t>,
+           std::size_t>
+      numbers;
+  std::set<banks::Engine> unknown;
+  for (const EngineAccesses& accesses : trace.engines) {
+    const Site& site = trace.sites[accesses.site];
+    const banks::EngineWork& work = accesses.work;
+    const auto [number, is_new] =
+        numbers.try_emplace({site.file, site.line, site.pc, work.engine, work.row_bytes}, report.engine_lines.size());
+    if (is_new) report.engine_lines.push_back({.site = site, .engine = work.engine, .row_bytes = work.row_bytes});
+    EngineLineReport& line = report.engine_lines[number->second];
+    banks::Tally tally{.accesses = accesses.count, .without_lanes = accesses.count};
+    if (const auto cost = banks::cost(*report.architecture, work)) {
+      tally.passes = cost->passes * accesses.count;
+      tally.conflicts = cost->conflicts * accesses.count;
+      tally.ideal = tally.passes - tally.conflicts;
+      line.cycles += cost->cycles * double(accesses.count);
+    } else {
+      tally.unknown = accesses.count;
+      unknown.insert(work.engine);
+      report.without_cost[std::string(to_string(work.engine))] += accesses.count;
+    }
+    line.bytes += work.bytes * accesses.count;
+    line.costs.add(tally);
+    report.engines.add(tally);
+  }
+  for (const banks::Engine engine : unknown)
+    report.unknown.push_back(fmt::format("{} has no known cost on {}", to_string(engine), report.architecture->name));
+  report.all.add(report.engines);
+}
+
+/// Why a pattern has no cost, in a word.
+std::string cause_of(const Pattern& pattern) {
+  return fmt::format("{}{}", to_string(pattern.operation), pattern.is_loop ? " in a loop" : "");
 }
 
 }  // namespace
-
-std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
-  std::vector<std::string> sentences;
-  if (!trace.watches_shared) sentences.push_back(fmt::format("shared memory of {} was not watched", trace.kernel));
-  std::uint64_t costed = 0;
-  for (const Excess& excess : trace.excess) costed += excess.architecture == architecture.name ? excess.accesses : 0;
-  if (costed < trace.excess_accesses) {
-    sentences.push_back(fmt::format("{} accesses of {} did not fit into the trace, and have no cost on {}",
-                                    trace.excess_accesses - costed, trace.kernel, architecture.name));
-  }
-  if (trace.left_out > 0) {
-    sentences.push_back(
-        fmt::format("{} accesses of {} were left out: the numbers are lower bounds", trace.left_out, trace.kernel));
-  }
-  return sentences;
-}
-
-std::vector<std::string> global_incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
-  std::vector<std::string> sentences;
-  std::uint64_t global = 0;
-  for (const GlobalExcess& excess : trace.global_excess)
-    global += excess.architecture == architecture.name ? excess.accesses : 0;
-  if (global < trace.global_excess_accesses) {
-    sentences.push_back(
-        fmt::format("{} accesses to global memory of {} did not fit into the trace, and have no cost on {}",
-                    trace.global_excess_accesses - global, trace.kernel, architecture.name));
-  }
-  if (trace.global_left_out > 0) {
-    sentences.push_back(fmt::format("{} accesses to global memory of {} were left out: the sectors are lower bounds",
-                                    trace.global_left_out, trace.kernel));
-  }
-  return sentences;
-}
 
 LevelReport Report::level(std::uint32_t number) const {
   const auto known = std::ranges::lower_bound(levels, number, {}, &LevelReport::level);
@@ -234,6 +251,7 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
                 .warp = trace.warp / warps,
                 .blocks = trace.blocks,
                 .level_count = trace.levels,
+                .without_cost = trace.left_out,
                 .incomplete = incompleteness(trace, architecture),
                 .global_incomplete = global_incompleteness(trace, architecture)};
   LineSums lines(trace, report.lines);
@@ -250,18 +268,28 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
       banks::Tally tally;
       access.add_to(tally, pattern.count);
       add_to_sums(report, levels[pattern.level], pattern.operation, tally);
+      if (tally.unknown > 0) report.without_cost[cause_of(pattern)] += tally.unknown;
       lines.add(pattern, access, warps);
     });
   }
   for (const Excess& excess : trace.excess) {
     if (excess.architecture != architecture.name) continue;
-    if (excess.tally.unknown > 0) add_reason(excess.why_unknown);
+    if (excess.tally.unknown > 0) {
+      add_reason(excess.why_unknown);
+      report.without_cost[std::string(to_string(excess.operation))] += excess.tally.unknown;
+    }
     add_to_sums(report, levels[excess.level], excess.operation, excess.tally);
     LineReport& line = report.lines[lines.number_of({excess.site, excess.array, excess.operation, excess.width})];
     line.costs.add(excess.tally);
     line.mixed += excess.mixed;
   }
-  add_global(trace, warps, report);
+  add_sectors(trace, SectorMemory::global, warps, architecture, report.global_lines, report.global);
+  add_remote(trace, warps, report);
+  add_engines(trace, report);
+  const std::uint64_t lost_remote = excess_without_cost(trace, SectorMemory::remote, architecture);
+  if (lost_remote > 0) report.without_cost[std::string(remote_memory)] += lost_remote;
+  report.accesses = report.all.accesses + report.remote.accesses - report.remote.unknown + total(trace.left_out) +
+                    excess_without_cost(trace, architecture) + lost_remote;
   for (const DiagnosisRecord& diagnosis : trace.diagnoses) {
     report.diagnoses.push_back(placed_sentence_of(diagnosis, trace));
   }

@@ -61,18 +61,35 @@ struct GlobalLineReport {
   std::optional<GlobalAccess> typical;  ///< which moves the most, all occurrences together; excess is not considered
 };
 
+/// The instructions of one engine in one source line, whose boxes have rows of one length.
+struct EngineLineReport {
+  Site site;
+  banks::Engine engine = banks::Engine::wgmma;
+  std::uint32_t row_bytes = 0;  ///< as in EngineWork
+  std::uint64_t bytes = 0;      ///< of all instructions
+  banks::Tally costs;           ///< without lanes
+  double cycles = 0;            ///< of the engine, for the instructions with a known cost
+  std::uint64_t rows() const { return row_bytes == 0 ? 0 : bytes / row_bytes; }
+};
+
 /// A kernel's trace on an architecture.
 struct Report {
   const banks::Architecture* architecture = nullptr;
   std::string kernel;
   unsigned warp = 32;
-  std::uint64_t blocks = 0;                          ///< traced blocks
-  std::uint32_t level_count = 0;                     ///< the most levels of a block
-  std::vector<LevelReport> levels;                   ///< those with accesses, in order
-  std::vector<LineReport> lines;                     ///< in the order of the trace's patterns
-  std::vector<GlobalLineReport> global_lines;        ///< in the order of the trace's patterns
-  banks::SectorTally global;                         ///< all of them
-  banks::Tally loads, stores, atomics, all;          ///< copies (cp.async) are only in the last
+  std::uint64_t blocks = 0;                    ///< traced blocks
+  std::uint32_t level_count = 0;               ///< the most levels of a block
+  std::vector<LevelReport> levels;             ///< those with accesses, in order
+  std::vector<LineReport> lines;               ///< in the order of the trace's patterns
+  std::vector<GlobalLineReport> global_lines;  ///< in the order of the trace's patterns
+  banks::SectorTally global;                   ///< all of them
+  std::vector<GlobalLineReport> remote_lines;  ///< the same for the shared memory of other blocks
+  banks::SectorTally remote;
+  std::vector<EngineLineReport> engine_lines;  ///< in the order of the trace
+  banks::Tally engines;                        ///< all of them; they belong to no level
+  banks::Tally loads, stores, atomics, all;    ///< copies (cp.async) and engines are only in the last
+  std::uint64_t accesses = 0;  ///< to shared memory, whether they have a cost or not: those of `all` and more
+  LeftOut without_cost;        ///< those of them that have none, by cause; some of them are in `all`
   std::uint64_t executed_lanes = 0, executions = 0;  ///< over all basic blocks and warps, if the producer knows them
   std::vector<Report> merged;                        ///< one, of the second trace, if the trace has one
   std::vector<std::string> unknown;                  ///< why accesses have no cost: one sentence per reason
@@ -84,6 +101,15 @@ struct Report {
   /// A level, whether it has accesses or not.
   LevelReport level(std::uint32_t number) const;
 };
+
+/// Accesses that did not fit into the trace, and have no cost on an architecture: to the block's own shared memory, or
+/// to one of the others.
+std::uint64_t excess_without_cost(const KernelTrace& trace, const banks::Architecture& architecture);
+std::uint64_t excess_without_cost(const KernelTrace& trace, SectorMemory memory,
+                                  const banks::Architecture& architecture);
+
+/// "cp.async 600, TMA 400", the most first. At most six.
+std::string to_text(const LeftOut& causes);
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture);

@@ -83,6 +83,12 @@ std::optional<unsigned> max_passes_of_swap(const Architecture& architecture, con
 
 }  // namespace
 
+std::uint64_t total(const LeftOut& left_out) {
+  std::uint64_t sum = 0;
+  for (const auto& [cause, count] : left_out) sum += count;
+  return sum;
+}
+
 void KernelTime::add(const KernelTime& other) {
   if (launches == 0) {
     *this = other;
@@ -155,6 +161,9 @@ KernelTrace merged(const KernelTrace& kernel) {
   second.global_patterns.clear();  // are the same in both
   second.global_excess.clear();
   second.global_excess_accesses = second.global_left_out = 0;
+  second.remote_patterns.clear();
+  second.remote_excess.clear();
+  second.remote_excess_accesses = 0;
   return second;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include <bankwise/banks/access.hpp>
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/engines.hpp>
 #include <bankwise/banks/sectors.hpp>
 #include <bankwise/trace/fault.hpp>
 
@@ -100,7 +102,8 @@ struct Excess {
   std::string why_unknown;  ///< one sentence, if the tally has accesses without a cost
 };
 
-/// Accesses to global memory whose patterns did not fit, with their cost at the time.
+/// Accesses to global memory, or to other blocks' shared memory, whose patterns did not fit, with their cost at the
+/// time.
 struct GlobalExcess {
   std::uint32_t site = 0;
   banks::Operation operation = banks::Operation::load;
@@ -117,6 +120,22 @@ struct LocalAccesses {
   unsigned width = 4;
   std::uint64_t accesses = 0, lanes = 0;
 };
+
+/// Equal instructions of an engine.
+struct EngineAccesses {
+  std::uint32_t site = 0;
+  banks::EngineWork work;
+  std::uint64_t count = 0;  ///< wgmma: of warpgroups
+};
+
+/// Accesses of which nothing else is known, by the reason why they have no cost: "cp.async"; "" if that is not known.
+using LeftOut = std::map<std::string, std::uint64_t>;
+std::uint64_t total(const LeftOut& left_out);
+
+/// Memories whose accesses cost sectors: global memory, and the shared memory of other blocks of a cluster.
+enum class SectorMemory { global, remote };
+inline constexpr int sector_memory_count = 2;
+inline constexpr std::string_view remote_memory = "shared memory of other blocks";
 
 /// What launches took in a run of the program that nobody watched.
 struct KernelTime {
@@ -190,17 +209,35 @@ struct KernelTrace {
   std::uint64_t global_excess_accesses = 0;  ///< as below: `global_excess` has their cost on some architectures
   std::vector<GlobalExcess> global_excess;
   std::uint64_t global_left_out = 0;  ///< accesses of which nothing else is known
+  /// The same for the shared memory of other blocks; addresses count from the start of a block's shared memory.
+  std::vector<Pattern> remote_patterns;
+  std::uint64_t remote_excess_accesses = 0;
+  std::vector<GlobalExcess> remote_excess;
+  std::vector<EngineAccesses> engines;
   std::vector<LocalAccesses> local_accesses;
   /// Different sectors of 32 bytes that a launch reads and writes, added up over the launches: at least.
   std::uint64_t sectors_read = 0, sectors_written = 0;
   std::optional<KernelTime> time;
-  std::uint64_t copied_bytes = 0;     ///< to and from shared memory, by instructions without lanes
-  std::uint64_t left_out = 0;         ///< accesses of which nothing else is known
+  std::uint64_t copied_bytes = 0;     ///< to and from shared memory, by instructions without lanes that have no cost
+  LeftOut left_out;                   ///< from shared memory: this block's, and other blocks'
   std::uint64_t excess_accesses = 0;  ///< that did not fit into patterns: `excess` has their cost on some architectures
   std::vector<Excess> excess;
   std::vector<DiagnosisRecord> diagnoses;  ///< those of all blocks, traced or not
   std::vector<OrderedAccess> order;        ///< only if requested from the producer; never in a file
 };
+
+/// The members of a kernel that belong to one memory; in a file their keys begin with `name`.
+struct SectorMembers {
+  std::string_view name;
+  std::vector<Pattern> KernelTrace::*patterns;
+  std::uint64_t KernelTrace::*excess_accesses;
+  std::vector<GlobalExcess> KernelTrace::*excess;
+};
+
+/// In the order of SectorMemory.
+inline constexpr std::array<SectorMembers, sector_memory_count> sector_members{
+    {{"global", &KernelTrace::global_patterns, &KernelTrace::global_excess_accesses, &KernelTrace::global_excess},
+     {"remote", &KernelTrace::remote_patterns, &KernelTrace::remote_excess_accesses, &KernelTrace::remote_excess}}};
 
 /// The checker that watched a program.
 enum class Maker { other, opencl, emulate, cuda };

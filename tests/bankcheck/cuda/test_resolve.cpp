@@ -50,7 +50,7 @@ TEST_CASE("cuda/resolve/source_line") {
       resolved_from({record_of({pattern(store_pc, Kind::store, 4, 10), pattern(store_pc, Kind::store, 128, 3),
                                 pattern(increment_pc, Kind::atomic, 4, 5)})});
   CHECK(resolved.trace.errors.empty());
-  CHECK(resolved.left_out.empty());
+  CHECK(resolved.trace.kernels.at(0).left_out.empty());
   REQUIRE(resolved.trace.kernels.size() == 1);
   const trace::KernelTrace& kernel = resolved.trace.kernels[0];
   CHECK(kernel.kernel == "more_histogram");
@@ -78,11 +78,7 @@ TEST_CASE("cuda/resolve/access_without_rule") {
   const auto resolved =
       resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
                                 pattern(store_pc, Kind::remote_load, 4, 2)})});
-  CHECK(resolved.trace.kernels.at(0).left_out == 8);
-  REQUIRE(resolved.left_out.size() == 2);
-  CHECK(resolved.left_out[0] ==
-        "the bank model has no cost for 2 accesses to the shared memory of other blocks of more_histogram");
-  CHECK(resolved.left_out[1] == "the bank model has no cost for 6 cp.async copies of more_histogram");
+  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"shared memory of other blocks", 2}, {"cp.async", 6}});
   CHECK(report_of(resolved).incomplete.size() == 1);
   CHECK_THROWS(conflicts(resolved.trace.kernels[0], "sm_90"));
 }
@@ -92,11 +88,7 @@ TEST_CASE("cuda/resolve/copies_without_lanes") {
   record.kernels[0].bulk = {
       {0x10, 3, "tma_load"}, {0x20, 4, "tma_store"}, {0x30, 5, "wgmma"}, {0x40, 6, "bulk_global_to_shared"}};
   const auto resolved = resolved_from({record});
-  CHECK(resolved.trace.kernels.at(0).left_out == 18);
-  CHECK(resolved.left_out ==
-        std::vector<std::string>{"the bank model has no cost for 7 TMA copies of more_histogram",
-                                 "the bank model has no cost for 6 bulk copies of more_histogram",
-                                 "the bank model has no cost for 5 wgmma instructions of more_histogram"});
+  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"TMA", 7}, {"bulk copies", 6}, {"wgmma", 5}});
 }
 
 TEST_CASE("cuda/resolve/excess_is_incomplete") {
@@ -200,7 +192,7 @@ TEST_CASE("cuda/resolve/global_memory") {
   CHECK(trace.sectors_read == 40);
   CHECK(trace.sectors_written == 9);
   CHECK(trace.global_left_out == 3 + 11);
-  CHECK(trace.left_out == 3);  // the TMA copies, which are in both memories
+  CHECK(trace.left_out == trace::LeftOut{{"TMA", 3}});  // in both memories
   REQUIRE(trace.local_accesses.size() == 1);
   CHECK(trace.local_accesses[0].accesses == 3);
   CHECK(trace.local_accesses[0].lanes == 2 * 17 + 3);
@@ -224,14 +216,14 @@ TEST_CASE("cuda/resolve/memory_spaces") {
   record.memory = {false, true};
   const trace::KernelTrace global = resolved_from({record}).trace.kernels.at(0);
   CHECK_FALSE(global.watches_shared);
-  CHECK(global.left_out == 0);
+  CHECK(global.left_out.empty());
   CHECK(global.global_left_out == 3);
   CHECK(global.global_patterns.size() == 1);
   record.memory = {true, false};
   const trace::KernelTrace shared = resolved_from({record}).trace.kernels.at(0);
   CHECK_FALSE(shared.watches_global);
   CHECK(shared.global_left_out == 0);
-  CHECK(shared.left_out == 7);
+  CHECK(trace::total(shared.left_out) == 7);
   // Loads of 32 bytes, of compute capability 10.0, which a trace does not know.
   cuda::RecordedPattern wide = pattern(store_pc, Kind::global_load, 32, 6);
   wide.width = 32;
@@ -253,8 +245,8 @@ TEST_CASE("cuda/resolve/unfinished_record_or_bad_cubin") {
                     [](const auto& sentence) { return sentence.find("no_such.cubin") != std::string::npos; }));
   const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
   CHECK(kernel.sites.at(0).pc == store_pc);  // a load or store needs no opcode
-  CHECK(kernel.left_out == 5);               // which atomic it was is in the machine code
-  CHECK(resolved.left_out.at(0).find("atomics whose opcode is not known") != std::string::npos);
+  // Which atomic it was is in the machine code.
+  CHECK(kernel.left_out == trace::LeftOut{{"atomics of unknown opcode", 5}});
 }
 
 TEST_CASE("cuda/machine_code/lines") {

@@ -75,7 +75,7 @@ trace::Trace incomplete(Maker maker, bool is_clean) {
   trace::Trace trace = trace_of(maker, is_clean);
   trace.kernels[1].shapes[0].threads = {512, 4, 1};
   trace.kernels[0].copied_bytes = 4096;
-  trace.kernels[1].left_out = 3'000'000;
+  trace.kernels[1].left_out = {{"cp.async", 2'000'000}, {"TMA", 1'000'000}};
   trace.errors = {"the program 'k' failed with exit code 5"};
   return trace;
 }

@@ -206,7 +206,7 @@ TEST_CASE("fit/search/unknown_makes_no_claim", "[fit]") {
     trace.excess.push_back({.accesses = 7});
     trace.excess_accesses = 7;
   }
-  SECTION("accesses that were left out") { trace.left_out = 1; }
+  SECTION("accesses that were left out") { trace.left_out = {{"TMA", 1}}; }
   SECTION("no known cost") {
     trace.patterns.push_back(access(banks::Operation::atomic, 8, [](auto lane) { return 8 * lane; }));
     CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().facts.unknown == 1);

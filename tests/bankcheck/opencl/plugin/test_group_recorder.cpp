@@ -217,7 +217,7 @@ TEST_CASE("opencl/plugin/group_recorder/independent_groups") {
   }
   const Launch launch = on(recorder, {"sm_90"});
   CHECK(launch.trace.blocks == 3);
-  CHECK(launch.trace.left_out == 0);
+  CHECK(launch.trace.left_out.empty());
   const auto& tally = launch.tallies[0];
   REQUIRE(tally.lines.size() == 1);
   CHECK(tally.lines[0].costs == banks::Tally{3, 96, 96, 3, 93, 0});
