@@ -15,8 +15,7 @@
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/builder.hpp>
-#include "bankcheck/cuda/cubin/cubin.hpp"
-#include "bankcheck/cuda/record.hpp"
+#include "bankcheck/cuda/resolve_parts.hpp"
 
 namespace bankwise::cuda {
 namespace {
@@ -60,36 +59,14 @@ std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags, const std::opt
       return operation ? std::optional(Meaning{*operation}) : std::nullopt;
     }
     default:
-      // The shared memory of other blocks: the model has no rule. cp.async: its rule does not hold in whole kernels.
+      // cp.async: the model's rule does not hold in whole kernels.
       return std::nullopt;
   }
 }
 
-/// A kernel's code, where its cubin could be read.
-struct Code {
-  const Cubin* cubin = nullptr;
-  std::string function;  ///< mangled
-  std::vector<Cubin::SharedArray> arrays;
-  const banks::Architecture* architecture = nullptr;  ///< that of the GPU that ran it, if the bank model knows it
-
-  std::optional<std::string> opcode_at(std::uint64_t pc) const {
-    return cubin == nullptr ? std::nullopt : cubin->opcode_at(function, pc);
-  }
-};
-
 /// The CUDA Toolkit's own headers, which wrap an instruction in a function.
 bool is_toolkit_header(const std::string& file) {
   return file.find("/include/") != std::string::npos && file.find("cuda") < file.find("/include/");
-}
-
-/// The innermost line that is not the toolkit's.
-trace::Site site_of(const Code& code, std::uint64_t pc) {
-  if (code.cubin != nullptr) {
-    for (const SourceFrame& frame : code.cubin->source_of(code.function, pc)) {
-      if (frame.line > 0 && !is_toolkit_header(frame.file)) return {frame.file, frame.line, 0, "", std::nullopt};
-    }
-  }
-  return {"?", 0, 0, "", pc};
 }
 
 trace::Array array_of(const Code& code, std::uint32_t address) {
@@ -101,68 +78,13 @@ trace::Array array_of(const Code& code, std::uint32_t address) {
   return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
 }
 
-Operation global_operation(Kind kind) {
-  if (kind == Kind::global_atomic) return Operation::atomic;
-  if (kind == Kind::global_copy) return Operation::cp_async;
-  return kind == Kind::global_store || kind == Kind::local_store ? Operation::store : Operation::load;
-}
-
-constexpr unsigned gpu_sector = 32;        // bytes
-constexpr unsigned max_global_width = 16;  // of a trace; from compute capability 10.0, lanes can load 32 bytes
-
-trace::Pattern global_pattern(const RecordedPattern& recorded, std::uint32_t site) {
-  constexpr std::uint64_t base = std::uint64_t{1} << 32;  // more than any distance below
-  std::array<std::uint64_t, 32> addresses{};
-  for (std::size_t lane = 0; lane < recorded.addresses.size(); ++lane) {
-    addresses[lane] = base + std::uint64_t(std::int64_t{std::int32_t(recorded.addresses[lane])});
-  }
-  return {.site = site,
-          .operation = global_operation(recorded.kind),
-          .width = recorded.width,
-          .mask = recorded.mask,
-          .addresses = trace::relative_to_line(recorded.mask, addresses.data()),
-          .count = recorded.count};
-}
-
-/// Sectors and lines as the patch counts them (injection/warp_cost.cuh).
-bool has_sectors_of_gpu(const banks::Architecture& architecture) {
-  const auto& sectors = architecture.sectors.fact;
-  return sectors && sectors->sector_bytes == gpu_sector && sectors->line_bytes == 128 && architecture.warp == 32;
-}
-
-/// Accesses to global memory that the GPU has costed, for one architecture.
-trace::GlobalExcess global_excess_of(const RecordedCost& cost, const banks::Architecture& architecture,
-                                     std::uint32_t site) {
-  trace::GlobalExcess excess{.site = site,
-                             .operation = global_operation(cost.kind),
-                             .width = cost.width,
-                             .architecture = std::string(architecture.name),
-                             .accesses = cost.count};
-  const std::uint64_t bytes = std::uint64_t{cost.lane_passes} * cost.width;
-  excess.tally = {.accesses = cost.count,
-                  .lanes = cost.count * cost.lanes,
-                  .sectors = cost.count * cost.passes,
-                  .ideal = cost.count * ((bytes + gpu_sector - 1) / gpu_sector),
-                  .lines = cost.count * cost.ideal,
-                  .bytes = cost.count * bytes};
-  return excess;
-}
-
 /// The cause in KernelTrace::left_out.
 std::string kind_name(Kind kind) {
   switch (kind) {
     case Kind::async: return "cp.async";
-    case Kind::remote_load:
-    case Kind::remote_store:
-    case Kind::remote_atomic: return std::string(trace::remote_memory);
     case Kind::atomic: return "atomics of unknown opcode";
     default: return "accesses of an unknown kind";
   }
-}
-
-std::string bulk_name(const std::string& kind) {
-  if (kind == "wgmma") return kind;
-  return kind.starts_with("tma_") ? "TMA" : "bulk copies";
 }
 
 /// What the bank model makes of accesses that the GPU has costed.
@@ -215,49 +137,6 @@ trace::Excess excess_of(const RecordedCost& cost, const Meaning& meaning, const 
   return excess;
 }
 
-/// Adds what was seen of global and local memory.
-void add_global(const RecordedKernel& kernel, const Code& code,
-                const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder) {
-  trace::KernelTrace& trace = builder.trace();
-  for (const RecordedPattern& recorded : kernel.patterns) {
-    if (!is_global(recorded.kind)) continue;
-    if (recorded.mask == 0 || recorded.width > max_global_width) {
-      trace.global_left_out += recorded.count;
-    } else {
-      builder.add_global(global_pattern(recorded, builder.site(site_of(code, recorded.pc))));
-    }
-  }
-  for (const RecordedCost& cost : kernel.costs) {
-    if (is_local(cost.kind)) {
-      builder.add(trace::LocalAccesses{.site = builder.site(site_of(code, cost.pc)),
-                                       .operation = global_operation(cost.kind),
-                                       .width = std::min(cost.width, max_global_width),
-                                       .accesses = cost.count,
-                                       .lanes = cost.count * cost.lanes});
-    } else if (is_global(cost.kind) && cost.width > max_global_width) {
-      trace.global_left_out += cost.count;
-    } else if (is_global(cost.kind)) {
-      trace.global_excess_accesses += cost.count;
-      std::set<const banks::Architecture*> costed(architectures.begin(), architectures.end());
-      if (code.architecture != nullptr) costed.insert(code.architecture);
-      const std::uint32_t site = builder.site(site_of(code, cost.pc));
-      for (const banks::Architecture* architecture : costed) {
-        if (has_sectors_of_gpu(*architecture)) builder.add(global_excess_of(cost, *architecture, site));
-      }
-    }
-  }
-  for (const BulkCopies& copies : kernel.bulk) {
-    if (copies.kind == "sectors_read") {
-      trace.sectors_read += copies.count;
-    } else if (copies.kind == "sectors_written") {
-      trace.sectors_written += copies.count;
-    } else if (copies.kind.starts_with("tma_") || copies.kind.find("global") != std::string::npos) {
-      trace.global_left_out += copies.count;
-    }
-  }
-  trace.global_left_out += kernel.global_lost;
-}
-
 /// One process's part of a kernel.
 trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                             const std::vector<const banks::Architecture*>& architectures) {
@@ -272,10 +151,11 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     builder.add(shape);
     trace.blocks += launch.watched_blocks;
   }
-  if (memory.global) add_global(kernel, code, architectures, builder);
+  add_sectors(kernel, code, memory, architectures, builder);
   if (!memory.shared) return builder.take();
+  add_engines(kernel, code, builder);
   for (const RecordedPattern& recorded : kernel.patterns) {
-    if (is_global(recorded.kind)) continue;
+    if (is_global(recorded.kind) || is_remote(recorded.kind)) continue;
     const auto meaning = meaning_of(recorded.kind, recorded.flags, code.opcode_at(recorded.pc));
     if (!meaning || recorded.mask == 0) {
       trace.left_out[kind_name(recorded.kind)] += recorded.count;
@@ -294,7 +174,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     builder.add(pattern);
   }
   for (const RecordedCost& cost : kernel.costs) {
-    if (is_global(cost.kind) || is_local(cost.kind)) continue;
+    if (is_global(cost.kind) || is_remote(cost.kind) || is_local(cost.kind)) continue;
     const auto meaning = meaning_of(cost.kind, cost.flags, code.opcode_at(cost.pc));
     if (!meaning) {
       trace.left_out[kind_name(cost.kind)] += cost.count;
@@ -309,10 +189,6 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
       excess.architecture = architecture->name;
       builder.add(excess);
     }
-  }
-  for (const BulkCopies& copies : kernel.bulk) {
-    if (copies.kind.starts_with("sectors_")) continue;
-    trace.left_out[bulk_name(copies.kind)] += copies.count;
   }
   trace.excess_accesses += kernel.lost;
   return builder.take();
@@ -348,6 +224,15 @@ Code code_of(const ProcessRecord& record, const RecordedKernel& kernel, Cubins& 
 }
 
 }  // namespace
+
+trace::Site site_of(const Code& code, std::uint64_t pc) {
+  if (code.cubin != nullptr) {
+    for (const SourceFrame& frame : code.cubin->source_of(code.function, pc)) {
+      if (frame.line > 0 && !is_toolkit_header(frame.file)) return {frame.file, frame.line, 0, "", std::nullopt};
+    }
+  }
+  return {"?", 0, 0, "", pc};
+}
 
 const banks::Architecture* architecture_of(const Device& device) {
   return banks::find_architecture(fmt::format("sm_{}{}", device.major, device.minor));

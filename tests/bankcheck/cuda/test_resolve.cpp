@@ -76,19 +76,69 @@ TEST_CASE("cuda/resolve/several_processes") {
 
 TEST_CASE("cuda/resolve/access_without_rule") {
   const auto resolved =
-      resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6),
-                                pattern(store_pc, Kind::remote_load, 4, 2)})});
-  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"shared memory of other blocks", 2}, {"cp.async", 6}});
+      resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6)})});
+  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"cp.async", 6}});
   CHECK(report_of(resolved).incomplete.size() == 1);
   CHECK_THROWS(conflicts(resolved.trace.kernels[0], "sm_90"));
 }
 
-TEST_CASE("cuda/resolve/copies_without_lanes") {
-  cuda::ProcessRecord record = record_of({pattern(store_pc, Kind::store, 4, 1)});
-  record.kernels[0].bulk = {
-      {0x10, 3, "tma_load"}, {0x20, 4, "tma_store"}, {0x30, 5, "wgmma"}, {0x40, 6, "bulk_global_to_shared"}};
+TEST_CASE("cuda/resolve/remote_shared_memory") {
+  cuda::RecordedPattern two_blocks = pattern(store_pc, Kind::remote_store, 4, 6);
+  for (std::size_t lane = 16; lane < 32; ++lane) two_blocks.addresses[lane] ^= 0x1000000;
+  cuda::RecordedPattern wide = pattern(store_pc, Kind::remote_load, 32, 2);
+  wide.width = 32;  // which a trace does not know
+  cuda::ProcessRecord record = record_of({two_blocks, pattern(store_pc, Kind::remote_atomic, 128, 3), wide});
+  record.kernels[0].costs = {{.pc = store_pc,
+                              .kind = Kind::remote_load,
+                              .width = 4,
+                              .lanes = 32,
+                              .ideal = 2,
+                              .passes = 5,
+                              .lane_passes = 8,
+                              .count = 10}};
   const auto resolved = resolved_from({record});
-  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"TMA", 7}, {"bulk copies", 6}, {"wgmma", 5}});
+  const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
+  REQUIRE(kernel.remote_patterns.size() == 2);
+  CHECK(kernel.global_patterns.empty());
+  CHECK(kernel.remote_patterns[0].operation == banks::Operation::store);
+  CHECK(kernel.remote_patterns[0].addresses[31] == 0x1000000 + 1024 + 124);
+  CHECK(kernel.remote_patterns[1].operation == banks::Operation::atomic);
+  CHECK(kernel.remote_excess_accesses == 10);
+  CHECK(kernel.left_out == trace::LeftOut{{"shared memory of other blocks", 2}});
+  CHECK(report_of(resolved).remote.sectors == 6 * 4 + 3 * 32 + 10 * 5);
+}
+
+TEST_CASE("cuda/resolve/engines") {
+  cuda::ProcessRecord record = record_of({});
+  const std::uint32_t tile = 0x90, two_rows = 1;  // rank 2, 2-byte elements; 32 of them
+  record.kernels[0].bulk = {{store_pc, 8, "wgmma", {2048, 256, 0, 0, 0, 0}},
+                            {store_pc, 3, "tma_load", {0, 2, tile, 31U << 24, two_rows, 0}},
+                            {store_pc, 4, "tma_load", {4, 1, tile, 31U << 24, two_rows, 0}},
+                            {store_pc, 2, "tma_store", {0, 0, 0, 0, 0, 0}},
+                            {store_pc, 6, "bulk_global_to_shared", {1040, 16, 2, 0, 0, 0}},
+                            {store_pc, 7, "bulk_shared_to_shared", {64, 0, 1, 0, 0, 0}},
+                            {store_pc, 5, "tcgen05", {0, 0, 0, 0, 0, 0}}};
+  record.memory = {true, true};
+  const auto resolved = resolved_from({record});
+  const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
+  using banks::Engine, banks::EngineWork;
+  std::map<EngineWork, std::uint64_t> counts;
+  for (const trace::EngineAccesses& accesses : kernel.engines) {
+    CHECK(kernel.sites.at(accesses.site).line == 25);
+    counts[accesses.work] += accesses.count;
+  }
+  CHECK(counts == std::map<EngineWork, std::uint64_t>{{{Engine::wgmma, 2304, 0}, 2},  // warpgroups
+                                                      {{Engine::tensor_load, 2 * 2 * 64, 64}, 3},
+                                                      {{Engine::bulk_load, 2 * 1040, 0}, 6},
+                                                      {{Engine::bulk_copy, 64, 0}, 7}});
+  CHECK(kernel.left_out == trace::LeftOut{{"TMA loads", 4}, {"TMA stores", 2}, {"tcgen05", 5}});
+  CHECK(kernel.global_left_out == 3 + 4 + 2);
+  CHECK(kernel.global_excess_accesses == 6);
+  const trace::Report report = report_of(resolved);
+  CHECK(report.global.sectors == 6 * 33);
+  CHECK(report.global.lines == 6 * 9);
+  CHECK(report.global.ideal == 6 * 33);
+  CHECK(report.global.bytes == 6 * 1040);
 }
 
 TEST_CASE("cuda/resolve/excess_is_incomplete") {
@@ -134,7 +184,7 @@ TEST_CASE("cuda/resolve/excess_costed_on_gpu") {
     CHECK(report.atomics.passes == 100 * 2);  // ATOMS.POPC.INC serves the lanes of one word together
     CHECK(report.lines.at(0).site.line == 25);
     REQUIRE(report.incomplete.size() == 1);  // the copies
-    CHECK(report.incomplete[0].starts_with("5 accesses of more_histogram were left out"));
+    CHECK(report.incomplete[0].starts_with("5 accesses of more_histogram have no cost"));
   }
   CHECK(kernel.excess_accesses == 110);
   CHECK(incompleteness(kernel, *asked[2]).at(0).starts_with("110 accesses of more_histogram did not fit"));
@@ -192,7 +242,7 @@ TEST_CASE("cuda/resolve/global_memory") {
   CHECK(trace.sectors_read == 40);
   CHECK(trace.sectors_written == 9);
   CHECK(trace.global_left_out == 3 + 11);
-  CHECK(trace.left_out == trace::LeftOut{{"TMA", 3}});  // in both memories
+  CHECK(trace.left_out == trace::LeftOut{{"TMA loads", 3}});  // in both memories
   REQUIRE(trace.local_accesses.size() == 1);
   CHECK(trace.local_accesses[0].accesses == 3);
   CHECK(trace.local_accesses[0].lanes == 2 * 17 + 3);

@@ -1,0 +1,131 @@
+#include "bankcheck/cuda/engines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+
+#include "bankcheck/cuda/resolve_parts.hpp"
+
+namespace bankwise::cuda {
+namespace {
+
+using banks::Engine;
+using banks::EngineWork;
+using banks::Operation;
+
+/// How the record calls an instruction, and what it is.
+struct EngineKind {
+  std::string_view name;
+  Engine engine;
+  std::string_view cause;
+  std::optional<Operation> global;  ///< what it does in global memory
+};
+constexpr EngineKind engine_kinds[]{
+    {"bulk_global_to_shared", Engine::bulk_load, "bulk copies", Operation::load},
+    {"bulk_shared_to_global", Engine::bulk_store, "bulk copies", Operation::store},
+    {"bulk_reduce_shared_to_global", Engine::bulk_reduce, "bulk copies", Operation::atomic},
+    {"bulk_shared_to_shared", Engine::bulk_copy, "bulk copies", std::nullopt},
+    {"bulk_reduce_shared_to_shared", Engine::bulk_reduce, "bulk copies", std::nullopt},
+    {"bulk_fill_shared", Engine::bulk_fill, "st.bulk", std::nullopt},
+    {"tma_load", Engine::tensor_load, "TMA loads", Operation::load},
+    {"tma_store", Engine::tensor_store, "TMA stores", Operation::store},
+    {"wgmma", Engine::wgmma, "wgmma", std::nullopt},
+};
+
+const EngineKind* kind_of(const BulkCopies& copies) {
+  const auto* const kind = std::ranges::find(engine_kinds, copies.kind, &EngineKind::name);
+  return kind == std::end(engine_kinds) ? nullptr : kind;
+}
+
+// --- Tensor maps of compute capability 9.0 --------------------------------------------------------------------------
+//
+// NVIDIA does not document their 128 bytes. The fields are those that ptxas 13.0 writes for tensormap.replace, whose
+// modifiers name them; a test compares them with maps of cuTensorMapEncodeTiled() and cuTensorMapEncodeIm2col().
+
+/// `width` bits of a word.
+constexpr std::uint32_t bits(std::uint32_t word, unsigned bit, unsigned width) {
+  return word >> bit & ((1U << width) - 1);
+}
+
+/// Bytes of an element, by its type.
+constexpr std::array<unsigned, 11> element_bytes{1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2};
+
+constexpr std::uint32_t load_tiled = 0, load_im2col = 1;  // Sanitizer_LoadMode
+
+/// Bytes that a load writes, and those of a row of its box.
+struct Box {
+  std::uint64_t bytes = 0;
+  std::uint32_t row_bytes = 0;
+};
+
+/// `words`: 2, 13, 14 and 15 of the map.
+std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
+  const std::uint32_t rank = bits(words[0], 4, 3) + 1, type = bits(words[0], 7, 4);
+  if (rank > 5 || type >= element_bytes.size() || mode != load_tiled) return std::nullopt;
+  Box box{.row_bytes = (bits(words[1], 24, 8) + 1) * element_bytes[type]};
+  box.bytes = box.row_bytes;
+  for (unsigned dimension = 1; dimension < rank; ++dimension) {
+    box.bytes *= bits(words[2], 8 * (dimension - 1), 8) + 1;
+  }
+  // The hardware moves whole multiples of 16 bytes into 228 KiB of shared memory at most.
+  if (box.row_bytes % 16 != 0 || box.bytes > 228 << 10) return std::nullopt;
+  return box;
+}
+
+}  // namespace
+
+std::optional<EngineWork> work_of(const BulkCopies& copies) {
+  const EngineKind* const kind = kind_of(copies);
+  const auto& words = copies.words;
+  if (kind == nullptr || words.size() < 6 || kind->engine == Engine::tensor_store) return std::nullopt;
+  EngineWork work{.engine = kind->engine, .bytes = words[0]};
+  if (kind->engine == Engine::wgmma) {
+    work.bytes += words[1];
+  } else if (kind->engine == Engine::tensor_load) {
+    const auto box = box_of(words[0], &words[2]);
+    if (!box) return std::nullopt;
+    work.bytes = box->bytes * words[1];
+    work.row_bytes = box->row_bytes;
+  } else {
+    work.bytes *= words[2];
+  }
+  return work;
+}
+
+bool is_global(const BulkCopies& copies) {
+  const EngineKind* const kind = kind_of(copies);
+  return kind != nullptr && kind->global;
+}
+
+std::optional<BulkSectors> sectors_of(const BulkCopies& copies) {
+  const EngineKind* const kind = kind_of(copies);
+  if (kind == nullptr || !kind->global || copies.words.size() < 3 || copies.kind.starts_with("tma")) {
+    return std::nullopt;
+  }
+  const std::uint64_t bytes = copies.words[0], offset = copies.words[1];
+  const auto blocks = [&](std::uint64_t size) { return bytes == 0 ? 0 : (offset % size + bytes + size - 1) / size; };
+  const banks::SectorCost cost{unsigned(blocks(32)), unsigned((bytes + 31) / 32), unsigned(blocks(128)),
+                               unsigned(bytes)};
+  BulkSectors sectors{.operation = *kind->global};
+  sectors.tally.add(1, &cost, copies.count);
+  return sectors;
+}
+
+void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder) {
+  for (const BulkCopies& copies : kernel.bulk) {
+    if (copies.kind.starts_with("sectors_")) continue;
+    if (const auto work = work_of(copies)) {
+      constexpr std::uint64_t warps = 4;  // of a warpgroup, each of which is recorded
+      builder.add(trace::EngineAccesses{
+          .site = builder.site(site_of(code, copies.pc)),
+          .work = *work,
+          .count = work->engine == Engine::wgmma ? (copies.count + warps - 1) / warps : copies.count});
+    } else {
+      const EngineKind* const kind = kind_of(copies);
+      builder.trace().left_out[kind == nullptr ? copies.kind : std::string(kind->cause)] += copies.count;
+    }
+  }
+}
+
+}  // namespace bankwise::cuda

@@ -1,0 +1,39 @@
+// The parts of resolve(): what the record of a kernel adds to its trace, by memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/trace/builder.hpp>
+#include "bankcheck/cuda/cubin/cubin.hpp"
+#include "bankcheck/cuda/record.hpp"
+
+namespace bankwise::cuda {
+
+/// A kernel's code, where its cubin could be read.
+struct Code {
+  const Cubin* cubin = nullptr;
+  std::string function;  ///< mangled
+  std::vector<Cubin::SharedArray> arrays;
+  const banks::Architecture* architecture = nullptr;  ///< that of the GPU that ran it, if the bank model knows it
+
+  std::optional<std::string> opcode_at(std::uint64_t pc) const {
+    return cubin == nullptr ? std::nullopt : cubin->opcode_at(function, pc);
+  }
+};
+
+/// Where an instruction comes from: the innermost line that is not in a header of the CUDA Toolkit.
+trace::Site site_of(const Code& code, std::uint64_t pc);
+
+/// Adds what costs sectors: accesses to the memories that `memory` names (other blocks' shared memory is shared memory),
+/// and copies between them; and accesses to local memory.
+void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
+                 const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder);
+
+/// Adds what accesses shared memory without addresses of lanes.
+void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder);
+
+}  // namespace bankwise::cuda
