@@ -112,6 +112,18 @@ std::optional<BulkSectors> sectors_of(const BulkCopies& copies) {
   return sectors;
 }
 
+std::uint64_t unseen_tensor_stores(const RecordedKernel& kernel, const Code& code) {
+  if (std::ranges::find(kernel.bulk, "tma_store", &BulkCopies::kind) != kernel.bulk.end()) return 0;
+  constexpr std::uint64_t instruction_bytes = 16, max_bytes = 16 << 20;  // of a kernel
+  const std::uint64_t end = code.cubin == nullptr ? 0 : std::min(kernel.bytes, max_bytes);
+  std::uint64_t stores = 0;
+  for (std::uint64_t pc = 0; pc < end; pc += instruction_bytes) {
+    const auto opcode = code.opcode_at(pc);
+    stores += opcode == "UTMASTG" || opcode == "UTMAREDG" ? 1 : 0;
+  }
+  return stores;
+}
+
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder) {
   for (const BulkCopies& copies : kernel.bulk) {
     if (copies.kind.starts_with("sectors_")) continue;
@@ -126,6 +138,8 @@ void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder&
       builder.trace().left_out[kind == nullptr ? copies.kind : std::string(kind->cause)] += copies.count;
     }
   }
+  const std::uint64_t unseen = unseen_tensor_stores(kernel, code);
+  if (unseen > 0) builder.trace().left_out["TMA stores in the code"] += unseen;
 }
 
 }  // namespace bankwise::cuda

@@ -33,6 +33,10 @@ trace::Site site_of(const Code& code, std::uint64_t pc);
 void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                  const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder);
 
+/// TMA stores and reductions in the code of a kernel of whose executions the record has none, since NVIDIA's Sanitizer
+/// library (of CUDA 13) does not call back for them: how often they ran is not known.
+std::uint64_t unseen_tensor_stores(const RecordedKernel& kernel, const Code& code);
+
 /// Adds what accesses shared memory without addresses of lanes.
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder);
 

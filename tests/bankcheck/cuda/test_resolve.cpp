@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <fstream>
+#include <map>
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/cuda/record.hpp"
 #include "bankcheck/driver/reporting.hpp"
+#include "tests/bankcheck/cuda/cubin/made_cubin.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/scratch_directory.hpp"
 
 using namespace bankwise;
 using cuda::Kind;
@@ -19,9 +23,9 @@ const std::string histogram = "_Z14more_histogramPKjPj";
 constexpr std::uint64_t store_pc = 0x1e0, increment_pc = 0x350;  // histogram.cuh:25 and :31, says nvdisasm
 
 cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride, std::uint64_t count) {
-  cuda::RecordedPattern made{.pc = pc, .kind = kind, .width = 4, .mask = 0xffffffff, .count = count};
-  for (std::uint32_t lane = 0; lane < 32; ++lane) made.addresses.push_back(1024 + stride * lane);
-  return made;
+  cuda::RecordedPattern pattern{.pc = pc, .kind = kind, .width = 4, .mask = 0xffffffff, .count = count};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) pattern.addresses.push_back(1024 + stride * lane);
+  return pattern;
 }
 
 const std::vector<const banks::Architecture*> hopper{banks::find_architecture("sm_90")};
@@ -139,6 +143,28 @@ TEST_CASE("cuda/resolve/engines") {
   CHECK(report.global.lines == 6 * 9);
   CHECK(report.global.ideal == 6 * 33);
   CHECK(report.global.bytes == 6 * 1040);
+}
+
+TEST_CASE("cuda/resolve/tensor_stores_nobody_sees") {
+  using namespace made;
+  const std::string code = u64(0x18040073B5) + u64(0x3E40008008000) +  // UTMASTG.2D
+                           u64(0x06040073B6) + u64(0x3D8000B800000) +  // UTMAREDG.1D.XOR
+                           std::string(32, '\0');
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "made.cubin";
+  std::ofstream(path, std::ios::binary) << elf({{".text.k", code}}, symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 64),
+                                               '\0' + made::text("k"));
+  cuda::ProcessRecord record = record_of({});
+  record.modules[0].cubin = path;
+  record.kernels[0].name = "k";
+  record.kernels[0].bytes = ~std::uint64_t{0};  // which is not believed
+  record.memory = {true, true};
+  const trace::KernelTrace kernel = resolved_from({record}).trace.kernels.at(0);
+  CHECK(kernel.left_out == trace::LeftOut{{"TMA stores in the code", 2}});
+  CHECK(kernel.global_left_out == 2);
+  // A library that sees them.
+  record.kernels[0].bulk = {{0, 5, "tma_store", {}}};
+  CHECK(resolved_from({record}).trace.kernels.at(0).left_out == trace::LeftOut{{"TMA stores", 5}});
 }
 
 TEST_CASE("cuda/resolve/excess_is_incomplete") {

@@ -76,6 +76,10 @@ TEST_CASE("cuda/cubin/opcode/by_architecture") {
   const InstructionBits load{0x0000002804007984, 0x001FE20008000C00};
   CHECK(shared_opcode(90, load) == "LDS.128");
   for (const unsigned sm : {0U, 70U, 72U, 122U, 200U}) CHECK(!shared_opcode(sm, load));
+  const InstructionBits tensor_store{0x00000018040073B5, 0x0003E40008008000};  // UTMASTG.2D
+  CHECK(shared_opcode(90, tensor_store) == "UTMASTG");
+  CHECK(shared_opcode(120, {0x00000006040073B6, 0x0003D8000B800000}) == "UTMAREDG");  // .1D.XOR
+  CHECK(!shared_opcode(89, tensor_store));
   for (const Row& row : rows()) {
     if (row.sm != 80 || row.opcode != "ATOMS.POPC.INC.32") continue;
     CHECK(shared_opcode(80, row.bits) == "ATOMS.POPC.INC.32");

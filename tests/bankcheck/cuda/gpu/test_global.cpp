@@ -1,35 +1,13 @@
 // Global and local memory, with the numbers that programs/global.cu derives. They are read from the trace.
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
-#include "watched_program.hpp"
+#include "traced_program.hpp"
 
 using namespace bankwise;
 
 namespace {
 
 constexpr unsigned grid_blocks = 3;
-
-struct Traced {
-  Outcome outcome;
-  trace::Trace trace;
-
-  const trace::KernelTrace& kernel(const std::string& name) const {
-    for (const trace::KernelTrace& kernel : trace.kernels) {
-      if (kernel.kernel == name) return kernel;
-    }
-    throw std::runtime_error("no kernel " + name);
-  }
-};
-
-Traced traced(const std::string& command, const std::string& options = "") {
-  const ScratchDirectory scratch;
-  const auto file = scratch.path() / "trace.jsonl";
-  Traced traced{ended(0, watch(command, options + " --trace '" + file.string() + "'")), {}};
-  std::ifstream lines(file);
-  traced.trace = trace::read_json_lines(lines, "trace").trace;
-  return traced;
-}
 
 const Traced& all_kernels() {
   static const Traced kernels = traced(program("global"));
