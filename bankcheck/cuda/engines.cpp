@@ -62,11 +62,21 @@ struct Box {
 /// `words`: 2, 13, 14 and 15 of the map.
 std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
   const std::uint32_t rank = bits(words[0], 4, 3) + 1, type = bits(words[0], 7, 4);
-  if (rank > 5 || type >= element_bytes.size() || mode != load_tiled) return std::nullopt;
+  // The lowest bit of the map tells the mode, too.
+  if (rank > 5 || type >= element_bytes.size() || mode > load_im2col || bits(words[0], 0, 4) != mode) {
+    return std::nullopt;
+  }
+  // Channels of a pixel, or elements of the innermost dimension.
   Box box{.row_bytes = (bits(words[1], 24, 8) + 1) * element_bytes[type]};
   box.bytes = box.row_bytes;
-  for (unsigned dimension = 1; dimension < rank; ++dimension) {
-    box.bytes *= bits(words[2], 8 * (dimension - 1), 8) + 1;
+  if (mode == load_im2col) {
+    box.bytes *= bits(words[3], 0, 10) + 1;  // pixels
+  } else {
+    for (unsigned dimension = 1; dimension < rank; ++dimension) {
+      const std::uint32_t elements = bits(words[2], 8 * (dimension - 1), 8) + 1;
+      const std::uint32_t step = bits(words[1], 3 * dimension, 3) + 1;  // takes every so many of them
+      box.bytes *= (elements + step - 1) / step;
+    }
   }
   // The hardware moves whole multiples of 16 bytes into 228 KiB of shared memory at most.
   if (box.row_bytes % 16 != 0 || box.bytes > 228 << 10) return std::nullopt;
@@ -112,16 +122,19 @@ std::optional<BulkSectors> sectors_of(const BulkCopies& copies) {
   return sectors;
 }
 
-std::uint64_t unseen_tensor_stores(const RecordedKernel& kernel, const Code& code) {
-  if (std::ranges::find(kernel.bulk, "tma_store", &BulkCopies::kind) != kernel.bulk.end()) return 0;
+trace::LeftOut unseen_copies(const RecordedKernel& kernel, const Code& code) {
+  trace::LeftOut unseen;
   constexpr std::uint64_t instruction_bytes = 16, max_bytes = 16 << 20;  // of a kernel
   const std::uint64_t end = code.cubin == nullptr ? 0 : std::min(kernel.bytes, max_bytes);
-  std::uint64_t stores = 0;
   for (std::uint64_t pc = 0; pc < end; pc += instruction_bytes) {
     const auto opcode = code.opcode_at(pc);
-    stores += opcode == "UTMASTG" || opcode == "UTMAREDG" ? 1 : 0;
+    if (!opcode || !opcode->starts_with("UTMA")) continue;
+    const bool loads = *opcode == "UTMALDG";
+    if (loads ? !code.sees_tensor_loads : !code.sees_tensor_stores) {
+      ++unseen[loads ? "TMA loads in the code" : "TMA stores in the code"];
+    }
   }
-  return stores;
+  return unseen;
 }
 
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder) {
@@ -138,8 +151,7 @@ void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder&
       builder.trace().left_out[kind == nullptr ? copies.kind : std::string(kind->cause)] += copies.count;
     }
   }
-  const std::uint64_t unseen = unseen_tensor_stores(kernel, code);
-  if (unseen > 0) builder.trace().left_out["TMA stores in the code"] += unseen;
+  for (const auto& [cause, count] : unseen_copies(kernel, code)) builder.trace().left_out[cause] += count;
 }
 
 }  // namespace bankwise::cuda

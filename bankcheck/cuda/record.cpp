@@ -58,11 +58,12 @@ void take_pattern(Fields& fields, RecordedKernel& kernel) {
   const bool all_bits = is_global(pattern.kind) || is_remote(pattern.kind);
   if (copies) pattern.sources.resize(pattern.addresses.size());
   constexpr unsigned source_bit = 27;
-  constexpr std::uint32_t max_address = (1U << source_bit) - 1;
+  // Addresses of the block's own shared memory have its rank in a cluster of at most 16 blocks, from bit 24 on.
+  constexpr std::uint32_t max_address = (1U << 28) - 1, own_address = (1U << 24) - 1;
   for (std::uint32_t mask = pattern.mask; mask != 0; mask &= mask - 1) {
     const auto lane = std::size_t(std::countr_zero(mask));
     const auto address = std::uint32_t(fields.hex("address", copies || all_bits ? ~std::uint32_t{0} : max_address));
-    pattern.addresses[lane] = all_bits ? address : address & max_address;
+    pattern.addresses[lane] = all_bits ? address : address & own_address;
     if (copies) pattern.sources[lane] = 4 * (address >> source_bit);
   }
   kernel.patterns.push_back(std::move(pattern));

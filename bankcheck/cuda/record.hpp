@@ -59,7 +59,7 @@ struct RecordedPattern {
   std::uint32_t flags = 0;  ///< the callback's; matrices in bits 8 and up
   std::uint32_t mask = 0;   ///< active lanes
   std::uint64_t count = 0;
-  /// For each lane up to the last active one; 0 where a lane is inactive. Global memory: the signed distance from the
+  /// For each lane up to the last active one; 0 where a lane is inactive. Bytes from the start of shared memory. Global memory: the signed distance from the
   /// cache line of the lowest active lane. Other blocks: the high 8 bits are 0 for the block that this lane accesses.
   std::vector<std::uint32_t> addresses;
   /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits

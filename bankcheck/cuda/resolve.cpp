@@ -211,6 +211,13 @@ std::optional<Cubin> read_cubin(const std::filesystem::path& path, std::vector<s
 Code code_of(const ProcessRecord& record, const RecordedKernel& kernel, Cubins& cubins,
              std::vector<std::string>& errors) {
   Code code{.function = kernel.name};
+  for (const auto& [id, other] : record.kernels) {
+    const auto has = [&](std::string_view kind) {
+      return std::ranges::find(other.bulk, kind, &BulkCopies::kind) != other.bulk.end();
+    };
+    code.sees_tensor_loads |= has("tma_load");
+    code.sees_tensor_stores |= has("tma_store");
+  }
   const auto module = record.modules.find(kernel.module);
   if (module == record.modules.end()) return code;
   const auto device = record.devices.find(module->second.device);

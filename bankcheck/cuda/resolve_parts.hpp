@@ -19,6 +19,7 @@ struct Code {
   std::string function;  ///< mangled
   std::vector<Cubin::SharedArray> arrays;
   const banks::Architecture* architecture = nullptr;  ///< that of the GPU that ran it, if the bank model knows it
+  bool sees_tensor_loads = false, sees_tensor_stores = false;  ///< the library of this process has seen some
 
   std::optional<std::string> opcode_at(std::uint64_t pc) const {
     return cubin == nullptr ? std::nullopt : cubin->opcode_at(function, pc);
@@ -33,9 +34,9 @@ trace::Site site_of(const Code& code, std::uint64_t pc);
 void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                  const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder);
 
-/// TMA stores and reductions in the code of a kernel of whose executions the record has none, since NVIDIA's Sanitizer
-/// library (of CUDA 13) does not call back for them: how often they ran is not known.
-std::uint64_t unseen_tensor_stores(const RecordedKernel& kernel, const Code& code);
+/// TMA copies in the code of a kernel for which NVIDIA's Sanitizer library does not call the patch, by cause: how often
+/// they ran is not known. That of CUDA 13.0 sees none of them, that of version 2026.2 sees loads.
+trace::LeftOut unseen_copies(const RecordedKernel& kernel, const Code& code);
 
 /// Adds what accesses shared memory without addresses of lanes.
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder);

@@ -128,7 +128,7 @@ void add_sectors(const RecordedKernel& kernel, const Code& code, support::Memory
       trace.global_left_out += copies.count;
     }
   }
-  trace.global_left_out += kernel.global_lost + unseen_tensor_stores(kernel, code);
+  trace.global_left_out += kernel.global_lost + trace::total(unseen_copies(kernel, code));
 }
 
 }  // namespace bankwise::cuda

@@ -140,7 +140,7 @@ constexpr std::uint16_t lds_codes[]{0x984}, sts_codes[]{0x388, 0x988}, atoms_cod
 constexpr std::uint16_t atoms_swap_codes[]{0x38D}, atoms_cast_codes[]{0x58D}, atoms_count_codes[]{0xF8C};
 constexpr std::uint16_t ldsm_codes[]{0x83B}, stsm_codes[]{0x844}, ldgsts_codes[]{0xFAE, 0xDAE};
 constexpr std::uint16_t stas_codes[]{0xDBD}, redas_codes[]{0xDBE}, ld_codes[]{0x980}, st_codes[]{0x385, 0x985};
-constexpr std::uint16_t utmastg_codes[]{0x3B5}, utmaredg_codes[]{0x3B6};
+constexpr std::uint16_t utmaldg_codes[]{0x3B4, 0x5B4}, utmastg_codes[]{0x3B5}, utmaredg_codes[]{0x3B6};
 constexpr std::uint16_t atom_codes[]{0x38A, 0x98A}, atom_float_codes[]{0x3A2, 0x9A2}, atom_swap_codes[]{0x38B};
 
 constexpr OpcodePattern patterns[]{
@@ -164,6 +164,7 @@ constexpr OpcodePattern patterns[]{
     {"LDGSTS.E", blackwell, last, ldgsts_codes, ldgsts_blackwell},
     {"STAS", hopper, last, stas_codes, stas},
     {"REDAS", hopper, last, redas_codes, redas},
+    {"UTMALDG", hopper, last, utmaldg_codes, {}},
     {"UTMASTG", hopper, last, utmastg_codes, {}},
     {"UTMAREDG", hopper, last, utmaredg_codes, {}},
     // generic accesses, which reach shared memory if their address says so

@@ -145,11 +145,12 @@ TEST_CASE("cuda/resolve/engines") {
   CHECK(report.global.bytes == 6 * 1040);
 }
 
-TEST_CASE("cuda/resolve/tensor_stores_nobody_sees") {
+TEST_CASE("cuda/resolve/tensor_copies_nobody_sees") {
   using namespace made;
   const std::string code = u64(0x18040073B5) + u64(0x3E40008008000) +  // UTMASTG.2D
                            u64(0x06040073B6) + u64(0x3D8000B800000) +  // UTMAREDG.1D.XOR
-                           std::string(32, '\0');
+                           u64(0x08120073B4) + u64(0x1EA000805800E) +  // UTMALDG.4D.IM2COL
+                           std::string(16, '\0');
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "made.cubin";
   std::ofstream(path, std::ios::binary) << elf({{".text.k", code}}, symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 64),
@@ -160,11 +161,15 @@ TEST_CASE("cuda/resolve/tensor_stores_nobody_sees") {
   record.kernels[0].bytes = ~std::uint64_t{0};  // which is not believed
   record.memory = {true, true};
   const trace::KernelTrace kernel = resolved_from({record}).trace.kernels.at(0);
-  CHECK(kernel.left_out == trace::LeftOut{{"TMA stores in the code", 2}});
-  CHECK(kernel.global_left_out == 2);
-  // A library that sees them.
-  record.kernels[0].bulk = {{0, 5, "tma_store", {}}};
-  CHECK(resolved_from({record}).trace.kernels.at(0).left_out == trace::LeftOut{{"TMA stores", 5}});
+  CHECK(kernel.left_out == trace::LeftOut{{"TMA stores in the code", 2}, {"TMA loads in the code", 1}});
+  CHECK(kernel.global_left_out == 3);
+  // A library that sees them, in another kernel.
+  record.kernels[1] = record.kernels[0];
+  record.kernels[1].name = "other";
+  record.kernels[1].bulk = {{0, 5, "tma_store", {}}, {0, 6, "tma_load", {}}};
+  const auto seen = resolved_from({record});
+  CHECK(seen.trace.kernels.at(0).left_out.empty());
+  CHECK(seen.trace.kernels.at(1).left_out == trace::LeftOut{{"TMA stores", 5}, {"TMA loads", 6}});
 }
 
 TEST_CASE("cuda/resolve/excess_is_incomplete") {

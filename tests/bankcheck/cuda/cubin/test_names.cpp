@@ -80,6 +80,8 @@ TEST_CASE("cuda/cubin/opcode/by_architecture") {
   CHECK(shared_opcode(90, tensor_store) == "UTMASTG");
   CHECK(shared_opcode(120, {0x00000006040073B6, 0x0003D8000B800000}) == "UTMAREDG");  // .1D.XOR
   CHECK(!shared_opcode(89, tensor_store));
+  CHECK(shared_opcode(90, {0x00000004120075B4, 0x0001D80008000000}) == "UTMALDG");   // .1D
+  CHECK(shared_opcode(100, {0x00001410160073B4, 0x0021F40008009804}) == "UTMALDG");  // .2D.MULTICAST
   for (const Row& row : rows()) {
     if (row.sm != 80 || row.opcode != "ATOMS.POPC.INC.32") continue;
     CHECK(shared_opcode(80, row.bits) == "ATOMS.POPC.INC.32");
