@@ -50,27 +50,43 @@ std::string used_text(const trace::Report& on, const banks::SectorTally& tally) 
   return report::percent_text(report::used_share(tally, memory ? memory->sector_bytes : 1));
 }
 
+std::string sectors_summary(const trace::Report& on, const banks::SectorTally& all, std::string_view memory,
+                            bool is_part) {
+  const std::string accesses = fmt::format("{} to {}, ", support::plural(all.accesses, "access", "accesses"), memory);
+  if (all.unknown > 0) return accesses + "without a known cost";
+  if (report::extra_sectors(all) > 0) {
+    return accesses + fmt::format("{} % of the {} are used", used_text(on, all),
+                                  is_part ? "bytes moved in what was watched" : "bytes moved");
+  }
+  return accesses + (is_part ? "no extra sector in what was watched" : "no extra sectors");
+}
+
 }  // namespace
 
-std::string global_tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options) {
-  const bool everything = options.detail == Detail::verbose;
-  if (!has_global_accesses(kernel) || (!everything && !kernel.is_uncoalesced())) return "";
+std::string sector_tables(const RunReport& report, const KernelReport& kernel, trace::SectorMemory memory,
+                          const TextOptions& options) {
+  const bool everything = options.detail == Detail::verbose, is_global = memory == trace::SectorMemory::global;
   const auto tables = said_of(kernel, [&](std::size_t a) {
     const trace::Report& on = kernel.reports[a];
-    if (!everything && on.global.sectors == 0) return Texts();  // a note says why nothing is known
-    report::TableOptions table{
-        .columns = options.columns, .at_least = is_global_incomplete(report, kernel, on), .everything = everything};
-    if (const auto& time = kernel.times[a]; time && time->most_share(0, 1)) {
-      for (const trace::GlobalLineReport& line : on.global_lines)
+    const std::vector<trace::GlobalLineReport>& lines = on.sector_lines(memory);
+    const banks::SectorTally& all = on.sectors(memory);
+    if (lines.empty()) return Texts();
+    if (!everything && all.sectors == 0) return Texts();  // a note says why nothing is known
+    const bool is_part = is_global ? is_global_incomplete(report, kernel, on) : is_incomplete(report, kernel, on);
+    report::TableOptions table{.columns = options.columns, .at_least = is_part, .everything = everything};
+    if (const auto& time = kernel.times[a]; is_global && time && time->most_share(0, 1)) {
+      for (const trace::GlobalLineReport& line : lines)
         table.times.push_back(report::percent(time->most_share(0, report::extra_sectors(line.costs))));
     }
-    return Texts{report::global_table(on, shown_global_lines(kernel, a), table)};
+    return Texts{report::global_table(on, memory, shown_sector_lines(kernel, a, memory), table)};
   });
+  const auto is_wasteful = [&](const trace::Report& on) { return is_uncoalesced(on.sectors(memory)); };
+  if (!everything && std::ranges::none_of(kernel.reports, is_wasteful)) return "";
   std::string text;
   for (const Said& table : tables) {
     const std::string names = tables.size() > 1 ? " on " + names_of(kernel, table.architectures) : "";
-    text +=
-        fmt::format("{}  global memory{}\n{}", text.empty() ? "" : "\n", names, support::visible(table.texts.front()));
+    text += fmt::format("{}  {}{}\n{}", text.empty() ? "" : "\n", is_global ? "global memory" : trace::remote_memory,
+                        names, support::visible(table.texts.front()));
   }
   return text;
 }
@@ -80,7 +96,7 @@ std::vector<std::string> global_answer(const RunReport& report, const KernelRepo
     const trace::Report& on = kernel.reports[a];
     if (!is_uncoalesced(on.global)) return Texts();
     const bool is_part = is_global_incomplete(report, kernel, on);
-    const std::size_t worst = report::by_extra_sectors(on).front();
+    const std::size_t worst = report::by_extra_sectors(on.global_lines).front();
     const trace::GlobalLineReport& line = on.global_lines[worst];
     const std::string looks = report::looks_like(on, line);
     const auto lines = std::ranges::count_if(
@@ -107,15 +123,13 @@ std::vector<std::string> global_answer(const RunReport& report, const KernelRepo
 std::string global_summary(const RunReport& report, const KernelReport& kernel) {
   if (!has_global_accesses(kernel)) return "";
   const trace::Report& on = kernel.reports.front();
-  const banks::SectorTally& all = on.global;
-  const bool is_part = is_global_incomplete(report, kernel, on);
-  const std::string accesses = support::plural(all.accesses, "access", "accesses") + " to global memory, ";
-  if (all.unknown > 0) return accesses + "without a known cost";
-  if (report::extra_sectors(all) > 0) {
-    return accesses + fmt::format("{} % of the {} are used", used_text(on, all),
-                                  is_part ? "bytes moved in what was watched" : "bytes moved");
-  }
-  return accesses + (is_part ? "no extra sector in what was watched" : "no extra sectors");
+  return sectors_summary(on, on.global, "global memory", is_global_incomplete(report, kernel, on));
+}
+
+std::string remote_summary(const RunReport& report, const KernelReport& kernel) {
+  const trace::Report& on = kernel.reports.front();
+  if (on.remote_lines.empty()) return "";
+  return sectors_summary(on, on.remote, fmt::format("the {}", trace::remote_memory), is_incomplete(report, kernel, on));
 }
 
 std::vector<std::string> time_sentences(const RunReport& report, const KernelReport& kernel) {

@@ -160,7 +160,10 @@ std::tuple<const trace::Site&, const banks::Operation&, const unsigned&> global_
 
 void sort_by_place(trace::Report& report) {
   std::ranges::sort(report.lines, {}, line_key);
-  std::ranges::sort(report.global_lines, {}, global_line_key);
+  for (auto* lines : {&report.global_lines, &report.remote_lines}) std::ranges::sort(*lines, {}, global_line_key);
+  std::ranges::sort(report.engine_lines, {}, [](const trace::EngineLineReport& line) {
+    return std::tuple(line.site, line.engine, line.row_bytes);
+  });
   std::ranges::sort(report.unknown);
 }
 
@@ -205,9 +208,11 @@ double KernelReport::likely_ns() const {
   return most;
 }
 
-const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted) {
-  const auto same = std::ranges::lower_bound(report.global_lines, global_line_key(wanted), {}, global_line_key);
-  return same == report.global_lines.end() || global_line_key(*same) != global_line_key(wanted) ? nullptr : &*same;
+const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted,
+                                         trace::SectorMemory memory) {
+  const std::vector<trace::GlobalLineReport>& lines = report.sector_lines(memory);
+  const auto same = std::ranges::lower_bound(lines, global_line_key(wanted), {}, global_line_key);
+  return same == lines.end() || global_line_key(*same) != global_line_key(wanted) ? nullptr : &*same;
 }
 
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
@@ -224,6 +229,7 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     kernel.trace.patterns.clear();
     kernel.trace.merged.reset();
     kernel.trace.global_patterns.clear();
+    kernel.trace.remote_patterns.clear();
     const std::uint32_t number = kernel_trace.source;
     const std::string_view text = number == trace::no_source ? "" : std::string_view(trace.sources.at(number));
     const SourceText& source = sources.try_emplace(number, text).first->second;
@@ -240,6 +246,10 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
       auto& global_lines = kernel.global_lines.emplace_back();
       for (const trace::GlobalLineReport& line : report.global_lines) global_lines.push_back(placed_line(line.site));
+      auto& remote_lines = kernel.remote_lines.emplace_back();
+      for (const trace::GlobalLineReport& line : report.remote_lines) remote_lines.push_back(placed_line(line.site));
+      auto& engine_lines = kernel.engine_lines.emplace_back();
+      for (const trace::EngineLineReport& line : report.engine_lines) engine_lines.push_back(placed_line(line.site));
       kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size()), kernel.times.empty()));
     }
     for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {

@@ -63,9 +63,12 @@ struct KernelReport {
   std::vector<std::string> same_sources;              ///< files that contain its source equally well, if several do
   std::vector<std::vector<PlacedLine>> lines;         ///< per architecture, one for each line of the report
   std::vector<std::vector<PlacedLine>> global_lines;  ///< likewise of global memory
+  std::vector<std::vector<PlacedLine>> remote_lines;  ///< likewise of the shared memory of other blocks
+  std::vector<std::vector<PlacedLine>> engine_lines;  ///< likewise of engines
   std::vector<std::optional<MemoryTime>> times;       ///< per architecture
   std::vector<PlacedLine> diagnoses;                  ///< the place of each of the trace's diagnoses
   std::size_t number = 0;                             ///< index into the kernels of the whole trace
+  std::size_t kernels = 1;                            ///< how many kernels it stands for, see grouped()
   std::optional<std::uint64_t> watched_launches;      ///< if what is missing is whole launches
 
   /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
@@ -104,6 +107,16 @@ struct Terms;
 std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder, const std::vector<const banks::GpuModel*>& gpus = {});
+
+/// The name of a kernel with `*` for the sizes of tiles, other numbers and hashes: "nvjet_tst_*_v_bz_TNT".
+std::string name_without_sizes(std::string_view name);
+
+/// The report for readers: kernels of libraries whose names differ in these alone are one, "... (3 kernels)", without
+/// places of its lines. Other kernels, and those with source files or faults, stay as they are.
+RunReport grouped(const RunReport& report);
+
+/// How many kernels these are, with those of groups.
+std::size_t number_of(const std::vector<KernelReport>& kernels);
 
 /// Whether a kernel may have done more than its numbers on an architecture, or on any, show.
 bool is_incomplete(const RunReport& report, const KernelReport& kernel, const trace::Report& on);
@@ -171,15 +184,35 @@ std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>&
 
 /// The lines of a kernel as tables show them.
 std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture);
-std::vector<report::ShownLine> shown_global_lines(const KernelReport& kernel, std::size_t architecture);
+std::vector<report::ShownLine> shown_sector_lines(const KernelReport& kernel, std::size_t architecture,
+                                                  trace::SectorMemory memory);
+std::vector<report::ShownLine> shown_engine_lines(const KernelReport& kernel, std::size_t architecture);
+
+// Engines (wgmma, bulk copies, TMA) and the shared memory of other blocks in the text.
+
+/// "1,024 accesses, 64 of them by wgmma and TMA load".
+std::string accesses_text(const trace::Report& on);
+
+/// "no conflicts"; of a kernel that accesses other blocks' shared memory, "no conflicts in its own shared memory".
+std::string no_conflicts_text(const KernelReport& kernel, bool is_part);
+
+/// "50.0 % are by wgmma, TMA load", of all passes; "" without engines.
+std::string engine_share(const trace::Report& on);
+
+/// What to know of a kernel's engines and of its accesses to other blocks: a sentence each.
+std::vector<std::string> engine_notes(const KernelReport& kernel);
+
+/// "64 accesses to the shared memory of other blocks, no extra sectors"; "" without any.
+std::string remote_summary(const RunReport& report, const KernelReport& kernel);
 
 // Global memory in the text.
 
 /// A line of global memory that costs more than it must.
 bool is_uncoalesced(const banks::SectorTally& tally);
 
-/// Its table, once for the architectures on which it is the same; "" if nothing is worth a row.
-std::string global_tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options);
+/// The table of a memory, once for the architectures on which it is the same; "" if nothing is worth a row.
+std::string sector_tables(const RunReport& report, const KernelReport& kernel, trace::SectorMemory memory,
+                          const TextOptions& options);
 
 /// "12.5 % of the bytes moved are used: k.cu:12 load 4, lanes 4,096 bytes apart (a column)", and what the kernel moves:
 /// "8,192 sectors where 1,024 would do". Empty if the kernel is not uncoalesced on any architecture.
@@ -215,7 +248,8 @@ inline std::tuple<const trace::Site&, const std::string&, const banks::Operation
 }
 void sort_by_place(trace::Report& report);
 /// The same for a line of global memory.
-const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted);
+const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted,
+                                         trace::SectorMemory memory = trace::SectorMemory::global);
 
 /// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
 /// have the same rows, because the accesses are the same.
@@ -226,9 +260,12 @@ const trace::LineReport& line_on(const trace::Report& report, const trace::LineR
 /// Whether the second count, of accesses as a device compiler may merge them, has columns.
 bool has_merged(const std::vector<trace::Report>& reports);
 
-/// Whether any line of the kernel accesses shared memory, or global memory.
+/// Whether any line of the kernel accesses shared memory, with lanes or without, or global memory.
 bool has_accesses(const KernelReport& kernel);
 bool has_global_accesses(const KernelReport& kernel);
+
+/// How many accesses of a kernel have no known cost on an architecture: a sentence each.
+std::vector<std::string> unknown_sentences(const KernelReport& kernel);
 
 /// What to know about a kernel's numbers: a sentence each.
 std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms);

@@ -98,6 +98,40 @@ ordered_json json_of(const trace::Report& report, const trace::GlobalLineReport&
   return object;
 }
 
+/// What has no lanes, and accesses to the shared memory of other blocks.
+void put_engines(ordered_json& object, const KernelReport& kernel, std::size_t number) {
+  const trace::Report& report = kernel.reports[number];
+  object["all_accesses"] = report.accesses;
+  object["without_cost"] = ordered_json::object();
+  for (const auto& [cause, count] : report.without_cost)
+    object["without_cost"][cause.empty() ? "unknown" : cause] = count;
+  object["engine_lines"] = ordered_json::array();
+  for (std::size_t i = 0; i < report.engine_lines.size(); ++i) {
+    const trace::EngineLineReport& line = report.engine_lines[i];
+    const PlacedLine& source = kernel.engine_lines[number][i];
+    object["engine_lines"].push_back({{"file", source.place.file},
+                                      {"line", source.place.line},
+                                      {"is_file", source.is_file},
+                                      {"source", source.text},
+                                      {"engine", to_string(line.engine)},
+                                      {"count", line.costs.accesses},
+                                      {"bytes", line.bytes},
+                                      {"row_bytes", line.row_bytes},
+                                      {"rows", line.rows()},
+                                      {"passes", line.costs.passes},
+                                      {"conflicts", line.costs.conflicts},
+                                      {"unknown", line.costs.unknown},
+                                      {"engine_cycles", line.cycles}});
+  }
+  object["remote"] = nullptr;
+  object["remote_lines"] = ordered_json::array();
+  if (report.remote_lines.empty()) return;
+  object["remote"] = ordered_json::object();
+  put_sectors(object["remote"], report.remote, *report.architecture);
+  for (std::size_t i = 0; i < report.remote_lines.size(); ++i)
+    object["remote_lines"].push_back(json_of(report, report.remote_lines[i], kernel.remote_lines[number][i]));
+}
+
 /// Null where global memory was not watched.
 void put_global(ordered_json& object, const KernelReport& kernel, std::size_t number) {
   const trace::Report& report = kernel.reports[number];
@@ -174,6 +208,7 @@ ordered_json json_of(const RunReport& run, const KernelReport& kernel, std::size
           optional_number(time->most_share(costs.conflicts + costs.more_conflicts, 0));
     }
   }
+  put_engines(object, kernel, number);
   put_global(object, kernel, number);
   put_busy(object, kernel, number, is_incomplete(run, kernel, report) || is_global_incomplete(run, kernel, report));
   object["levels"] = ordered_json::array();

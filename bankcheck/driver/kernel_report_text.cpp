@@ -71,6 +71,14 @@ std::string levels_table(const trace::Report& report, bool at_least, bool everyt
 
 // --- The parts of a kernel's section ---
 
+template <class Line>
+std::vector<report::ShownLine> shown_at(const std::vector<PlacedLine>& places, const std::vector<Line>& lines) {
+  std::vector<report::ShownLine> shown;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    shown.push_back({where(places[i], lines[i].site), places[i].text, places[i].at});
+  return shown;
+}
+
 /// The numbers of the column "conflicts" in red, unless they are 0. The rows end as their head does, whatever is in
 /// them, because the column's right end is fixed.
 std::string with_red_conflicts(const std::string& table) {
@@ -106,8 +114,13 @@ std::string tables(const RunReport& report, const KernelReport& kernel, const Te
             report::percent(time->most_share(line.costs.conflicts + line.costs.more_conflicts, 0)));
     }
     const std::string table =
-        support::visible(report::line_table(on, shown_lines(kernel, group.front()), table_options));
+        on.lines.empty() ? ""
+                         : support::visible(report::line_table(on, shown_lines(kernel, group.front()), table_options));
     text += options.colour ? with_red_conflicts(table) : table;
+    if (!on.engine_lines.empty()) {
+      text += table.empty() ? "" : "\n";
+      text += support::visible(report::engine_table(on, shown_engine_lines(kernel, group.front()), table_options));
+    }
     if (table.substr(0, table.find('\n')).find(" merged") != std::string::npos)
       text += support::wrapped(merged_legend, options.wrap, 4);
     text += levels_table(on, at_least, options.detail == Detail::verbose);
@@ -186,21 +199,23 @@ bool has_costs(const KernelReport& kernel) { return has_shared_costs(kernel) || 
 std::string shared_summary(const KernelReport& kernel, const Terms& terms, bool incomplete) {
   if (!kernel.trace.watches_shared) return fmt::format("{} was not watched", terms.memory);
   if (!has_accesses(kernel)) return fmt::format("no access to {}{}", terms.memory, incomplete ? " was recorded" : "");
-  return fmt::format("{}{}, {}", support::plural(kernel.reports.front().all.accesses, "access", "accesses"),
+  return fmt::format("{}{}, {}", accesses_text(kernel.reports.front()),
                      kernel.trace.watches_global ? fmt::format(" to {}", terms.memory) : "",
-                     incomplete ? "no conflict in what was watched" : "no conflicts");
+                     no_conflicts_text(kernel, incomplete));
 }
 
 /// The tables of both memories, the one that costs more first, and a line for the one that costs nothing.
 std::string all_tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options,
                        const std::string& shared_sentence) {
   const bool everything = options.detail == Detail::verbose;
-  std::string shared, global = global_tables(report, kernel, options);
+  std::string shared, global = sector_tables(report, kernel, trace::SectorMemory::global, options);
   if (has_accesses(kernel) && (everything || has_shared_costs(kernel))) {
     shared = tables(report, kernel, options) + evidence_text(kernel, report.emitted);
   } else {
     shared = fmt::format("  {}\n", shared_sentence);
   }
+  if (const auto remote = sector_tables(report, kernel, trace::SectorMemory::remote, options); !remote.empty())
+    shared += '\n' + remote;
   if (const std::string sentence = global_summary(report, kernel); global.empty() && !sentence.empty())
     global = fmt::format("  {}\n", sentence);
   if (global.empty()) return shared;
@@ -211,7 +226,9 @@ std::string section(const RunReport& report, const KernelReport& kernel, const T
   const Terms& terms = terms_of(report.maker);
   const bool incomplete = is_incomplete(report, kernel), everything = options.detail == Detail::verbose;
   std::string text = fmt::format("{}: {}", support::visible(kernel.name), launches_text(kernel, terms));
-  const std::string shared = shared_summary(kernel, terms, incomplete), global = global_summary(report, kernel);
+  const std::string remote = remote_summary(report, kernel), global = global_summary(report, kernel);
+  const std::string shared =
+      shared_summary(kernel, terms, incomplete) + (remote.empty() ? "" : fmt::format("; {}", remote));
   const bool has_table = everything ? has_accesses(kernel) || !global.empty() : has_costs(kernel);
   if (has_table) {
     text = '\n' + support::wrapped(text, options.wrap, 2) + all_tables(report, kernel, options, shared);
@@ -235,7 +252,7 @@ std::string rule(const RunReport& report, const TextOptions& options) {
   for (const KernelReport& kernel : report.kernels) launches += launches_of(kernel.trace);
   const std::string text =
       fmt::format("-- {}: {} of {} --", to_string(report.maker), support::plural(launches, "launch", "launches"),
-                  support::plural(report.kernels.size(), "kernel", "kernels"));
+                  support::plural(number_of(report.kernels), "kernel", "kernels"));
   return (options.colour ? support::painted(text, rule_colour) : text) + '\n';
 }
 
@@ -321,21 +338,17 @@ std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>&
 }
 
 std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture) {
-  std::vector<report::ShownLine> shown;
-  for (std::size_t i = 0; i < kernel.lines[architecture].size(); ++i) {
-    const PlacedLine& line = kernel.lines[architecture][i];
-    shown.push_back({where(line, kernel.reports[architecture].lines[i].site), line.text, line.at});
-  }
-  return shown;
+  return shown_at(kernel.lines[architecture], kernel.reports[architecture].lines);
 }
 
-std::vector<report::ShownLine> shown_global_lines(const KernelReport& kernel, std::size_t architecture) {
-  std::vector<report::ShownLine> shown;
-  for (std::size_t i = 0; i < kernel.global_lines[architecture].size(); ++i) {
-    const PlacedLine& line = kernel.global_lines[architecture][i];
-    shown.push_back({where(line, kernel.reports[architecture].global_lines[i].site), line.text, line.at});
-  }
-  return shown;
+std::vector<report::ShownLine> shown_sector_lines(const KernelReport& kernel, std::size_t architecture,
+                                                  trace::SectorMemory memory) {
+  const auto& places = memory == trace::SectorMemory::global ? kernel.global_lines : kernel.remote_lines;
+  return shown_at(places[architecture], kernel.reports[architecture].sector_lines(memory));
+}
+
+std::vector<report::ShownLine> shown_engine_lines(const KernelReport& kernel, std::size_t architecture) {
+  return shown_at(kernel.engine_lines[architecture], kernel.reports[architecture].engine_lines);
 }
 
 std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {

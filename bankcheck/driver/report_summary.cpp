@@ -83,12 +83,13 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
   const trace::Report& on = kernel.reports[architecture];
   const bool incomplete = is_incomplete(report, kernel, on);
   const banks::Tally& tally = on.all;
-  std::string text = incomplete ? "no conflict in what was watched" : "no conflicts";
+  std::string text = no_conflicts_text(kernel, incomplete);
   if (has_conflicts(tally)) {
     text = fmt::format("{}: {}", lines_text(kernel, architecture, incomplete),
                        passes_where(tally, incomplete || tally.unknown > 0));
     if (const auto share = report::conflict_share(tally)) {
       text += fmt::format("; {}{} are conflicts", report::percent(share), incomplete ? " of the watched passes" : "");
+      if (const std::string engines = engine_share(on); !engines.empty()) text += ", " + engines;
     }
   } else if (tally.unknown > 0) {
     text = "no conflict in the accesses with a known cost";
@@ -176,6 +177,8 @@ class Labelled {
 std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_part, std::string_view no_conflicts) {
   const auto any = [&](auto is) { return std::ranges::any_of(kernels, is); };
   std::string text(any([](const KernelReport* kernel) { return kernel->trace.watches_shared; }) ? no_conflicts : "");
+  if (!text.empty() && any([](const KernelReport* kernel) { return kernel->reports.front().remote.accesses > 0; }))
+    text += " in a block's own shared memory";
   if (!any([](const KernelReport* kernel) { return has_global_accesses(*kernel); })) return text;
   double most = 0;
   for (const KernelReport* kernel : kernels) {
@@ -214,13 +217,19 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
       fmt::format("{}{}{}", watches_shared ? terms_of(report.maker).memory : "",
                   watches_shared && watches_global ? " or " : "", watches_global ? "global memory" : "");
   const std::string more = listed.empty() ? "" : "more ";
+  const auto number_of = [](const std::vector<const KernelReport*>& some) {
+    std::size_t number = 0;
+    for (const KernelReport* kernel : some) number += kernel->kernels;
+    return number;
+  };
+  const std::size_t clean_count = number_of(clean), part_count = number_of(in_part), silent_count = number_of(silent);
   const auto counted = [&](std::size_t number) {
     return fmt::format("{} {}{}", number, more, number == 1 ? "kernel" : "kernels");
   };
   if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
   std::string text = has_fault && listed.empty() ? "faults above, but " : "";
   const auto exact = [&] {
-    return fmt::format("{} {} {}", counted(clean.size()), clean.size() == 1 ? "has" : "have",
+    return fmt::format("{} {} {}", counted(clean_count), clean_count == 1 ? "has" : "have",
                        none_of(clean, false, "no conflicts"));
   };
   const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
@@ -229,16 +238,16 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
     for (const trace::Report& on : kernels.front().reports) names.push_back(on.architecture->name);
     const auto& first = in_part.empty() ? clean : in_part;
     text += fmt::format("{} on {}: {}", in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
-                        fmt::join(names, ", "), counted(first.size()));
+                        fmt::join(names, ", "), counted(number_of(first)));
     if (!in_part.empty() && !clean.empty()) text += "; " + exact();
   } else {
-    if (!in_part.empty()) text = fmt::format("{}: {}", counted(in_part.size()), of_part);
+    if (!in_part.empty()) text = fmt::format("{}: {}", counted(part_count), of_part);
     if (!clean.empty()) text += (text.empty() ? "" : "; ") + exact();
   }
   if (!silent.empty()) {
-    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", silent.size(),
+    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", silent_count,
                         clean.size() + in_part.size() > 0 ? "" : more,
-                        silent.size() == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", memory);
+                        silent_count == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", memory);
   }
   return text;
 }
@@ -267,7 +276,7 @@ std::vector<std::string> totals(const RunReport& report) {
   }
   std::vector<std::string> sentences;
   for (const auto& [cost, names] : sums)
-    sentences.push_back(fmt::format("all {} kernels on {}: {}", report.kernels.size(), names, cost));
+    sentences.push_back(fmt::format("all {} kernels on {}: {}", number_of(report.kernels), names, cost));
   return sentences;
 }
 

@@ -66,83 +66,6 @@ AgreeingCount column_of(const trace::LineReport& line, const EmittedEvidence& ev
   return widest == widest_merged ? AgreeingCount::merged : AgreeingCount::neither;
 }
 
-std::string share_of(std::uint64_t part, std::uint64_t whole) {
-  const double percent = whole == 0 ? 0 : 100 * double(part) / double(whole);
-  if (percent < 1) return "< 1 %";
-  return part < whole && percent >= 99.5 ? "> 99 %" : fmt::format("{:.0f} %", percent);
-}
-
-/// "8 % of the accesses to shared memory have no cost: cp.async 6 %, TMA 2 % (in 3 of 25 kernels)"; "" if all have one.
-std::string without_cost_text(const RunReport& report, std::size_t architecture) {
-  constexpr std::size_t most_causes = 6;
-  trace::LeftOut causes;
-  std::uint64_t accesses = 0;
-  std::vector<std::string_view> kernels;
-  for (const KernelReport& kernel : report.kernels) {
-    const trace::Report& on = kernel.reports[architecture];
-    accesses += on.accesses;
-    for (const auto& [cause, count] : on.without_cost) causes[cause] += count;
-    if (!on.without_cost.empty()) kernels.emplace_back(kernel.name);
-  }
-  if (causes.empty()) return "";
-  std::vector<std::pair<std::uint64_t, std::string_view>> parts;
-  for (const auto& [cause, count] : causes) parts.emplace_back(count, cause.empty() ? std::string_view("unknown") : cause);
-  std::ranges::sort(parts, std::greater());
-  std::uint64_t others = 0;
-  std::string list;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& [count, cause] = parts[i];
-    if (parts.size() > most_causes && i + 1 >= most_causes) {
-      others += count;
-      continue;
-    }
-    list +=
-        fmt::format("{}{}{}", list.empty() ? "" : ", ", cause, parts.size() > 1 ? " " + share_of(count, accesses) : "");
-  }
-  if (others > 0) list += fmt::format(", others {}", share_of(others, accesses));
-  return fmt::format("{} of the accesses to {} have no cost: {} (in {})", share_of(trace::total(causes), accesses),
-                     terms_of(report.maker).memory, list,
-                     kernels.size() == 1 ? std::string(kernels[0])
-                                         : fmt::format("{} of {} kernels", kernels.size(), report.kernels.size()));
-}
-
-/// Accesses that have no cost, by architecture.
-std::vector<std::string> not_costed(const RunReport& report) {
-  std::map<std::string_view, std::uint64_t> did_not_fit;
-  std::uint64_t accesses = 0, global_missing = 0;
-  bool is_shared_unwatched = false;
-  for (const KernelReport& kernel : report.kernels) {
-    accesses += kernel.reports.front().accesses;
-    std::uint64_t most_open = 0;
-    for (const trace::Report& on : kernel.reports) {
-      did_not_fit[on.architecture->name] += trace::excess_without_cost(kernel.trace, *on.architecture);
-      most_open =
-          std::max(most_open, trace::excess_without_cost(kernel.trace, trace::SectorMemory::global, *on.architecture));
-    }
-    global_missing += kernel.trace.global_left_out + most_open;
-    is_shared_unwatched |= !kernel.trace.watches_shared;
-  }
-  std::vector<std::string> sentences;
-  for (const auto& [architecture, count] : did_not_fit) {
-    if (count == 0) continue;
-    sentences.push_back(fmt::format("{} of {} accesses did not fit into the trace, and have no cost on {}",
-                                    about(count), about(accesses), architecture));
-  }
-  std::vector<std::pair<std::string, std::string>> texts;  // and their architectures
-  const std::size_t architectures = report.kernels.empty() ? 0 : report.kernels.front().reports.size();
-  for (std::size_t a = 0; a < architectures; ++a)
-    add_name(texts, without_cost_text(report, a), report.kernels.front().reports[a].architecture->name);
-  for (const auto& [text, names] : texts) {
-    if (!text.empty()) sentences.push_back(texts.size() == 1 ? text : fmt::format("{}: {}", names, text));
-  }
-  if (is_shared_unwatched) sentences.push_back(fmt::format("{} was not watched", terms_of(report.maker).memory));
-  if (global_missing > 0) {
-    sentences.push_back(
-        fmt::format("{} of global memory are not counted", support::plural(global_missing, "access", "accesses")));
-  }
-  return sentences;
-}
-
 }  // namespace
 
 std::string about(std::uint64_t count) {
@@ -197,6 +120,7 @@ std::string where(const PlacedLine& line, const trace::Site& site) {
   if (site.pc) return fmt::format("+{:#x}", *site.pc);
   const std::filesystem::path path = line.place.file;
   const std::string file = path.is_absolute() ? path.filename().string() : path.string();
+  if (line.place.line == 0 && site.line == 0 && file != "?") return file;  // of a group of kernels
   const std::string column = line.place.column > 0 ? fmt::format(":{}", line.place.column) : "";
   return fmt::format("{}:{}{}", file, line.place.line, column);
 }
@@ -240,7 +164,9 @@ bool has_merged(const std::vector<trace::Report>& reports) {
 }
 
 bool has_accesses(const KernelReport& kernel) {
-  return std::ranges::any_of(kernel.reports, [](auto& report) { return !report.lines.empty(); });
+  return std::ranges::any_of(kernel.reports, [](auto& report) {
+    return !report.lines.empty() || !report.engine_lines.empty() || !report.remote_lines.empty();
+  });
 }
 
 bool has_global_accesses(const KernelReport& kernel) {
@@ -264,6 +190,7 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
                       report.architecture->name, why));
     }
   }
+  for (std::string& note : engine_notes(kernel)) notes.push_back(std::move(note));
   if (std::string why = unusable_time(kernel.trace); !why.empty()) notes.push_back(std::move(why));
   const auto& lines = kernel.reports.front().lines;
   std::uint64_t mixed = 0;
@@ -329,63 +256,6 @@ bool is_global_incomplete(const RunReport& report, const KernelReport& kernel, c
 
 bool is_incomplete(const RunReport& report, const KernelReport& kernel) {
   return std::ranges::any_of(kernel.reports, [&](auto& on) { return is_incomplete(report, kernel, on); });
-}
-
-void count_watched_launches(std::vector<KernelReport>& kernels, const WatchLimits& limits) {
-  for (KernelReport& kernel : kernels) {
-    std::uint64_t launches = 0, blocks = 0;
-    for (const trace::LaunchShape& shape : kernel.trace.shapes) {
-      const std::uint64_t watched = std::min(shape.launches, limits.max_launches);
-      launches += watched;
-      blocks += support::saturating_product(watched, trace::blocks_of(shape));
-    }
-    const bool is_all = launches == launches_of(kernel.trace);
-    if (limits.max_launches > 0 && !is_all && blocks == kernel.trace.blocks) kernel.watched_launches = launches;
-  }
-}
-
-std::string not_watched(std::span<const KernelReport> kernels, const Terms& terms, const WatchLimits& limits) {
-  std::uint64_t launched = 0, missing = 0, launches = 0, missing_launches = 0;
-  std::vector<std::string_view> names;
-  bool ended = false, whole_launches = true;
-  for (const KernelReport& kernel : kernels) {
-    const std::uint64_t blocks = launched_blocks(kernel.trace);
-    if (kernel.trace.blocks >= blocks) continue;
-    launched += blocks;
-    missing += blocks - kernel.trace.blocks;
-    launches += launches_of(kernel.trace);
-    missing_launches += launches_of(kernel.trace) - kernel.watched_launches.value_or(0);
-    whole_launches &= kernel.watched_launches.has_value();
-    ended |= std::ranges::any_of(kernel.trace.diagnoses, &trace::DiagnosisRecord::ended);
-    names.emplace_back(kernel.name);
-  }
-  if (missing == 0) return "";
-  std::string why = limits.typed.empty() && ended ? "a fault ended the launch" : limits.typed;
-  if (whole_launches) {
-    why = fmt::format("only the first{} of each size: {}",
-                      limits.max_launches == 1 ? "" : fmt::format(" {}", limits.max_launches), why);
-  }
-  return fmt::format("{} of {} {} of {} were not watched{}",
-                     support::grouped(whole_launches ? missing_launches : missing),
-                     support::grouped(whole_launches ? launches : launched), whole_launches ? "launches" : terms.blocks,
-                     whose(names), why.empty() ? "" : " (" + why + ")");
-}
-
-void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std::string& text, std::string_view name) {
-  const auto same = std::ranges::find(texts, text, &std::pair<std::string, std::string>::first);
-  if (same == texts.end()) {
-    texts.emplace_back(text, name);
-  } else {
-    same->second.append(", ").append(name);
-  }
-}
-
-std::vector<std::string> gaps_of(const RunReport& report, std::vector<std::string> told, const WatchLimits& limits) {
-  std::vector<std::string> counts = not_costed(report);
-  if (std::string blocks = not_watched(report.kernels, terms_of(report.maker), limits); !blocks.empty())
-    counts.insert(counts.begin(), std::move(blocks));
-  if (!counts.empty()) told.push_back(fmt::format("{}", fmt::join(counts, "; ")));
-  return told;
 }
 
 }  // namespace bankwise::driver

@@ -118,7 +118,11 @@ void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
 /// Whether the program ran to its end, and what of it was not watched.
 ordered_json invocation_of(const RunReport& report) {
   ordered_json invocation{{"executionSuccessful", !report.failed}};
-  for (const std::string& sentence : report.incomplete) {
+  std::vector<std::string> sentences = report.incomplete;
+  for (const KernelReport& kernel : report.kernels) {
+    for (std::string& sentence : unknown_sentences(kernel)) sentences.push_back(std::move(sentence));
+  }
+  for (const std::string& sentence : sentences) {
     const bool is_failure = report.failed && !report.gaps.empty() && sentence == report.gaps.front();
     invocation["toolExecutionNotifications"].push_back(
         {{"level", is_failure ? "error" : "warning"}, {"message", {{"text", sentence}}}});

@@ -8,7 +8,13 @@
 namespace bankwise::driver {
 namespace {
 
-std::string write_text(const SinkInput& input) { return to_text(input.report, input.text, input.fits); }
+/// What --fit finds belongs to single kernels.
+RunReport for_readers(const SinkInput& input) { return input.fits.empty() ? grouped(input.report) : input.report; }
+
+std::string write_text(const SinkInput& input) {
+  const bool all = input.text.detail == Detail::verbose;
+  return to_text(all ? input.report : for_readers(input), input.text, input.fits);
+}
 
 std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }
 
@@ -27,12 +33,12 @@ std::string date_of_report() {
 }
 
 std::string write_html(const SinkInput& input) {
-  const auto& kernels = input.report.kernels;
-  HtmlExtras extras{{}, input.fits, input.only, input.exceeded(kernels), date_of_report()};
-  for (const KernelReport& kernel : kernels) {
+  HtmlExtras extras{{}, input.fits, input.only, input.exceeded(input.report.kernels), date_of_report()};
+  const RunReport report = for_readers(input);
+  for (const KernelReport& kernel : report.kernels) {
     extras.sources.push_back(source_excerpts(kernel, input.trace, input.finder));
   }
-  return to_html(input.report, extras);
+  return to_html(report, extras);
 }
 
 constexpr report::Sink<SinkInput> table[]{

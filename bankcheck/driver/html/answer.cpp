@@ -65,20 +65,16 @@ Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vecto
   for (const KernelPart& part : parts) {
     const KernelReport& kernel = part.kernel;
     std::uint64_t most = 0;
-    for (const trace::Report& on : kernel.reports) {
-      most = std::max(most, on.all.unknown);
-      if (on.all.unknown == 0) continue;
-      gaps.sentences.push_back(fmt::format("{} of {} have no known cost on {}",
-                                           support::plural(on.all.unknown, "access", "accesses"), kernel.name,
-                                           on.architecture->name));
-    }
+    for (const trace::Report& on : kernel.reports) most = std::max(most, on.all.unknown);
+    for (std::string& sentence : unknown_sentences(kernel)) gaps.sentences.push_back(std::move(sentence));
     unknown += most;
     copied += kernel.trace.copied_bytes;
     if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
       gaps.sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
     }
   }
-  if (unknown > 0) gaps.causes.push_back(support::plural(unknown, "access has", "accesses have") + " no known cost");
+  if (unknown > 0 && report.gaps.empty())
+    gaps.causes.push_back(support::plural(unknown, "access has", "accesses have") + " no known cost");
   if (copied > 0) {
     gaps.causes.push_back(fmt::format("{} bytes of {} moved by {} are not counted", support::grouped(copied),
                                       terms.memory, terms.copies));
@@ -185,7 +181,9 @@ void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
     if (!part.has_conflicts() && !part.kernel.is_uncoalesced()) {
       if (part.kernel.has_unknown() || !part.kernel.trace.watches_shared) continue;
       has_global |= has_global_accesses(part.kernel);
-      ++(part.at_least || part.kernel.trace.copied_bytes > 0 ? in_part : calm);
+      const bool is_part = part.at_least || part.kernel.trace.copied_bytes > 0 ||
+                           part.reports().front().remote.accesses > 0;  // the conflicts there are not known
+      (is_part ? in_part : calm) += part.kernel.kernels;
       continue;
     }
     if (++conflicts > max_answers) continue;

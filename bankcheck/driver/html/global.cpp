@@ -89,21 +89,23 @@ std::string used_percent(const trace::Report& report, const banks::SectorTally& 
 }
 
 /// The numbers of a line, or of all.
-std::string cells_of(const trace::Report& report, const banks::SectorTally& costs, bool at_least) {
+std::string cells_of(const trace::Report& report, const banks::SectorTally& all, const banks::SectorTally& costs,
+                     bool at_least) {
   std::string cells;
   append_number(cells, support::grouped(costs.accesses), at_least);
   append_number(cells, report::sectors_number(costs), at_least);
   append_number(cells, report::ideal_number(costs), at_least);
   append_number(cells, costs.unknown > 0 ? "?" : support::grouped(report::extra_sectors(costs)), at_least,
-                heat(report::extra_sectors(costs), report::extra_sectors(report.global)));
+                heat(report::extra_sectors(costs), report::extra_sectors(all)));
   const std::string used = used_percent(report, costs);
   append_number(cells, used == "-" ? "?" : used + "&nbsp;%", false);
   return cells;
 }
 
-const banks::SectorTally& global_costs_on(const trace::Report& report, const trace::GlobalLineReport& line) {
+const banks::SectorTally& costs_on(const trace::Report& report, const trace::GlobalLineReport& line,
+                                   trace::SectorMemory memory = trace::SectorMemory::global) {
   static const banks::SectorTally none;
-  const trace::GlobalLineReport* same = same_line(report, line);
+  const trace::GlobalLineReport* same = same_line(report, line, memory);
   return same == nullptr ? none : same->costs;
 }
 
@@ -112,23 +114,53 @@ bool is_global_at_least(const KernelPart& part) {
       part.reports(), [&](const trace::Report& report) { return is_global_incomplete(part.run, part.kernel, report); });
 }
 
-std::string global_place(const KernelPart& part, std::size_t line) {
-  return where(part.kernel.global_lines.front()[line], part.reports().front().global_lines[line].site);
+std::string global_id(const KernelPart& part, std::size_t line) { return fmt::format("k{}g{}", part.number, line); }
+
+/// A table of the lines of a memory. Those of global memory are links to the source.
+void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemory memory, bool at_least,
+                    const std::vector<PlacedLine>& places) {
+  const auto& reports = part.reports();
+  const auto& lines = reports.front().sector_lines(memory);
+  const bool is_global = memory == trace::SectorMemory::global;
+  std::vector<std::size_t> rows = report::by_extra_sectors(lines);
+  rows.resize(std::min(rows.size(), max_lines));
+  const auto columns = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
+    return cells_of(reports[a], reports[a].sectors(memory), costs_on(reports[a], lines[rows[row]], memory), at_least);
+  });
+  html += fmt::format("<h3>{}, the lines with the most extra sectors first</h3>",
+                      is_global ? "Global memory" : "Shared memory of other blocks");
+  begin_table(html, is_global ? "global memory" : trace::remote_memory, "numbers");
+  append_heads(html, reports, columns,
+               "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>pattern", 3,
+               {"accesses", "sectors", "ideal", "extra", "used"}, "<th scope=col class=t>source");
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::size_t i = rows[row];
+    const trace::GlobalLineReport& line = lines[i];
+    const std::string place = support::xml_text(where(places[i], line.site));
+    html +=
+        fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
+                    is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place, line.width,
+                    to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
+    for (const Columns& column : columns) html += column.cells[row];
+    constexpr std::size_t longest_cell = 120;
+    html +=
+        fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(places[i].text, longest_cell)));
+  }
+  html += "</table></div>";
+  append_rest(html, lines.size(), max_lines, "lines");
 }
 
 }  // namespace
 
-std::string global_id(const KernelPart& part, std::size_t line) { return fmt::format("k{}g{}", part.number, line); }
-
 std::vector<std::size_t> shown_global_lines(const KernelPart& part) {
-  std::vector<std::size_t> lines = report::by_extra_sectors(part.reports().front());
+  std::vector<std::size_t> lines = report::by_extra_sectors(part.reports().front().global_lines);
   lines.resize(std::min(lines.size(), max_lines));
   return lines;
 }
 
 std::string extra_cell(const KernelPart& part, const trace::Report& report, const std::vector<std::size_t>& lines) {
   banks::SectorTally sum;
-  for (const std::size_t i : lines) sum.add(global_costs_on(report, part.reports().front().global_lines[i]));
+  for (const std::size_t i : lines) sum.add(costs_on(report, part.reports().front().global_lines[i]));
   std::string cell;
   append_number(cell, sum.unknown > 0 ? "?" : support::grouped(report::extra_sectors(sum)), is_global_at_least(part),
                 heat(report::extra_sectors(sum), report::extra_sectors(report.global)));
@@ -138,7 +170,7 @@ std::string extra_cell(const KernelPart& part, const trace::Report& report, cons
 void append_global_answer(std::string& html, const KernelPart& part) {
   const auto sentences = global_answer(part.run, part.kernel);
   if (sentences.empty()) return;
-  const std::size_t worst = report::by_extra_sectors(part.reports().front()).front();
+  const std::size_t worst = report::by_extra_sectors(part.reports().front().global_lines).front();
   html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in <a href=\"#k{}\">{}</a>",
                       global_id(part, worst), support::xml_text(sentences[0]), support::xml_text(sentences[1]),
                       part.number, support::xml_text(short_name(part)));
@@ -153,31 +185,13 @@ void append_time(std::string& html, const KernelPart& part) {
 }
 
 void append_global(std::string& html, const KernelPart& part) {
-  if (!has_global_accesses(part.kernel)) return;
-  const auto& reports = part.reports();
-  const auto& lines = reports.front().global_lines;
-  const std::vector<std::size_t> rows = shown_global_lines(part);
-  const bool at_least = is_global_at_least(part);
-  const auto columns = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
-    return cells_of(reports[a], global_costs_on(reports[a], lines[rows[row]]), at_least);
-  });
-  html += "<h3>Global memory, the lines with the most extra sectors first</h3>";
-  begin_table(html, "global memory", "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>pattern", 3,
-               {"accesses", "sectors", "ideal", "extra", "used"}, "<th scope=col class=t>source");
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    const trace::GlobalLineReport& line = lines[rows[row]];
-    html += fmt::format(R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}-byte {}<td class="t name">{})",
-                        global_id(part, rows[row]), support::xml_text(global_place(part, rows[row])), line.width,
-                        to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
-    for (const Columns& column : columns) html += column.cells[row];
-    constexpr std::size_t longest_cell = 120;
-    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
-                        support::xml_text(cut(part.kernel.global_lines.front()[rows[row]].text, longest_cell)));
-  }
-  html += "</table></div>";
-  append_rest(html, lines.size(), max_lines, "lines");
+  if (has_global_accesses(part.kernel))
+    append_sectors(html, part, trace::SectorMemory::global, is_global_at_least(part), part.kernel.global_lines.front());
+}
+
+void append_remote(std::string& html, const KernelPart& part) {
+  if (!part.reports().front().remote_lines.empty())
+    append_sectors(html, part, trace::SectorMemory::remote, part.at_least, part.kernel.remote_lines.front());
 }
 
 void append_global_access(std::string& html, const KernelPart& part, std::size_t number, bool open) {

@@ -84,6 +84,8 @@ void append_kernel(std::string& html, const KernelPart& part) {
   if (global_first) append_global(html, part);
   if (part.fit != nullptr) append_fit(html, part);
   append_accesses(html, part);
+  append_engines(html, part);
+  append_remote(html, part);
   if (!global_first) append_global(html, part);
   if (calm) html += "<details><summary>Source and levels</summary>";
   append_source(html, part);

@@ -120,6 +120,8 @@ void append_fit(std::string& html, const KernelPart& part);
 
 /// A table of all accesses, those with the most conflicts first.
 void append_accesses(std::string& html, const KernelPart& part);
+/// A table of what wgmma, bulk copies and TMA did.
+void append_engines(std::string& html, const KernelPart& part);
 
 /// The source with the conflicts of each line, and below each line its accesses.
 void append_source(std::string& html, const KernelPart& part);
@@ -128,9 +130,10 @@ void append_source(std::string& html, const KernelPart& part);
 void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line);
 
 // Global memory: a sentence for a kernel with extra sectors, a table of its lines, and what is below a line of the
-// source.
+// source. The shared memory of other blocks has the table alone.
 void append_global_answer(std::string& html, const KernelPart& part);
 void append_global(std::string& html, const KernelPart& part);
+void append_remote(std::string& html, const KernelPart& part);
 void append_global_access(std::string& html, const KernelPart& part, std::size_t number, bool open);
 /// Indices of the lines that are shown, those with the most extra sectors first.
 std::vector<std::size_t> shown_global_lines(const KernelPart& part);

@@ -174,6 +174,7 @@ class SourceTable {
 }  // namespace
 
 void append_source(std::string& html, const KernelPart& part) {
+  if (part.lines().empty() && part.reports().front().global_lines.empty()) return;
   static const std::vector<SourceExcerpt> none;
   html += part.has_conflicts() ? "<h3>Source, with the conflicts of each line</h3>" : "<h3>Source</h3>";
   SourceTable(part).append(html, part.sources == nullptr ? none : *part.sources);

@@ -229,6 +229,36 @@ void append_accesses(std::string& html, const KernelPart& part) {
   append_rest(html, part.lines().size(), max_lines, "lines");
 }
 
+void append_engines(std::string& html, const KernelPart& part) {
+  const auto& reports = part.reports();
+  const auto& lines = reports.front().engine_lines;
+  const std::size_t rows = std::min(lines.size(), max_lines);
+  if (rows == 0) return;
+  const auto columns = folded_columns(reports.size(), rows, [&](std::size_t a, std::size_t row) {
+    std::string cells;
+    append_tally(cells, reports[a].engine_lines[row].costs, part.at_least, true);
+    return cells;
+  });
+  html += "<h3>Engines</h3>";
+  begin_table(html, "engines", "numbers");
+  append_heads(html, reports, columns,
+               "<th scope=col class=t>where<th scope=col class=t>engine<th scope=col>count<th scope=col>bytes<th "
+               "scope=col>rows of a box",
+               5, {"passes", "ideal", "conflicts"}, "<th scope=col class=t>source");
+  for (std::size_t i = 0; i < rows; ++i) {
+    const trace::EngineLineReport& line = lines[i];
+    const PlacedLine& source = part.kernel.engine_lines.front()[i];
+    html += fmt::format(
+        "<tr><th scope=row>{}<td class=t>{}<td>{}<td>{}<td>{}", support::xml_text(where(source, line.site)),
+        to_string(line.engine), support::grouped(line.costs.accesses), support::grouped(line.bytes),
+        line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", support::grouped(line.rows()), line.row_bytes));
+    for (const Columns& column : columns) html += column.cells[i];
+    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(source.text, longest_cell)));
+  }
+  html += "</table></div>";
+  append_rest(html, lines.size(), max_lines, "lines");
+}
+
 void append_levels(std::string& html, const KernelPart& part) {
   if (part.lines().empty()) return;
   const auto& reports = part.reports();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -199,7 +200,8 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
         numbers_of(line.costs, merged ? &line.merged : nullptr), options.times.empty() ? "" : options.times[i]);
   }
   if (options.total) {
-    add({"all", "", ""}, numbers_of(report.all, merged ? &trace::merged(report).all : nullptr), "");
+    const banks::Tally all = report.with_lanes(), left = trace::merged(report).with_lanes();
+    add({"all", "", ""}, numbers_of(all, merged ? &left : nullptr), "");
   }
   narrow(rows, options.columns);
   return with_source(std::move(rows), options.columns, [&](std::size_t row, std::size_t room) {
@@ -208,11 +210,43 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   });
 }
 
-std::vector<std::size_t> by_extra_sectors(const trace::Report& report) {
-  std::vector<std::size_t> order(report.global_lines.size());
+std::string engines_text(const trace::Report& report) {
+  std::set<banks::Engine> engines;
+  for (const trace::EngineLineReport& line : report.engine_lines) engines.insert(line.engine);
+  std::string text;
+  for (const banks::Engine engine : engines) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(engine));
+  return text;
+}
+
+std::string engine_table(const trace::Report& report, const std::vector<ShownLine>& shown,
+                         const TableOptions& options) {
+  std::vector<Row> rows{{"where", "engine", "rows", "count", "bytes", "passes", "conflicts"}};
+  const std::string before = options.at_least ? ">=" : "";
+  std::uint64_t bytes = 0;
+  const auto add = [&](Row row, std::uint64_t moved, const banks::Tally& costs) {
+    for (const std::string& number :
+         {support::grouped(costs.accesses), support::grouped(moved), passes_number(costs), conflicts_number(costs)})
+      row.push_back(before + number);
+    rows.push_back(std::move(row));
+  };
+  for (std::size_t i = 0; i < report.engine_lines.size(); ++i) {
+    const trace::EngineLineReport& line = report.engine_lines[i];
+    const std::string boxes =
+        line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", support::grouped(line.rows()), line.row_bytes);
+    add({shown[i].where, std::string(to_string(line.engine)), boxes}, line.bytes, line.costs);
+    bytes += line.bytes;
+  }
+  if (rows.size() > 2) add({"all", "", ""}, bytes, report.engines);
+  return with_source(std::move(rows), options.columns, [&](std::size_t row, std::size_t room) {
+    return row > shown.size() ? std::string() : excerpt(shown[row - 1], {}, room);
+  });
+}
+
+std::vector<std::size_t> by_extra_sectors(const std::vector<trace::GlobalLineReport>& lines) {
+  std::vector<std::size_t> order(lines.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
-    const banks::SectorTally& costs = report.global_lines[i].costs;
+    const banks::SectorTally& costs = lines[i].costs;
     return std::tuple(extra_sectors(costs), costs.unknown, costs.sectors);
   });
   return order;
@@ -224,8 +258,9 @@ std::string looks_like(const trace::Report& report, const trace::GlobalLineRepor
   return banks::shape_in_words(line.width, line.typical->mask, line.typical->addresses, sectors->sector_bytes);
 }
 
-std::string global_table(const trace::Report& report, const std::vector<ShownLine>& shown,
-                         const TableOptions& options) {
+std::string global_table(const trace::Report& report, trace::SectorMemory memory_of,
+                         const std::vector<ShownLine>& shown, const TableOptions& options) {
+  const std::vector<trace::GlobalLineReport>& lines = report.sector_lines(memory_of);
   const auto& memory = report.architecture->sectors.fact;
   std::vector<Row> rows{{"where", "access", "pattern", "accesses", "lanes", "sectors", "ideal", "used %"}};
   if (!options.times.empty()) rows[0].emplace_back(time_head);
@@ -238,18 +273,18 @@ std::string global_table(const trace::Report& report, const std::vector<ShownLin
     if (!options.times.empty()) row.push_back(time);
     rows.push_back(std::move(row));
   };
-  std::vector<std::size_t> order = by_extra_sectors(report);
+  std::vector<std::size_t> order = by_extra_sectors(lines);
   const auto is_plain = [&](std::size_t i) {
-    const banks::SectorTally& costs = report.global_lines[i].costs;
+    const banks::SectorTally& costs = lines[i].costs;
     return extra_sectors(costs) == 0 && costs.unknown == 0;
   };
   const auto plain = options.everything ? order.end() : std::ranges::find_if(order, is_plain);
   banks::SectorTally rest;
-  for (auto i = plain; i != order.end(); ++i) rest.add(report.global_lines[*i].costs);
+  for (auto i = plain; i != order.end(); ++i) rest.add(lines[*i].costs);
   const auto plain_count = std::size_t(order.end() - plain);
   order.erase(plain, order.end());
   for (const std::size_t i : order) {
-    const trace::GlobalLineReport& line = report.global_lines[i];
+    const trace::GlobalLineReport& line = lines[i];
     add({shown[i].where, fmt::format("{} {}", to_string(line.operation), line.width), looks_like(report, line)},
         line.costs, options.times.empty() ? "" : options.times[i]);
   }
@@ -258,7 +293,8 @@ std::string global_table(const trace::Report& report, const std::vector<ShownLin
         fmt::format("{} {}{}", plain_count, order.empty() ? "" : "other ", plain_count == 1 ? "line" : "lines");
     add({name, "", "no extra sectors"}, rest, "");
   }
-  if (options.total && order.size() + (plain_count > 0 ? 1 : 0) > 1) add({"all", "", ""}, report.global, "");
+  if (options.total && order.size() + (plain_count > 0 ? 1 : 0) > 1)
+    add({"all", "", ""}, report.sectors(memory_of), "");
   narrow(rows, options.columns);
   if (const std::size_t width = width_of(rows); width > options.columns) {  // a long pattern gives way
     constexpr std::size_t pattern = 2, fewest = 12;
@@ -271,7 +307,7 @@ std::string global_table(const trace::Report& report, const std::vector<ShownLin
   }
   return with_source(std::move(rows), options.columns, [&](std::size_t row, std::size_t room) {
     if (row > order.size()) return std::string();
-    const trace::GlobalLineReport& line = report.global_lines[order[row - 1]];
+    const trace::GlobalLineReport& line = lines[order[row - 1]];
     return excerpt(shown[order[row - 1]], {.operation = line.operation}, room);
   });
 }

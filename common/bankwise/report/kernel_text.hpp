@@ -36,13 +36,20 @@ struct TableOptions {
 /// less of the source and then fewer columns.
 std::string line_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
 
-/// The lines of global memory with most extra sectors first, then by sectors: their indices.
-std::vector<std::size_t> by_extra_sectors(const trace::Report& report);
+/// "wgmma, TMA load": the engines of a kernel.
+std::string engines_text(const trace::Report& report);
+
+/// What the engines of a kernel did, one row for each of `engine_lines`, and the rows of boxes.
+std::string engine_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
+
+/// The lines of a memory with most extra sectors first, then by sectors: their indices.
+std::vector<std::size_t> by_extra_sectors(const std::vector<trace::GlobalLineReport>& lines);
 
 /// What the typical access of a line looks like: "lanes 4,096 bytes apart (a column)"; "" if that is not known.
 std::string looks_like(const trace::Report& report, const trace::GlobalLineReport& line);
 
-/// The lines of a report in global memory, in the order of by_extra_sectors(). Those without extra sectors are one row.
-std::string global_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
+/// The lines of a report in a memory, in the order of by_extra_sectors(). Those without extra sectors are one row.
+std::string global_table(const trace::Report& report, trace::SectorMemory memory, const std::vector<ShownLine>& shown,
+                         const TableOptions& options);
 
 }  // namespace bankwise::report

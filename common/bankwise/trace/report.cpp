@@ -241,6 +241,12 @@ LevelReport Report::level(std::uint32_t number) const {
   return known != levels.end() && known->level == number ? *known : LevelReport{.level = number};
 }
 
+banks::Tally Report::with_lanes() const {
+  banks::Tally sum;
+  for (const LineReport& line : lines) sum.add(line.costs);
+  return sum;
+}
+
 const Report& merged(const Report& report) { return report.merged.empty() ? report : report.merged.front(); }
 bool merging_matters(const Report& report) { return merged(report).all != report.all; }
 

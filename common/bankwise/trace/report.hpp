@@ -100,6 +100,14 @@ struct Report {
 
   /// A level, whether it has accesses or not.
   LevelReport level(std::uint32_t number) const;
+  /// The accesses that have lanes: all that are in `lines`.
+  banks::Tally with_lanes() const;
+  const std::vector<GlobalLineReport>& sector_lines(SectorMemory memory) const {
+    return memory == SectorMemory::global ? global_lines : remote_lines;
+  }
+  const banks::SectorTally& sectors(SectorMemory memory) const {
+    return memory == SectorMemory::global ? global : remote;
+  }
 };
 
 /// Accesses that did not fit into the trace, and have no cost on an architecture: to the block's own shared memory, or

@@ -177,6 +177,42 @@ trace::Trace only_global(Maker maker) {
   return trace;
 }
 
+/// A product whose operand is stored with conflicts, with narrow boxes and accesses to another block; and a copy.
+trace::Trace engines(Maker maker) {
+  using banks::Engine;
+  trace::Trace trace = trace_of(maker, true);
+  trace::Builder product(std::move(trace.kernels[1]));
+  trace::Pattern column = product.trace().patterns[0];
+  for (std::uint32_t lane = 0; lane < 32; ++lane) column.addresses[lane] = 128 * lane;
+  product.add(column);
+  product.add(trace::EngineAccesses{1, {Engine::wgmma, 24'576, 0}, 16});
+  product.add(trace::EngineAccesses{0, {Engine::tensor_load, 4096, 16}, 6});
+  product.add(trace::EngineAccesses{0, {Engine::tensor_load, 8192, 128}, 2});
+  product.add_global({.site = 1, .mask = 0b1111, .addresses = {0, 128, 256, 384}, .count = 8},
+                     trace::SectorMemory::remote);
+  trace.kernels[1] = product.take();
+  trace::Builder copy(std::move(trace.kernels[0]));
+  copy.add(trace::EngineAccesses{1, {Engine::bulk_load, 2048, 0}, 5});
+  trace.kernels[0] = copy.take();
+  return trace;
+}
+
+/// What a PyTorch program runs: kernels of libraries without sources, some with accesses that have no cost.
+trace::Trace library(Maker maker) {
+  trace::Trace trace{.maker = maker};
+  for (const char* name :
+       {"nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "nvjet_tst_64x64_64x8_2x1_v_bz_TNT", "nvjet_tst_64x8_64x16_4x1_v_bz_TNN",
+        "triton_poi_fused_add_0", "triton_poi_fused_add_1", "triton_red_fused_mean_2"}) {
+    trace::KernelTrace& kernel = trace.kernels.emplace_back(kernel_of(maker, name, false));
+    kernel.sites = {{.file = "?", .pc = 0x120}, {.file = "?", .pc = 0x340}};
+    if (kernel.kernel.ends_with("TNT"))
+      kernel.engines = {{0, {banks::Engine::wgmma, 16'384, 0}, kernel.kernel.size()}};
+    else if (kernel.kernel.ends_with("add_1"))
+      kernel.left_out = {{"cp.async", 20}, {"tcgen05.ld", 3}};
+  }
+  return trace;
+}
+
 /// A text to be shown by --verbose alone: many kernels, and many levels that are all different.
 trace::Trace many_kernels(Maker maker) {
   trace::Trace trace = trace_of(maker, false);
@@ -220,6 +256,9 @@ constexpr Golden table[]{
     {"cuda_architectures", conflicts, Maker::cuda, "--arch sm_90,sm_13"},
     {"cuda_fit", conflicts, Maker::cuda, "--fit --arch sm_90,sm_80"},
     {"many_kernels", many_kernels, Maker::cuda},
+    {"engines", engines, Maker::cuda, "--verbose"},
+    {"engines_unknown", engines, Maker::cuda, "--arch sm_100 --max-conflicts 1000000", 1},
+    {"library", library, Maker::cuda, "--max-conflicts 1000000", 1},
     {"global_columns", columns, Maker::cuda, "--max-sectors 500", 0},
     {"global_verbose", columns, Maker::cuda, "--verbose --max-conflicts 0 --max-sectors 447", 1},
     {"global_narrow", columns, Maker::cuda, "", 0, 60},
