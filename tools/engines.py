@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Measures instructions that access shared memory without lanes' addresses of their own block, on an NVIDIA GPU of compute
+capability 9.0: wgmma, bulk and tensor copies (TMA), and accesses to the shared memory of a cluster's blocks.
+
+    engines.py {wgmma,bulk,beside,remote} > rows.csv
+        One kernel per row, and its clocks. `counters.py engines` adds the hardware counters.
+
+    engines.py {wgmma,bulk,beside,remote} --once > rows.csv
+        For a profiler: each kernel is launched once, with few instructions (column `instructions`).
+
+    engines.py {wgmma,bulk,beside,remote} --ptx > kernels.ptx
+        The kernels. Needs no GPU. With --module FILE the other two take them compiled by ptxas instead of compiling them.
+
+Exit codes: 0 ok, 2 usage, 3 no GPU, or a launch failed.
+"""
+
+import argparse
+import csv
+import ctypes
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # of the imported modules next to this file
+import engine_rows
+
+SHARED = 200 * 1024  # bytes of dynamic shared memory of each block
+DATA = 16 << 20  # bytes of global memory
+RUNS = 3
+
+
+class Failed(Exception): ...
+
+
+class Gpu:
+    """The CUDA driver, as far as it is needed."""
+
+    def __init__(self, module: bytes):
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        self.call("cuInit", 0)
+        device, context, self.module = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.call("cuCtxSetCurrent", context)
+        self.call("cuModuleLoadData", ctypes.byref(self.module), module)
+        self.out, self.data = self.memory(64), self.memory(DATA)
+        self.call("cuMemsetD32_v2", self.data, ctypes.c_uint(0x01010101), ctypes.c_size_t(DATA // 4))
+        self.functions = {}
+
+    def call(self, name: str, *arguments) -> None:
+        if error := getattr(self.driver, name)(*arguments):
+            raise Failed(f"{name} returned {error}")
+
+    def memory(self, size: int):
+        address = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+        return address
+
+    def function(self, name: str):
+        if name not in self.functions:
+            function = ctypes.c_void_p()
+            self.call("cuModuleGetFunction", ctypes.byref(function), self.module, name.encode())
+            self.call("cuFuncSetAttribute", function, 8, SHARED)  # the most dynamic shared memory
+            self.functions[name] = function
+        return self.functions[name]
+
+    def tensor_map(self, tensor: dict):
+        """128 bytes aligned to 64; None if the driver refuses the parameters."""
+        room = ctypes.create_string_buffer(192)
+        address = (ctypes.addressof(room) + 63) & ~63
+        rank = len(tensor["dims"])
+
+        def numbers(kind, values):
+            return (kind * max(len(values), 1))(*values)
+
+        head = [ctypes.c_void_p(address), tensor["type"], rank, ctypes.c_void_p(self.data.value + tensor["at"])]
+        head += [numbers(ctypes.c_uint64, tensor["dims"]), numbers(ctypes.c_uint64, tensor["strides"])]
+        tail = [numbers(ctypes.c_uint32, tensor["steps"]), tensor["interleave"], tensor["swizzle"], 0, 0]
+        if "pixels" in tensor:
+            name = "cuTensorMapEncodeIm2col"
+            middle = [numbers(ctypes.c_int, tensor["lower"]), numbers(ctypes.c_int, tensor["upper"])]
+            middle += [tensor["channels"], tensor["pixels"]]
+        else:
+            name, middle = "cuTensorMapEncodeTiled", [numbers(ctypes.c_uint32, tensor["box"])]
+        if getattr(self.driver, name)(*head, *middle, *tail):
+            return None
+        return ctypes.string_at(address, 128)
+
+    def launch(self, row, words: list) -> list:
+        """The eight numbers that the kernel writes; None: the driver refuses the tensor."""
+        tensor = bytes(128)
+        if row.tensor and (tensor := self.tensor_map(row.tensor)) is None:
+            return None
+        room = (ctypes.c_char * 192)()  # the driver copies from it; the parameter's alignment is that in the kernel
+        ctypes.memmove(room, tensor, 128)
+        values = (ctypes.c_uint32 * engine_rows.WORDS)(*[word & 0xFFFFFFFF for word in words])
+        parameters = (ctypes.c_void_p * 4)(*[ctypes.addressof(part) for part in (self.out, self.data, room, values)])
+        self.call("cuMemsetD32_v2", self.out, 0, ctypes.c_size_t(16))
+        one = [1, 1]
+        self.call(
+            "cuLaunchKernel", self.function(row.kernel.name), row.kernel.blocks, *one, row.kernel.threads, *one, SHARED,
+            None, parameters, None,
+        )  # fmt: skip
+        self.call("cuCtxSynchronize")
+        result = (ctypes.c_uint64 * 8)()
+        self.call("cuMemcpyDtoH_v2", result, self.out, ctypes.c_size_t(64))
+        return list(result)
+
+
+def measured(gpu: Gpu, row, once: bool) -> dict | None:
+    """The columns of the row. None: the driver refuses it."""
+    if once:
+        if gpu.launch(row, row.words(repeats=0)) is None:
+            return None
+        return {**row.columns, "instructions": row.instructions(repeats=0)}
+    results = [gpu.launch(row, row.words(repeats=1)) for _ in range(RUNS)]
+    if results[0] is None:
+        return None
+    columns = {**row.columns, "instructions": row.instructions(repeats=0)}
+    columns |= {name: min(result[i] for result in results) for i, name in enumerate(row.results)}
+    if any(result[4] for result in results):
+        print(f"engines.py: not all bytes arrived: {row.columns}", file=sys.stderr)
+    if row.check:
+        columns["written"] = 4 * gpu.launch(row, row.words(repeats=0, check=True))[3]
+    return columns
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", choices=engine_rows.SETS)
+    parser.add_argument("--once", action="store_true")
+    parser.add_argument("--ptx", action="store_true")
+    parser.add_argument("--module", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="measure each nth row only")
+    options = parser.parse_args()
+    rows = engine_rows.SETS[options.set]()
+    kernels = {row.kernel.name: row.kernel.text for row in rows}
+    ptx = ".version 8.4\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 shared[];\n"
+    ptx += "\n".join(kernels.values())
+    if options.ptx:
+        print(ptx)
+        return 0
+    out = None
+    try:
+        gpu = Gpu(options.module.read_bytes() if options.module else ptx.encode())
+        for row in rows[:: options.every]:
+            columns = measured(gpu, row, options.once)
+            if columns is None:
+                continue
+            if out is None:
+                names = list(dict.fromkeys(name for other in rows for name in (*other.columns, "instructions", *other.results, "written")))
+                out = csv.DictWriter(sys.stdout, names, lineterminator="\n")
+                out.writeheader()
+            out.writerow(columns)
+    except (OSError, Failed) as error:
+        print(f"engines.py: {error}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
