@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures instructions that access shared memory without lanes' addresses of their own block, on an NVIDIA GPU of compute
-capability 9.0: wgmma, bulk and tensor copies (TMA), and accesses to the shared memory of a cluster's blocks.
+"""Measures what accesses shared memory without an address of each lane, or that of another block, on an NVIDIA GPU of
+compute capability 9.0: wgmma, bulk and tensor copies (TMA), loads, stores and atomics of a cluster's shared memory.
 
-    engines.py {wgmma,bulk,beside,remote} > rows.csv
-        One kernel per row, and its clocks. `counters.py engines` adds the hardware counters.
+    measure.py {wgmma,bulk,beside,remote} > rows.csv
+        One kernel per row, and its clocks. `tools/counters.py engines` adds the hardware counters.
 
-    engines.py {wgmma,bulk,beside,remote} --once > rows.csv
+    measure.py {wgmma,bulk,beside,remote} --once > rows.csv
         For a profiler: each kernel is launched once, with few instructions (column `instructions`).
 
-    engines.py {wgmma,bulk,beside,remote} --ptx > kernels.ptx
+    measure.py {wgmma,bulk,beside,remote} --ptx > kernels.ptx
         The kernels. Needs no GPU. With --module FILE the other two take them compiled by ptxas instead of compiling them.
 
 Exit codes: 0 ok, 2 usage, 3 no GPU, or a launch failed.
@@ -21,11 +21,15 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
-import engine_rows
+from cluster import remote_rows
+from copies import bulk_rows
+from rows import WORDS, Row
+from wgmma import wgmma_rows
 
 SHARED = 200 * 1024  # bytes of dynamic shared memory of each block
 DATA = 16 << 20  # bytes of global memory
 RUNS = 3
+SETS = {"wgmma": wgmma_rows, "bulk": bulk_rows, "beside": lambda: bulk_rows(beside=True), "remote": remote_rows}
 
 
 class Failed(Exception): ...
@@ -85,14 +89,14 @@ class Gpu:
             return None
         return ctypes.string_at(address, 128)
 
-    def launch(self, row, words: list) -> list:
+    def launch(self, row: Row, words: list) -> list:
         """The eight numbers that the kernel writes; None: the driver refuses the tensor."""
         tensor = bytes(128)
         if row.tensor and (tensor := self.tensor_map(row.tensor)) is None:
             return None
         room = (ctypes.c_char * 192)()  # the driver copies from it; the parameter's alignment is that in the kernel
         ctypes.memmove(room, tensor, 128)
-        values = (ctypes.c_uint32 * engine_rows.WORDS)(*[word & 0xFFFFFFFF for word in words])
+        values = (ctypes.c_uint32 * WORDS)(*[word & 0xFFFFFFFF for word in words])
         parameters = (ctypes.c_void_p * 4)(*[ctypes.addressof(part) for part in (self.out, self.data, room, values)])
         self.call("cuMemsetD32_v2", self.out, 0, ctypes.c_size_t(16))
         one = [1, 1]
@@ -106,7 +110,7 @@ class Gpu:
         return list(result)
 
 
-def measured(gpu: Gpu, row, once: bool) -> dict | None:
+def measured(gpu: Gpu, row: Row, once: bool) -> dict | None:
     """The columns of the row. None: the driver refuses it."""
     if once:
         if gpu.launch(row, row.words(repeats=0)) is None:
@@ -118,7 +122,7 @@ def measured(gpu: Gpu, row, once: bool) -> dict | None:
     columns = {**row.columns, "instructions": row.instructions(repeats=0)}
     columns |= {name: min(result[i] for result in results) for i, name in enumerate(row.results)}
     if any(result[4] for result in results):
-        print(f"engines.py: not all bytes arrived: {row.columns}", file=sys.stderr)
+        print(f"measure.py: not all bytes arrived: {row.columns}", file=sys.stderr)
     if row.check:
         columns["written"] = 4 * gpu.launch(row, row.words(repeats=0, check=True))[3]
     return columns
@@ -126,13 +130,13 @@ def measured(gpu: Gpu, row, once: bool) -> dict | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", choices=engine_rows.SETS)
+    parser.add_argument("set", choices=SETS)
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--ptx", action="store_true")
     parser.add_argument("--module", type=Path)
     parser.add_argument("--every", type=int, default=1, help="measure each nth row only")
     options = parser.parse_args()
-    rows = engine_rows.SETS[options.set]()
+    rows = SETS[options.set]()
     kernels = {row.kernel.name: row.kernel.text for row in rows}
     ptx = ".version 8.4\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 shared[];\n"
     ptx += "\n".join(kernels.values())
@@ -152,7 +156,7 @@ def main() -> int:
                 out.writeheader()
             out.writerow(columns)
     except (OSError, Failed) as error:
-        print(f"engines.py: {error}", file=sys.stderr)
+        print(f"measure.py: {error}", file=sys.stderr)
         return 3
     return 0
 

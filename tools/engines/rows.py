@@ -1,0 +1,66 @@
+"""PTX kernels, and the rows that launch them."""
+
+from dataclasses import dataclass, field
+
+WORDS = 64  # 32-bit parameters of each kernel
+PARAMETERS = f".param .u64 out, .param .u64 data, .param .align 64 .b8 map[128], .param .align 16 .b8 words[{4 * WORDS}]"
+
+
+@dataclass
+class Kernel:
+    name: str
+    text: str
+    threads: int = 32
+    blocks: int = 1
+
+
+@dataclass
+class Row:
+    kernel: Kernel
+    columns: dict
+    results: list  # the names of the numbers that the kernel writes
+    parameters: list  # words of the kernel
+    once: dict = field(default_factory=dict)  # those of a launch for a profiler, by index
+    checks: dict = field(default_factory=dict)
+    count: tuple = (1, 1)  # instructions of a launch for a profiler, and of another
+    tensor: dict | None = None
+    check: bool = False
+
+    def words(self, repeats: int, check: bool = False) -> list:
+        words = self.parameters + [0] * (WORDS - len(self.parameters))
+        for index, value in ({} if repeats else self.once).items():
+            words[index] = value
+        for index, value in (self.checks if check else {}).items():
+            words[index] = value
+        return words
+
+    def instructions(self, repeats: int) -> int:
+        return self.count[1 if repeats else 0]
+
+
+def entry(name: str, threads: int, body: str, cluster: int = 1) -> str:
+    """A kernel: `body` after what all have."""
+    clustered = f".explicitcluster .reqnctapercluster {cluster}, 1, 1" if cluster > 1 else ""
+    return f"""
+.visible .entry {name}({PARAMETERS}) .maxntid {threads}, 1, 1 {clustered} {{
+.reg .pred p, q, lead, go;
+.reg .b32 base, tid, lane, i, n, x, y, z, w, bar, r, s, m;
+.reg .b64 out_, data_, map_, words_, t, u, v, d, e;
+ld.param.u64 out_, [out];
+ld.param.u64 data_, [data];
+mov.b64 map_, map;
+cvta.param.u64 map_, map_;
+mov.b64 words_, words;
+cvta.param.u64 words_, words_;
+mov.u32 base, shared;
+mov.u32 tid, %tid.x;
+mov.u32 lane, %laneid;
+setp.eq.u32 lead, tid, 0;
+{body}
+ret;
+}}
+"""
+
+
+def word(register: str, index: int) -> str:
+    return f"ld.param.u32 {register}, [words+{4 * index}];\n"

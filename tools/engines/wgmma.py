@@ -1,0 +1,189 @@
+"""wgmma of all types and shapes, under descriptors of all kinds, alone and beside other warps."""
+
+import random
+from dataclasses import dataclass
+
+from rows import Kernel, Row, entry, word
+
+# Type of A, type of B, of the result, elements in K, bytes of an element times 8, a suffix.
+MMA_TYPES = [
+    ("f16", "f16", "f32", 16, 16), ("f16", "f16", "f16", 16, 16), ("bf16", "bf16", "f32", 16, 16),
+    ("tf32", "tf32", "f32", 8, 32), ("e4m3", "e4m3", "f32", 32, 8), ("e4m3", "e4m3", "f16", 32, 8),
+    ("e5m2", "e4m3", "f32", 32, 8), ("s8", "s8", "s32", 32, 8), ("u8", "u8", "s32", 32, 8),
+    ("s8", "u8", "s32", 32, 8), ("b1", "b1", "s32", 256, 1),
+]  # fmt: skip
+MMA_WIDTHS = [8, 16, 24, 32, 64, 96, 128, 192, 256]
+IN_FLIGHT = 4  # wgmmas of a group
+SWIZZLES = ["none", "128B", "64B", "32B"]  # by the number in a descriptor
+WIDE = 16384  # bytes between the operands
+
+
+@dataclass(frozen=True)
+class Mma:
+    a: str
+    b: str
+    to: str
+    k: int
+    bits: int
+    n: int
+    of_registers: bool = False
+    sparse: bool = False
+    major: str = "KK"  # of A and of B: K or M(N)
+    other: str = ""  # what the second warpgroup does meanwhile
+
+    @property
+    def depth(self) -> int:
+        return self.k * (2 if self.sparse else 1)
+
+    @property
+    def operand_bytes(self) -> int:
+        return (0 if self.of_registers else 64 * self.k * self.bits // 8) + self.n * self.depth * self.bits // 8
+
+    @property
+    def name(self) -> str:
+        parts = [self.a, self.b, self.to, f"n{self.n}", "rs" if self.of_registers else "ss", self.major]
+        return "_".join(["mma", *parts, *(["sp"] if self.sparse else []), *([self.other] if self.other else [])])
+
+
+# A loop of the second warpgroup: what it needs before, and its 8 accesses.
+LDSM = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {x, y, z, w}, [r];\n"
+OTHERS = {
+    "ldmatrix": ("shl.b32 r, lane, 4; add.u32 r, r, base; add.u32 r, r, 65536;", LDSM * 8),
+    "ldmatrix_conflicts": ("shl.b32 r, lane, 7; add.u32 r, r, base; add.u32 r, r, 65536;", LDSM * 8),
+    "load": ("shl.b32 r, tid, 4; add.u32 r, r, base; add.u32 r, r, 65536;", "ld.volatile.shared.v4.u32 {x, y, z, w}, [r];\n" * 8),
+    "store": ("shl.b32 r, tid, 2; add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1;", "st.volatile.shared.u32 [r], x;\n" * 8),
+    "store_conflicts": ("shl.b32 r, lane, 7; add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1;", "st.volatile.shared.u32 [r], x;\n" * 8),
+    "stmatrix": (
+        "shl.b32 r, lane, 4; add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1;",
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [r], {x, x, x, x};\n" * 8,
+    ),
+    "copy": (
+        "add.u32 r, base, 65536; add.u32 bar, base, 131072; setp.eq.u32 go, tid, 128; @go mbarrier.init.shared.b64 [bar], 1;\n"
+        "fence.proxy.async;",
+        "@!go bra COPIED;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 65536;\n"
+        + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r], [data_], 8192, [bar];\n" * 8
+        + "and.b32 y, i, 1;\nWAIT: mbarrier.try_wait.parity.shared.b64 q, [bar], y;\n@!q bra WAIT;\nCOPIED:\n",
+    ),
+}  # fmt: skip
+
+
+def mma_kernel(mma: Mma) -> Kernel:
+    """Words: 0 groups, 1 to 4 descriptors of A and B without addresses, 5 and 6 offsets of A and B, 7 iterations of the
+    second warpgroup."""
+    count = mma.n // (4 if mma.to == "f16" else 2)
+    results = ", ".join(f"c{i}" for i in range(count))
+    kind = "f32" if mma.to == "f32" else "b32"
+    shape = f"m64n{mma.n}k{mma.depth}.{mma.to}.{mma.a}.{mma.b}" + (".and.popc" if mma.a == "b1" else "")
+    arguments = ["{a0, a1, a2, a3}" if mma.of_registers else "da", "db"]
+    arguments += ["x", "0"] if mma.sparse else []
+    arguments += ["1"]
+    if mma.to != "s32":
+        arguments += ["1", "1"]
+    if mma.bits == 16:
+        arguments += [str(int(major != "K")) for major in (mma.major[1:] if mma.of_registers else mma.major)]
+    step = f"wgmma.mma_async{'.sp' if mma.sparse else ''}.sync.aligned.{shape} {{{results}}}, {', '.join(arguments)};\n"
+    zero = "0f00000000" if kind == "f32" else "0"
+    adds = "add.f32 c0, c0, c{};" if kind == "f32" else "xor.b32 c0, c0, c{};"
+    threads = 256 if mma.other else 128
+    before, loop = OTHERS.get(mma.other, ("", ""))
+    text = f"""
+.reg .{kind} c<{count}>;
+.reg .b32 a<4>, lo, hi;
+.reg .b64 da, db;
+.reg .pred second;
+mov.u32 i, tid;
+ZERO: shl.b32 r, i, 4;
+add.u32 r, r, base;
+mov.u32 x, 0;
+st.shared.v4.u32 [r], {{x, x, x, x}};
+add.u32 i, i, {threads};
+setp.lt.u32 p, i, 8192;
+@p bra ZERO;
+fence.proxy.async;
+bar.sync 0;
+setp.ge.u32 second, tid, 128;
+@second bra SECOND;
+"""
+    for operand, first in (("a", 1), ("b", 3)):
+        text += word("lo", first) + word("hi", first + 1) + word("r", 5 if operand == "a" else 6)
+        text += "add.u32 r, r, base;\nand.b32 r, r, 0x3ffff;\nshr.u32 r, r, 4;\nor.b32 lo, lo, r;\n"
+        text += f"mov.b64 d{operand}, {{lo, hi}};\n"
+    text += "".join(f"mov.b32 a{i}, 0;\n" for i in range(4))
+    text += "".join(f"mov.{kind} c{i}, {zero};\n" for i in range(count))
+    text += word("n", 0)
+    text += f"""
+mov.u32 i, 0;
+mov.u32 x, 0x44444444;
+mov.u64 t, %clock64;
+LOOP:
+wgmma.fence.sync.aligned;
+{step * IN_FLIGHT}wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 1;
+add.u32 i, i, 1;
+setp.lt.u32 p, i, n;
+@p bra LOOP;
+wgmma.wait_group.sync.aligned 0;
+mov.u64 u, %clock64;
+sub.u64 t, u, t;
+{"".join(adds.format(i) for i in range(1, count))}
+@lead st.global.u64 [out_], t;
+setp.eq.{"f32" if kind == "f32" else "s32"} p, c0, {"0f3f9df3b6" if kind == "f32" else "77777"};
+@p st.global.{kind} [out_+48], c0;
+bra END;
+SECOND:
+"""
+    if mma.other:
+        text += before + word("n", 7)
+        text += f"mov.u32 i, 0;\nmov.u64 t, %clock64;\nAGAIN:\n{loop}add.u32 i, i, 1;\nsetp.lt.u32 p, i, n;\n@p bra AGAIN;\n"
+        text += "mov.u64 u, %clock64;\nsub.u64 t, u, t;\nsetp.eq.u32 p, tid, 128;\n@p st.global.u64 [out_+8], t;\n"
+    text += "END:\n"
+    return Kernel(mma.name, entry(mma.name, threads, text), threads)
+
+
+def wgmma_rows() -> list:
+    chosen = random.Random(1)
+    rows, kernels = [], {}
+
+    def add(mma: Mma, swizzle: int, a: tuple, b: tuple | None = None, offsets: tuple = (0, WIDE), bases: tuple = (0, 0)) -> None:
+        """a and b: leading and stride byte offset."""
+        kernel = kernels.setdefault(mma, mma_kernel(mma))
+        b = b or a
+        descriptors = []
+        for (leading, stride), base in ((a, bases[0]), (b, bases[1])):
+            descriptors += [(leading >> 4 & 0x3FFF) << 16, (stride >> 4 & 0x3FFF) | base << 17 | swizzle << 30]
+        names = {"a": mma.a, "b": mma.b, "result": mma.to, "m": 64, "n": mma.n, "k": mma.depth, "sparse": int(mma.sparse)}
+        names |= {"a_in": "registers" if mma.of_registers else "shared", "major_a": mma.major[0], "major_b": mma.major[1]}
+        names |= {"swizzle": SWIZZLES[swizzle], "leading_a": a[0], "stride_a": a[1], "leading_b": b[0], "stride_b": b[1]}
+        names |= {"base_a": bases[0], "base_b": bases[1], "offset_a": offsets[0], "offset_b": offsets[1]}
+        names |= {"beside": mma.other, "operand_bytes": mma.operand_bytes}
+        loops = 64
+        words = [loops, *descriptors, *offsets, 4 * loops if mma.other else 0]
+        results = ["clocks", "clocks_beside"] if mma.other else ["clocks"]
+        rows.append(Row(kernel, names, results, words, {0: 4, 7: 16}, count=(4 * IN_FLIGHT, loops * IN_FLIGHT)))
+
+    strides = [0, 16, 32, 64, 128, 144, 256, 512, 1024, 1040, 2048]
+    for types in MMA_TYPES:
+        for n in MMA_WIDTHS:
+            for of_registers in (False, True):
+                for sparse in (False, True) if types[0] != "b1" else (False,):
+                    majors = ["KK", "MK", "KM", "MM"] if types[4] == 16 and n in (16, 64) else ["KK"]
+                    for major in ("KK", "KM") if of_registers and len(majors) > 1 else majors:
+                        mma = Mma(*types, n, of_registers, sparse, major)
+                        add(mma, chosen.randrange(4), (chosen.choice(strides), chosen.choice(strides)))
+    bf16 = MMA_TYPES[2]
+    for n in (64, 256):  # operands that overlap
+        for offset in (0, 16, 64, 128, 512, 1024, 2048):
+            add(Mma(*bf16, n), 1, (16, 1024), offsets=(0, offset))
+    for _ in range(400):  # descriptors of all kinds
+        mma = Mma(*bf16, 64, major=chosen.choice(["KK", "MK", "KM", "MM"])) if chosen.random() < 0.9 else Mma(*bf16, 64, True)
+        a, b = ((chosen.choice(strides), chosen.choice(strides)) for _ in "ab")
+        swizzle = chosen.randrange(4)
+        bases = (chosen.randrange(8), chosen.randrange(8)) if swizzle and chosen.random() < 0.3 else (0, 0)
+        offsets = (16 * chosen.randrange(64), WIDE + 16 * chosen.randrange(64)) if chosen.random() < 0.3 else (0, WIDE)
+        add(mma, swizzle, a, b, offsets, bases)
+    for other in OTHERS:
+        for n in (64, 256):
+            for of_registers in (False, True):
+                for swizzle in (0, 1):
+                    add(Mma(*bf16, n, of_registers, other=other), swizzle, (16, 1024))
+    return rows
