@@ -9,8 +9,8 @@ ELEMENTS = {  # name: number in the driver's API, bytes
     "u8": (0, 1), "u16": (1, 2), "u32": (2, 4), "s32": (3, 4), "u64": (4, 8), "s64": (5, 8), "f16": (6, 2), "f32": (7, 4),
     "f64": (8, 8), "bf16": (9, 2), "f32.ftz": (10, 4), "tf32": (11, 4), "tf32.ftz": (12, 4),
 }  # fmt: skip
-BOX_SWIZZLES = ["none", "32B", "64B", "128B", "128B atom 32B", "128B atom 32B flip 8B", "128B atom 64B"]
-SPANS = [1 << 20, 32, 64, 128, 128, 128, 128]  # the most bytes of a row
+BOX_SWIZZLES = ["none", "32B", "64B", "128B"]  # the driver refuses the variants of 128B on compute capability 9.0
+SPANS = [1 << 20, 32, 64, 128]  # the most bytes of a row
 
 
 def copy_text(direction: str, space: str, reduction: str) -> str:
@@ -47,17 +47,24 @@ mul.wide.u32 u, turn, total;
 @lead st.global.u64 [out_+8], u;
 bra END;
 BESIDE:
-""" + word("n", 0) + """
+"""
+ACCESSES = {"loads": "ld.volatile.shared.v4.u32 {x, y, z, w}, [r+XX];\n", "stores": "st.volatile.shared.v4.u32 [r+XX], {x, x, x, x};\n"}
+
+
+def accesses_beside(kind: str) -> str:
+    """Of the warps after the first: word 0 times 8 accesses of 16 bytes per lane, without conflicts. Then they tell it."""
+    body = "".join(ACCESSES[kind].replace("XX", str(4096 * i)) for i in range(8))
+    return word("n", 0) + f"""
 shl.b32 r, tid, 4;
 add.u32 r, r, base;
-add.u32 r, r, 131072;
+add.u32 r, r, 130560;
+mov.u32 x, 1;
 mov.u32 i, 0;
 mov.u64 t, %clock64;
-LOADS:
-""" + "ld.volatile.shared.v4.u32 {x, y, z, w}, [r];\n" * 8 + """
-add.u32 i, i, 1;
+ACCESSES:
+{body}add.u32 i, i, 1;
 setp.lt.u32 p, i, n;
-@p bra LOADS;
+@p bra ACCESSES;
 mov.u64 u, %clock64;
 sub.u64 u, u, t;
 setp.ne.u32 p, tid, 32;
@@ -69,19 +76,21 @@ END:
 """
 
 
-def copy_kernel(direction: str, space: str, reduction: str, beside: bool) -> Kernel:
+def copy_kernel(direction: str, space: str, reduction: str, beside: str) -> Kernel:
     """Words: 0 rounds (the last has three times as many copies), 1 copies, 2 bytes, 3 bytes between buffers of shared
     memory, 4 buffers - 1, 5 and 6 the same of global memory, 7 and 8 offsets in shared and global memory, 9 to 13
     coordinates, 14 step of the last, 15 whether to count the words written, 16 bytes that a barrier expects for a copy.
-    Writes the clocks of the rounds. With `beside`, rounds follow each other until eight other warps have made word 0
-    times 8 loads of 16 bytes per lane without conflicts: writes their clocks, and the copies meanwhile."""
-    name = "_".join(["beside" if beside else "copy", direction, *space.split(), *reduction.replace(".", " ").split()])
+    Writes the clocks of the rounds. With `beside`, rounds follow each other until eight other warps have made their
+    accesses: writes their clocks, and the copies meanwhile. The direction "nothing" makes no copies."""
+    name = "_".join([beside or "copy", direction, *space.split(), *reduction.replace(".", " ").split()])
     two = direction in ("copy", "multicast")
     receives = direction in ("load", "copy", "multicast")
     rank = int(space.split()[1]) if " " in space else 0
     last = f"k{rank - 1}"
     text = """
-.reg .b32 k<5>, o<3>, rank, bytes, turn, parity, step, rest, expected, total;
+.reg .b32 k<5>, rank, turn, parity, step, expected, total, apart, buffers, far, places, near, first_k;
+.reg .b64 global;
+.reg .b16 o<3>;
 .reg .b16 m16;
 .reg .pred first, check;
 add.u32 bar, base, 196608;
@@ -91,6 +100,9 @@ mov.u32 x, 0;
 mov.u32 rank, %cluster_ctarank;
 setp.eq.u32 first, rank, 0;
 mov.b16 m16, 3;
+mov.b16 o0, 0;
+mov.b16 o1, 0;
+mov.b16 o2, 0;
 """
     text += word("x", 15)
     text += """
@@ -114,7 +126,12 @@ bar.sync 0;
     if beside:
         text += "setp.ge.u32 p, tid, 32;\n@p bra BESIDE;\n"
         meet = "bar.sync 1, 32;\n"
-    text += word("n", 0) + word("total", 1) + word("w", 2) + word("expected", 16)
+    if direction == "nothing":
+        return Kernel(name, entry(name, 288, text + "bra END;\nBESIDE:\n" + accesses_beside(beside)), 288)
+    names = {"n": 0, "total": 1, "w": 2, "apart": 3, "buffers": 4, "far": 5, "places": 6, "near": 7, "z": 8, "step": 14, "expected": 16}
+    text += "".join(word(name, index) for name, index in names.items()) + "add.u32 near, near, base;\n"
+    text += "cvt.u64.u32 global, z;\nadd.u64 global, global, data_;\n"
+    text += "".join(word(f"k{j}", 9 + j) for j in range(rank)) + (f"mov.b32 first_k, {last};\n" if rank else "")
     text += "mov.u32 turn, 0;\nROUND:\n@!lead bra NEXT;\nmov.u64 t, %clock64;\n"
     if receives:
         own = direction != "copy"
@@ -123,20 +140,11 @@ bar.sync 0;
         text += "@!first bra SENT;\n"
         if direction == "copy":
             text += "mov.u32 y, 1;\nmapa.shared::cluster.u32 bar, bar, y;\n"
-    text += "mov.u32 i, 0;\nSEND:\n"
-    text += word("x", 4) + word("y", 3) + word("z", 7) + "and.b32 x, x, i;\nmul.lo.u32 x, x, y;\nadd.u32 r, base, x;\nadd.u32 r, r, z;\n"
+    text += "mov.u32 i, 0;\nSEND:\nand.b32 x, i, buffers;\nmad.lo.u32 r, x, apart, near;\nand.b32 x, i, places;\n"
+    text += "mad.wide.u32 d, x, far, global;\n" if not rank else f"mad.lo.u32 {last}, x, step, first_k;\n"
     if direction == "copy":
-        text += "mov.u32 y, 1;\nmapa.shared::cluster.u32 s, r, y;\n"
-    text += word("x", 6) + word("y", 5) + word("z", 8)
-    text += "and.b32 x, x, i;\nmul.lo.u32 step, x, y;\nadd.u32 z, z, step;\ncvt.u64.u32 d, z;\nadd.u64 d, d, data_;\n"
-    if rank:
-        text += "".join(word(f"k{j}", 9 + j) for j in range(rank)) + word("y", 14)
-        text += f"mul.lo.u32 y, y, x;\nadd.u32 {last}, {last}, y;\n"
-        text += "".join(f"mov.u32 {o}, 0;\n" for o in ("o0", "o1", "o2")).replace("mov.u32", "mov.b32")
+        text += "mapa.shared::cluster.u32 s, r, 1;\n"
     code = copy_text(direction, space, reduction)
-    if "im2col" in code:
-        text += ".reg .b16 h<3>;\nmov.b16 h0, 0;\nmov.b16 h1, 0;\nmov.b16 h2, 0;\n"
-        code = code.replace("{o", "{h").replace(", o", ", h")
     text += code + "\nadd.u32 i, i, 1;\nsetp.lt.u32 p, i, total;\n@p bra SEND;\nSENT:\n"
     if receives:
         if direction == "copy":
@@ -162,7 +170,7 @@ DONE:
         text += "add.u32 bar, base, 196608;\n"
     text += meet + "add.u32 turn, turn, 1;\n"
     if beside:
-        return Kernel(name, entry(name, 288, text + BESIDE), 288)
+        return Kernel(name, entry(name, 288, text + BESIDE + accesses_beside(beside)), 288)
     text += "setp.eq.u32 p, turn, 2;\n@p mul.lo.u32 total, total, 3;\nsetp.lt.u32 p, turn, n;\n@p bra ROUND;\n"
     counts = "setp.eq.u32 p, rank, 1;\n@!p bra END;\n" if direction == "copy" else "@!first bra END;\n"
     text += f"@!check bra END;\n{counts}" + """
@@ -187,7 +195,8 @@ def power_of_two(value: int) -> int:
     return 1 << max(value - 1, 0).bit_length()
 
 
-def bulk_rows(beside: bool = False) -> list:
+def bulk_rows(beside: str = "", interleaved: bool = False) -> list:
+    """Copies alone; or beside "loads" or "stores" of other warps."""
     rows, kernels = [], {}
 
     def add(direction: str, space: str, reduction: str, columns: dict, size: int, tensor=None, step=0, coordinates=(), at=(0, 0), rows_of=0, row=0):
@@ -204,7 +213,8 @@ def bulk_rows(beside: bool = False) -> list:
         names |= {"bytes": size, "rows": rows_of, "row_bytes": row, "shared_offset": at[0], "global_offset": at[1]}
         receives = direction in ("load", "multicast")
         if beside:
-            rows.append(Row(kernel, names, ["clocks_of_loads", "copies"], [1000, *words[1:]], tensor=tensor))
+            names = {"beside": beside, **names}
+            rows.append(Row(kernel, names, ["clocks_beside", "copies"], [1000, *words[1:]], tensor=tensor))
             return
         rows.append(
             Row(kernel, names, ["clocks_first", "clocks", "clocks_of_three"],
@@ -262,6 +272,7 @@ def bulk_rows(beside: bool = False) -> list:
 
     widths = (16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256)
     if beside:
+        add("nothing", "bytes", "", none, 16)
         for direction in ("load", "store"):
             for swizzle in range(4):
                 for width in widths:
@@ -275,9 +286,9 @@ def bulk_rows(beside: bool = False) -> list:
         for size in (16, 128, 1024, 8192):
             add("store", "bytes", "add.u32", none, size)
         return rows
-    for swizzle in range(7):
+    for swizzle in range(4):
         for width in widths:
-            for count in (8, 64, 256) if swizzle < 4 else (64,):
+            for count in (8, 64, 256):
                 box("load", "tile", "u8", swizzle, [width, count])
     for width in (512, 1024):
         for count in (8, 32):
@@ -298,9 +309,9 @@ def bulk_rows(beside: bool = False) -> list:
             box("load", "tile", "u8", 3, [inner, *rest])
             if inner == 64:
                 box("store", "tile", "u8", 0, [inner, *rest])
-    for swizzle in range(7):
+    for swizzle in range(4):
         for width in widths:
-            for count in (64, 256) if swizzle < 4 else (64,):
+            for count in (64, 256):
                 box("store", "tile", "u8", swizzle, [width, count])
     for rank in (3, 4, 5):
         for swizzle, channels in ((0, 16), (0, 32), (0, 64), (0, 128), (1, 32), (2, 64), (3, 64), (3, 128)):
@@ -308,18 +319,6 @@ def bulk_rows(beside: bool = False) -> list:
                 pixels("load", rank, "u8", swizzle, channels, count)
         for channels in (16, 64, 128):
             pixels("store", rank, "u8", 0, channels, 64)
-    for interleave, width, swizzles in ((1, 8, (0, 1, 2, 3)), (2, 16, (1,))):
-        for swizzle in swizzles:
-            for rest in ([64, 1], [16, 4], [16, 2, 2], [128, 1]):
-                box("load", "tile", "f16", swizzle, [width, *rest], pitch=2 * width, interleave=interleave)
-    for width in (16, 64, 128):
-        box("load", "tile", "u8", 0, [width, 64], strides=[1, 2])
-        box("load", "tile", "u8", 0, [width, 64], strides=[1, 4])
-        box("load", "tile", "u8", 0, [width, 64], coordinates=[0, -32])
-        box("load", "tile", "u8", 0, [width, 64], coordinates=[256 - width // 2, 0])
-        for swizzle in (0, 3):
-            box("multicast", "tile", "u8", swizzle, [width, 64])
-            box("multicast", "tile", "u8", swizzle, [width, 8, 8])
     for element, operations in (
         ("u32", ("add", "min", "max", "inc", "dec", "and", "or", "xor")), ("s32", ("add", "min")), ("u64", ("add",)),
         ("f16", ("add", "min")), ("bf16", ("add",)), ("f32", ("add",)), ("f32.ftz", ("add",)), ("f64", ("add",)),
@@ -343,4 +342,18 @@ def bulk_rows(beside: bool = False) -> list:
     for kind in ("add.u32", "add.u64", "and.b32", "max.s32"):
         for size in (16, 64, 128, 1024, 8192):
             add("copy", "bytes", kind, none, size)
+    for width in (16, 64, 128):
+        box("load", "tile", "u8", 0, [width, 64], strides=[1, 2])
+        box("load", "tile", "u8", 0, [width, 64], strides=[1, 4])
+        box("load", "tile", "u8", 0, [width, 64], coordinates=[0, -32])
+        box("load", "tile", "u8", 0, [width, 64], coordinates=[256 - width // 2, 0])
+        for swizzle in (0, 3):
+            box("multicast", "tile", "u8", swizzle, [width, 64])
+            box("multicast", "tile", "u8", swizzle, [width, 8, 8])
+    if interleaved:
+        rows.clear()
+        for interleave, width, swizzles in ((1, 8, (0, 1, 2, 3)), (2, 16, (1,))):
+            for swizzle in swizzles:
+                for rest in ([64, 1], [16, 4], [16, 2, 2], [128, 1]):
+                    box("load", "tile", "f16", swizzle, [width, *rest], pitch=2 * width, interleave=interleave)
     return rows

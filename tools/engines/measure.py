@@ -29,7 +29,7 @@ from wgmma import wgmma_rows
 SHARED = 200 * 1024  # bytes of dynamic shared memory of each block
 DATA = 16 << 20  # bytes of global memory
 RUNS = 3
-SETS = {"wgmma": wgmma_rows, "bulk": bulk_rows, "beside": lambda: bulk_rows(beside=True), "remote": remote_rows}
+SETS = {"wgmma": wgmma_rows, "bulk": bulk_rows, "beside": lambda: bulk_rows("loads") + bulk_rows("stores"), "interleaved": lambda: bulk_rows("", True), "remote": remote_rows}
 
 
 class Failed(Exception): ...
@@ -134,7 +134,7 @@ def main() -> int:
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--ptx", action="store_true")
     parser.add_argument("--module", type=Path)
-    parser.add_argument("--every", type=int, default=1, help="measure each nth row only")
+    parser.add_argument("--rows", type=lambda text: slice(*(int(part) if part else None for part in text.split(":"))), default=slice(None), help="FIRST:LAST:STEP")
     options = parser.parse_args()
     rows = SETS[options.set]()
     kernels = {row.kernel.name: row.kernel.text for row in rows}
@@ -146,7 +146,7 @@ def main() -> int:
     out = None
     try:
         gpu = Gpu(options.module.read_bytes() if options.module else ptx.encode())
-        for row in rows[:: options.every]:
+        for row in rows[options.rows]:
             columns = measured(gpu, row, options.once)
             if columns is None:
                 continue

@@ -55,7 +55,8 @@ cvta.param.u64 words_, words_;
 mov.u32 base, shared;
 mov.u32 tid, %tid.x;
 mov.u32 lane, %laneid;
-setp.eq.u32 lead, tid, 0;
+elect.sync _|lead, 0xffffffff;
+setp.lt.and.u32 lead, tid, 32, lead;
 {body}
 ret;
 }}

@@ -45,26 +45,29 @@ class Mma:
         return "_".join(["mma", *parts, *(["sp"] if self.sparse else []), *([self.other] if self.other else [])])
 
 
-# A loop of the second warpgroup: what it needs before, and its 8 accesses.
-LDSM = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {x, y, z, w}, [r];\n"
+# A loop of the second warpgroup: what comes before, and 8 accesses. XX: bytes to add to the address.
+FIRST = "add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1; mov.u32 m, 0;"
+KEEP = "xor.b32 m, m, x; xor.b32 m, m, y; xor.b32 m, m, z; xor.b32 m, m, w;\n"
+LDSM = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {x, y, z, w}, [r+XX];\n" + KEEP
+STORE = "st.volatile.shared.u32 [r+XX], x;\n"
+COPIES = "".join(
+    f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r], [data_], 8192, [bar];\nadd.u32 r, r, {step};\n"
+    for step in (8192, -8192) * 4
+)
 OTHERS = {
-    "ldmatrix": ("shl.b32 r, lane, 4; add.u32 r, r, base; add.u32 r, r, 65536;", LDSM * 8),
-    "ldmatrix_conflicts": ("shl.b32 r, lane, 7; add.u32 r, r, base; add.u32 r, r, 65536;", LDSM * 8),
-    "load": ("shl.b32 r, tid, 4; add.u32 r, r, base; add.u32 r, r, 65536;", "ld.volatile.shared.v4.u32 {x, y, z, w}, [r];\n" * 8),
-    "store": ("shl.b32 r, tid, 2; add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1;", "st.volatile.shared.u32 [r], x;\n" * 8),
-    "store_conflicts": ("shl.b32 r, lane, 7; add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1;", "st.volatile.shared.u32 [r], x;\n" * 8),
-    "stmatrix": (
-        "shl.b32 r, lane, 4; add.u32 r, r, base; add.u32 r, r, 65536; mov.u32 x, 1;",
-        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [r], {x, x, x, x};\n" * 8,
-    ),
+    "ldmatrix": ("shl.b32 r, lane, 4;" + FIRST, LDSM),
+    "ldmatrix_conflicts": ("shl.b32 r, lane, 7;" + FIRST, LDSM),
+    "load": ("shl.b32 r, tid, 4; sub.u32 r, r, 2048;" + FIRST, "ld.volatile.shared.v4.u32 {x, y, z, w}, [r+XX];\n" + KEEP),
+    "store": ("shl.b32 r, tid, 2; sub.u32 r, r, 512;" + FIRST, STORE),
+    "store_conflicts": ("shl.b32 r, lane, 7;" + FIRST, STORE),
+    "stmatrix": ("shl.b32 r, lane, 4;" + FIRST, "stmatrix.sync.aligned.m8n8.x4.shared.b16 [r+XX], {x, x, x, x};\n"),
     "copy": (
-        "add.u32 r, base, 65536; add.u32 bar, base, 131072; setp.eq.u32 go, tid, 128; @go mbarrier.init.shared.b64 [bar], 1;\n"
-        "fence.proxy.async;",
-        "@!go bra COPIED;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 65536;\n"
-        + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r], [data_], 8192, [bar];\n" * 8
-        + "and.b32 y, i, 1;\nWAIT: mbarrier.try_wait.parity.shared.b64 q, [bar], y;\n@!q bra WAIT;\nCOPIED:\n",
+        "mov.u32 r, 0;" + FIRST + "add.u32 bar, base, 131072; elect.sync _|go, 0xffffffff; setp.eq.and.u32 go, warp, 4, go;\n"
+        "@go mbarrier.init.shared.b64 [bar], 1;\nfence.proxy.async;",
+        f"@!go bra COPIED;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 65536;\n{COPIES}"
+        "and.b32 y, i, 1;\nWAIT: mbarrier.try_wait.parity.shared.b64 q, [bar], y;\n@!q bra WAIT;\nCOPIED:\n",
     ),
-}  # fmt: skip
+}
 
 
 def mma_kernel(mma: Mma) -> Kernel:
@@ -88,7 +91,7 @@ def mma_kernel(mma: Mma) -> Kernel:
     before, loop = OTHERS.get(mma.other, ("", ""))
     text = f"""
 .reg .{kind} c<{count}>;
-.reg .b32 a<4>, lo, hi;
+.reg .b32 a<4>, lo, hi, warp;
 .reg .b64 da, db;
 .reg .pred second;
 mov.u32 i, tid;
@@ -133,9 +136,11 @@ bra END;
 SECOND:
 """
     if mma.other:
-        text += before + word("n", 7)
-        text += f"mov.u32 i, 0;\nmov.u64 t, %clock64;\nAGAIN:\n{loop}add.u32 i, i, 1;\nsetp.lt.u32 p, i, n;\n@p bra AGAIN;\n"
+        loops = loop if "WAIT" in loop else "".join(loop.replace("XX", str(4096 * i)) for i in range(8))
+        text += "shr.u32 warp, tid, 5;\n" + before + word("n", 7)
+        text += f"mov.u32 i, 0;\nmov.u64 t, %clock64;\nAGAIN:\n{loops}add.u32 i, i, 1;\nsetp.lt.u32 p, i, n;\n@p bra AGAIN;\n"
         text += "mov.u64 u, %clock64;\nsub.u64 t, u, t;\nsetp.eq.u32 p, tid, 128;\n@p st.global.u64 [out_+8], t;\n"
+        text += "setp.eq.u32 p, m, 0x7777777;\n@p st.global.u32 [out_+48], m;\n"
     text += "END:\n"
     return Kernel(mma.name, entry(mma.name, threads, text), threads)
 
