@@ -1,6 +1,5 @@
 // The CUDA kernel of docs/checking_your_kernel.md with tiles of 16, in the emulator. Alone in its source: code for the
 // emulator takes long to compile.
-#include <vector>
 
 #include <bankwise/emulator/cuda.hpp>
 #include "matmul_of_16.cuh"
@@ -14,7 +13,7 @@ trace::KernelTrace example_trace(unsigned warp) {
   emulator::Launch launch{.grid = {(outputs + TILE - 1) / TILE, (batch + TILE - 1) / TILE}, .block = {TILE, TILE}};
   for (std::uint64_t block = 1; block < launch.grid.count(); ++block) launch.trace_blocks.push_back(block);
   launch.warp = warp;
-  const std::vector<float> in(batch * inputs), weights(outputs * inputs);
-  std::vector<float> out(batch * outputs);
-  return emulate(linear_forward, launch, in.data(), weights.data(), out.data(), batch, inputs, outputs);
+  launch.global_patterns = 1 << 16;
+  alignas(128) static float in[batch * inputs], weights[outputs * inputs], out[batch * outputs];  // as on a device
+  return emulate(linear_forward, launch, in, weights, out, batch, inputs, outputs);
 }

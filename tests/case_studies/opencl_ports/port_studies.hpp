@@ -15,6 +15,9 @@ const bankwise::study::CaseStudy& flush();
 /// flush(), or a case study of the lists. Error: std::runtime_error if there is none with that name.
 const bankwise::study::CaseStudy& ported_study(std::string_view name);
 
+/// Compute units in the plans of both sides, however many the device has.
+inline constexpr unsigned ported_units = 2;
+
 /// Variants that launch all of its kernels that exist in both APIs. Of variants with the same kernels and different
 /// data, the first and the last.
 std::vector<bankwise::study::Variant> variants_of_all_kernels(const bankwise::study::CaseStudy& study,

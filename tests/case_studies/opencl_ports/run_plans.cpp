@@ -28,8 +28,10 @@ int main(int argc, char** argv) try {
   const Extent extent{std::stoull(argv[2]), std::stoull(argv[3]), std::stoull(argv[4])};
   Workbench bench(study, extent, *session);
   int code = support::exit_ok;
-  for (const Variant& variant : variants_of_all_kernels(study, extent, session->info().compute_units)) {
-    const std::string wrong = bench.verify(bench.prepare(variant, Scope::memory));
+  for (const Variant& variant : variants_of_all_kernels(study, extent, ported_units)) {
+    PreparedVariant prepared = bench.prepare(study.plan(variant, extent, ported_units));
+    prepared.variant = &variant;
+    const std::string wrong = bench.verify(prepared);
     if (wrong.empty()) continue;
     std::fprintf(stderr, "run_plans: %s %s: %s\n", argv[1], std::string(variant.name).c_str(), wrong.c_str());
     code = support::exit_wrong;
