@@ -27,6 +27,7 @@ gpu::Counters counted() {
   counters.shared_load_conflicts = 500'000;
   counters.shared_store_passes = 2000;
   counters.shared_store_conflicts = counters.shared_atomic_passes = counters.shared_atomic_conflicts = 0;
+  counters.arbitration_conflicts = 1234;
   counters.warp_instructions = 1000;
   counters.lane_instructions = 16'000;
   counters.dram_read_bytes = 1'500'000'000;
@@ -87,7 +88,7 @@ TEST_CASE("report/counters/json") {
   const auto results = json::parse(json_report(counters_report())).at("results");
   const json& full = results.at(0).at("counters");
   check_members(full, R"({"shared_load_passes": 1000300, "shared_load_conflicts": 500000, "shared_atomic_passes": 0,
-                          "simt_efficiency": 0.5, "dram_read_bytes": 1500000000, "dram_write_bytes": null, "replays": 2,
+                          "arbitration_conflicts": 1234, "simt_efficiency": 0.5, "dram_read_bytes": 1500000000, "dram_write_bytes": null, "replays": 2,
                           "reason": ""})");
   check_members(full.at("model"), R"({"shared_load_passes": 1000000, "shared_atomic_passes": null,
                                       "simt_efficiency": 0.75, "architecture": "sm_90"})");
@@ -114,7 +115,7 @@ TEST_CASE("report/counters/csv") {
   for (; std::getline(csv, line); ++lines) {
     INFO(line);
     CHECK(commas(line) == commas(head));
-    if (lines == 0) CHECK_THAT(line, ContainsSubstring(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,0.5,0.75,"));
+    if (lines == 0) CHECK_THAT(line, ContainsSubstring(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,1234,0.5,0.75,"));
   }
   CHECK(lines == 4);
 }
@@ -129,6 +130,7 @@ TEST_CASE("report/counters/text") {
   INFO(text);
   CHECK_THAT(text, ContainsSubstring("cuda:0 A GPU"));
   CHECK_THAT(text, ContainsSubstring("1,000,300"));
+  CHECK_THAT(text, ContainsSubstring("1,234"));
   CHECK_THAT(text, ContainsSubstring("+300"));
   CHECK_THAT(text, ContainsSubstring("-100"));
   CHECK_THAT(text, ContainsSubstring("-25.0"));  // percent of lanes

@@ -106,6 +106,7 @@ constexpr Metric of_the_device[]{
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &Counters::shared_store_conflicts},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", &Counters::shared_atomic_passes},
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", &Counters::shared_atomic_conflicts},
+    {"l1tex__data_bank_conflicts_type_arbitration.sum", &Counters::arbitration_conflicts},
     {"smsp__inst_executed.sum", &Counters::warp_instructions},
     {"smsp__thread_inst_executed.sum", &Counters::lane_instructions},
     {"dram__bytes_read.sum", &Counters::dram_read_bytes},

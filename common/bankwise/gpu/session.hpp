@@ -23,6 +23,9 @@ struct Counters {
   Count shared_load_passes, shared_load_conflicts;
   Count shared_store_passes, shared_store_conflicts;
   Count shared_atomic_passes, shared_atomic_conflicts;
+  /// Conflicts by arbitration in the data stage of the L1 cache: with other accesses, not between lanes. They are among
+  /// those that the counters of the data pipe exceed the counters per instruction by.
+  Count arbitration_conflicts;
   Count warp_instructions;  ///< executed by warps
   Count lane_instructions;  ///< the active lanes in these, added up
   Count dram_read_bytes, dram_write_bytes;

@@ -56,7 +56,8 @@ Json json_of(const CounterResult& result) {
     model[number.key] = or_null(number.model);
     difference[number.key] = or_null(number.difference());
   }
-  row.update({{"simt_efficiency", or_null(simt)},
+  row.update({{"arbitration_conflicts", or_null(counted.arbitration_conflicts)},
+              {"simt_efficiency", or_null(simt)},
               {"dram_read_bytes", or_null(counted.dram_read_bytes)},
               {"dram_write_bytes", or_null(counted.dram_write_bytes)},
               {"replays", counted.replays},
@@ -217,8 +218,8 @@ std::vector<std::string> csv_columns(const RunResults& run) {
     columns.emplace_back(number.key);
     columns.push_back(fmt::format("{}_model", number.key));
   }
-  columns.insert(columns.end(), {"simt_efficiency", "simt_efficiency_model", "dram_read_bytes", "dram_write_bytes",
-                                 "no_counters_because"});
+  columns.insert(columns.end(), {"arbitration_conflicts", "simt_efficiency", "simt_efficiency_model", "dram_read_bytes",
+                                 "dram_write_bytes", "no_counters_because"});
   return columns;
 }
 

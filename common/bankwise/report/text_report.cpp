@@ -258,8 +258,9 @@ constexpr std::size_t first_number = 2;  // the columns before it are titles
 constexpr std::size_t first_atomic = first_number + 4, after_atomics = first_atomic + 2;
 
 const Table head{
-    {"", "", "load", "load", "store", "store", "atomic", "atomic", "SIMT", "DRAM", "DRAM", "DRAM"},
-    {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "%", "read", "written", "of bytes"}};
+    {"", "", "load", "load", "store", "store", "atomic", "atomic", "arbitr.", "SIMT", "DRAM", "DRAM", "DRAM"},
+    {"", "", "passes", "conflicts", "passes", "conflicts", "passes", "conflicts", "conflicts", "%", "read", "written",
+     "of bytes"}};
 
 std::string count_text(const gpu::Counters::Count& count) { return count ? support::grouped(*count) : "-"; }
 std::string bytes_text(const gpu::Counters::Count& bytes) {
@@ -277,6 +278,7 @@ Row counted_row(const Result& result) {
   const gpu::Counters& counted = *result.counters->counted;
   Row row{result.library.empty() ? result.variant : result.library, "counted"};
   for (const auto& number : shared_memory_numbers(*result.counters)) row.push_back(count_text(number.counted));
+  row.push_back(count_text(counted.arbitration_conflicts));
   const auto simt = study::simt_efficiency(counted);
   row.push_back(simt ? fmt::format("{:.1f}", 100 * *simt) : "-");
   row.push_back(bytes_text(counted.dram_read_bytes));
@@ -291,9 +293,9 @@ Row counted_row(const Result& result) {
 Row difference_row(const CounterResult& counters) {
   Row row{"", "- model"};
   for (const auto& number : shared_memory_numbers(counters)) row.push_back(difference_text(number.difference()));
+  row.emplace_back();  // the model covers neither other traffic nor DRAM
   const auto simt = study::simt_efficiency(*counters.counted), model = counters.model->simt_efficiency;
-  row.push_back(simt && model ? fmt::format("{:+.1f}", 100 * (*simt - *model)) : "-");
-  row.insert(row.end(), 3, "");  // the model does not cover traffic with DRAM
+  row.insert(row.end(), {simt && model ? fmt::format("{:+.1f}", 100 * (*simt - *model)) : "-", "", "", ""});
   return row;
 }
 
@@ -361,7 +363,7 @@ std::string counters_text(const RunResults& run) {
     std::vector<std::pair<std::string, std::string>> reasons;
     const Result* any = nullptr;
     bool atomics = false;
-    for (const auto& result : run.results) {
+    for (const Result& result : run.results) {
       if (result.device->index != device.index || !result.counters) continue;
       any = &result;
       const CounterResult& counters = *result.counters;
