@@ -35,6 +35,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
@@ -82,7 +83,7 @@ SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
-KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts")
+KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
 PIPE_KINDS = ("ld", "st", "atom")
 KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "atomic.inc": "atom", "atomic.cas": "atom"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
@@ -193,6 +194,12 @@ def of_program(metrics: list, command: list) -> tuple:
     return launches, sums
 
 
+def of_programs(metrics: list, command: list) -> list:
+    """`of_program` for each list of metrics, four runs at once: ncu profiles one kernel at a time on a GPU."""
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(of_program, metrics, [command] * len(metrics)))
+
+
 def report_of(bankcheck: str, flags: list, command: list) -> dict:
     """What `bankcheck cuda` writes with --json."""
     with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +235,7 @@ def reported_sectors(bankcheck: str, command: list) -> dict:
 def global_program(out, options) -> None:
     ours = reported_sectors(options.bankcheck, options.command)
     pairs = [[SECTORS.format(op) for op in pair] for pair in (("ld", "st"), ("red", "atom"))]
-    runs = [[of_program(metrics, options.command) for metrics in pairs] for _ in range(options.repeat)]
+    runs = [of_programs(pairs, options.command) for _ in range(options.repeat)]
     launches = runs[0][0][0]
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
         for kind, ops in GLOBAL_KINDS.items():
@@ -246,7 +253,7 @@ def program(out, options) -> None:
     pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
     ours = reported(options.bankcheck, options.command)
     sass = [[SASS.format(kind) for kind in pair] for pair in pairs]
-    runs = [[of_program(metrics, options.command) for metrics in sass] for _ in range(options.repeat)]
+    runs = [of_programs(sass, options.command) for _ in range(options.repeat)]
     pipe = of_program([text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS], options.command)[1]
     launches = runs[0][0][0]
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
