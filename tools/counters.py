@@ -22,6 +22,10 @@
     counters.py program BANKCHECK NAME --space global [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda_global.csv
         The same for the sectors of global memory (HEAD_GLOBAL).
 
+    counters.py copies MEASURE_COPIES SEED COUNT [--repeat N] > h200_cp_async_kernels.csv
+        COUNT whole kernels of cp.async by SEED (tests/device/engines/cp_async.cu): their parameters, and the passes of
+        each by the counter, the least and the most of N runs.
+
 BUILD is a build directory with the samples and the tests' `more_kernels`, built with CUDA. Exit codes: 0 ok, 2 usage,
 3 a run failed.
 """
@@ -269,6 +273,19 @@ def program(out, options) -> None:
             out.writerow(row)
 
 
+def copies(out, options) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "kernels.csv"
+        command = [str(options.program.resolve()), str(options.seed), str(options.count), str(table)]
+        runs = [[round(number(row, SASS.format("ldgsts"))) for row in ncu([SASS.format("ldgsts")], [], command)] for _ in range(options.repeat)]
+        head, *kernels = csv.reader(table.read_text().splitlines())
+    if any(len(run) != len(kernels) for run in runs):
+        raise Failed(f"{len(runs[0])} launches for {len(kernels)} kernels")
+    out.writerow([*head, "passes", "passes_max"])
+    for kernel, *counts in zip(kernels, *runs):
+        out.writerow([*kernel, min(counts), max(counts)])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -283,6 +300,12 @@ def main() -> int:
     command.add_argument("--space", choices=("shared", "global"), default="shared")
     command.add_argument("--repeat", type=int, default=1)
     command.set_defaults(function=program)
+    command = commands.add_parser("copies")
+    command.add_argument("program", type=Path)
+    command.add_argument("seed", type=int)
+    command.add_argument("count", type=int)
+    command.add_argument("--repeat", type=int, default=2)
+    command.set_defaults(function=copies)
     at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     options = parser.parse_args(sys.argv[1:at])
     options.command = sys.argv[at + 1 :]
