@@ -41,7 +41,8 @@ const EngineKind* kind_of(const BulkCopies& copies) {
 // --- Tensor maps of compute capability 9.0 --------------------------------------------------------------------------
 //
 // NVIDIA does not document their 128 bytes. The fields are those that ptxas 13.0 writes for tensormap.replace, whose
-// modifiers name them; a test compares them with maps of cuTensorMapEncodeTiled() and cuTensorMapEncodeIm2col().
+// modifiers name them, alike for compute capability 9.0, 10.0 and 12.0; a test compares them with maps that the driver
+// made for an H200.
 
 /// `width` bits of a word.
 constexpr std::uint32_t bits(std::uint32_t word, unsigned bit, unsigned width) {
@@ -131,7 +132,7 @@ trace::LeftOut unseen_copies(const RecordedKernel& kernel, const Code& code) {
     if (!opcode || !opcode->starts_with("UTMA")) continue;
     const bool loads = *opcode == "UTMALDG";
     if (loads ? !code.sees_tensor_loads : !code.sees_tensor_stores) {
-      ++unseen[loads ? "TMA loads in the code" : "TMA stores in the code"];
+      ++unseen[std::string(loads ? unseen_loads : unseen_stores)];
     }
   }
   return unseen;

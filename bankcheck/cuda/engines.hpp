@@ -12,7 +12,7 @@
 namespace bankwise::cuda {
 
 /// What one of the instructions does. Nothing if the record does not tell, as of TMA stores, or if the tensor map of a
-/// TMA load is none of compute capability 9.0, whose format NVIDIA does not document.
+/// TMA load makes no sense in the format of compute capability 9.0, which NVIDIA does not document.
 std::optional<banks::EngineWork> work_of(const BulkCopies& copies);
 
 /// An instruction between shared and global memory.

@@ -123,6 +123,7 @@ ProcessRecord read_record(const std::filesystem::path& path);
 
 struct Resolved {
   trace::Trace trace;
+  std::vector<std::string> remarks;  ///< what the user can do to watch more: a sentence each
 };
 
 /// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name are one kernel,

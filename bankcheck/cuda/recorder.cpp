@@ -311,7 +311,9 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
   outcome.failure = failure_of(ended, records, outcome.trace);
   add_end(outcome, ended, folder, injection.filename().string());
-  outcome.remarks = matched.remarks;  // not of processes without CUDA in the background, which many programs leave
+  outcome.remarks = std::move(resolved.remarks);
+  outcome.remarks.insert(outcome.remarks.end(), matched.remarks.begin(), matched.remarks.end());
+  // Not of processes without CUDA in the background, which many programs leave
   return outcome;
 }
 

@@ -275,6 +275,14 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
     trace::put_in_order(kernel);
     trace.kernels.push_back(std::move(kernel));
   }
+  const auto lacks_loads = [](const trace::KernelTrace& kernel) {
+    return kernel.left_out.contains(std::string(unseen_loads));
+  };
+  if (std::ranges::any_of(trace.kernels, lacks_loads)) {
+    resolved.remarks.emplace_back(
+        "TMA loads were not watched: NVIDIA's Sanitizer library is older than version 2026.2; pip install "
+        "nvidia-cuda-sanitizer-api gets a newer one, and --sanitizer names its directory");
+  }
   return resolved;
 }
 

@@ -160,8 +160,11 @@ TEST_CASE("cuda/resolve/tensor_copies_nobody_sees") {
   record.kernels[0].name = "k";
   record.kernels[0].bytes = ~std::uint64_t{0};  // which is not believed
   record.memory = {true, true};
-  const trace::KernelTrace kernel = resolved_from({record}).trace.kernels.at(0);
+  const auto unseen = resolved_from({record});
+  const trace::KernelTrace& kernel = unseen.trace.kernels.at(0);
   CHECK(kernel.left_out == trace::LeftOut{{"TMA stores in the code", 2}, {"TMA loads in the code", 1}});
+  REQUIRE(unseen.remarks.size() == 1);
+  CHECK(unseen.remarks[0].starts_with("TMA loads were not watched: NVIDIA's Sanitizer library is older than"));
   CHECK(kernel.global_left_out == 3);
   // A library that sees them, in another kernel.
   record.kernels[1] = record.kernels[0];
@@ -169,6 +172,7 @@ TEST_CASE("cuda/resolve/tensor_copies_nobody_sees") {
   record.kernels[1].bulk = {{0, 5, "tma_store", {}}, {0, 6, "tma_load", {}}};
   const auto seen = resolved_from({record});
   CHECK(seen.trace.kernels.at(0).left_out.empty());
+  CHECK(seen.remarks.empty());
   CHECK(seen.trace.kernels.at(1).left_out == trace::LeftOut{{"TMA stores", 5}, {"TMA loads", 6}});
 }
 

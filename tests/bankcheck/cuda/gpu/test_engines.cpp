@@ -67,12 +67,18 @@ TEST_CASE("cuda/gpu/engines/bulk_copies", "[engines]") {
 
 TEST_CASE("cuda/gpu/engines/tensor_copies", "[engines]") {
   if (!is_hopper()) return;
+  // Which NVIDIA's library cannot watch.
+  CHECK(kernel("tensor_store").left_out == trace::LeftOut{{"TMA stores in the code", 2}});
+  if (kernel("tensor_load").engines.empty()) {  // by a library of CUDA 13.0 or older
+    for (const char* name : {"tensor_load", "tensor_multicast", "tensor_replaced"}) {
+      CHECK(kernel(name).left_out == trace::LeftOut{{"TMA loads in the code", 1}});
+    }
+    return;
+  }
   check_engines("tensor_load", {{{Engine::tensor_load, 512, 64}, blocks}});
   check_engines("tensor_multicast", {{{Engine::tensor_load, 2 * 512, 128}, blocks / 2}});
   check_engines("tensor_replaced", {{{Engine::tensor_load, 256, 128}, 1}});
   CHECK(kernel("tensor_load").global_left_out == blocks);
-  // Which NVIDIA's library cannot watch.
-  CHECK(kernel("tensor_store").left_out == trace::LeftOut{{"TMA stores in the code", 2}});
 }
 
 TEST_CASE("cuda/gpu/engines/remote_lanes", "[engines]") {
