@@ -101,7 +101,8 @@ std::optional<EngineWork> work_of(const BulkCopies& copies) {
   } else {
     work.bytes *= words[2];
   }
-  return work;
+  constexpr std::uint64_t max_bytes = 1 << 30;  // of a trace
+  return work.bytes > max_bytes ? std::nullopt : std::optional(work);
 }
 
 bool is_global(const BulkCopies& copies) {

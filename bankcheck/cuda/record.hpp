@@ -59,8 +59,9 @@ struct RecordedPattern {
   std::uint32_t flags = 0;  ///< the callback's; matrices in bits 8 and up
   std::uint32_t mask = 0;   ///< active lanes
   std::uint64_t count = 0;
-  /// For each lane up to the last active one; 0 where a lane is inactive. Bytes from the start of shared memory. Global memory: the signed distance from the
-  /// cache line of the lowest active lane. Other blocks: the high 8 bits are 0 for the block that this lane accesses.
+  /// For each lane up to the last active one; 0 where a lane is inactive. Bytes from the start of shared memory. Global
+  /// memory: the signed distance from the cache line of the lowest active lane. Other blocks: the high 8 bits are 0 for
+  /// the block that this lane accesses.
   std::vector<std::uint32_t> addresses;
   /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits
   /// within a word. In the file, the high 5 bits of such an address are the word within the line of 128 bytes.
@@ -128,11 +129,11 @@ struct Resolved {
 
 /// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name are one kernel,
 /// whichever process launched them. An instruction without line information is a site by its offset. Accesses that the
-/// bank model has no operation for (cp.async, an atomic of unknown opcode) and instructions of which too little is known
-/// (TMA stores) are left out and counted by cause. A cubin that cannot be read, a record that is cut short and errors of
-/// the library are errors of the trace. Patterns beyond the bound of trace::Builder are costed on `architectures`.
-/// Accesses that the GPU has costed are excess on its own architecture, and on those of `architectures` that have the
-/// same rule; the sectors of bulk copies, too. TMA is left out of global memory.
+/// bank model has no operation for (cp.async, an atomic of unknown opcode) and instructions of which too little is
+/// known (TMA stores) are left out and counted by cause. A cubin that cannot be read, a record that is cut short and
+/// errors of the library are errors of the trace. Patterns beyond the bound of trace::Builder are costed on
+/// `architectures`. Accesses that the GPU has costed are excess on its own architecture, and on those of
+/// `architectures` that have the same rule; the sectors of bulk copies, too. TMA is left out of global memory.
 Resolved resolve(const std::vector<ProcessRecord>& records,
                  const std::vector<const banks::Architecture*>& architectures,
                  const std::map<std::string, trace::KernelTime>& times = {});

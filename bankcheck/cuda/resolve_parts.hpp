@@ -30,8 +30,8 @@ struct Code {
 /// Where an instruction comes from: the innermost line that is not in a header of the CUDA Toolkit.
 trace::Site site_of(const Code& code, std::uint64_t pc);
 
-/// Adds what costs sectors: accesses to the memories that `memory` names (other blocks' shared memory is shared memory),
-/// and copies between them; and accesses to local memory.
+/// Adds what costs sectors: accesses to the memories that `memory` names (other blocks' shared memory is shared
+/// memory), and copies between them; and accesses to local memory.
 void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                  const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder);
 

@@ -115,8 +115,9 @@ constexpr bool is_remote(AccessSource source) {
          source == AccessSource::async_reduction;
 }
 
-/// The cost of an access, in passes, each below 256. In global memory, and in that of other blocks, `ideal` is the number of different cache lines,
-/// `passes` of sectors, and `lane_passes` of what the lanes ask for; in local memory all three are 0.
+/// The cost of an access, in passes, each below 256. In global memory and in that of other blocks, `ideal` is the
+/// number of different cache lines, `passes` of sectors, and `lane_passes` of what the lanes ask for; in local memory
+/// all three are 0.
 struct PackedCost {
   uint32_t lanes;        ///< active
   uint32_t ideal;        ///< passes without conflicts; 0: the source has no cost, for example copies

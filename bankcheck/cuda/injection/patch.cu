@@ -137,9 +137,8 @@ BANKWISE_PATCH bankwise_bulk_global_to_shared(void* userdata, uint64_t pc, uint6
   return count_bulk(userdata, pc, AccessSource::bulk_global_to_shared, (mask_and_size & 0xffff) * 16, from, targets);
 }
 BANKWISE_PATCH bankwise_bulk_shared_to_global(void* userdata, uint64_t pc, uint64_t to, uint32_t /*from*/,
-                                              uint32_t mask_and_size, uint32_t has_byte_mask) {
-  const uint32_t bytes_of_block = has_byte_mask != 0 ? __popc(mask_and_size >> 16) : 16;
-  return count_bulk(userdata, pc, AccessSource::bulk_shared_to_global, (mask_and_size & 0xffff) * bytes_of_block, to);
+                                              uint32_t mask_and_size) {
+  return count_bulk(userdata, pc, AccessSource::bulk_shared_to_global, (mask_and_size & 0xffff) * 16, to);
 }
 BANKWISE_PATCH bankwise_bulk_reduce_shared_to_global(void* userdata, uint64_t pc, uint64_t to, uint32_t /*from*/,
                                                      uint32_t blocks) {
