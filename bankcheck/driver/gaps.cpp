@@ -44,12 +44,16 @@ std::string without_cost_text(const RunReport& report, std::size_t architecture)
       others += count;
       continue;
     }
-    list +=
-        fmt::format("{}{}{}", list.empty() ? "" : ", ", cause, parts.size() > 1 ? " " + share_of(count, accesses) : "");
+    const std::string part = count == 0 ? " (unknown number)" : parts.size() > 1 ? " " + share_of(count, accesses) : "";
+    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", cause, part);
   }
-  if (others > 0) list += fmt::format(", others {}", share_of(others, accesses));
-  return fmt::format("{} of the accesses to {} have no cost: {} (in {})", share_of(trace::total(causes), accesses),
-                     terms_of(report.maker).memory, list,
+  if (parts.size() > most_causes)
+    list += fmt::format(", others {}", others == 0 ? "(unknown number)" : share_of(others, accesses));
+  const std::uint64_t known = trace::total(causes);
+  const bool is_least = std::ranges::any_of(parts, [](const auto& part) { return part.first == 0; });
+  const std::string share =
+      known == 0 ? "some" : fmt::format("{}{}", is_least ? "at least " : "", share_of(known, accesses));
+  return fmt::format("{} of the accesses to {} have no cost: {} (in {})", share, terms_of(report.maker).memory, list,
                      kernels.size() == 1 ? std::string(kernels[0])
                                          : fmt::format("{} of {} kernels", kernels.size(), report.kernels.size()));
 }

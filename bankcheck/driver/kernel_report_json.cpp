@@ -104,7 +104,7 @@ void put_engines(ordered_json& object, const KernelReport& kernel, std::size_t n
   object["all_accesses"] = report.accesses;
   object["without_cost"] = ordered_json::object();
   for (const auto& [cause, count] : report.without_cost)
-    object["without_cost"][cause.empty() ? "unknown" : cause] = count;
+    object["without_cost"][cause.empty() ? "unknown" : cause] = count > 0 ? ordered_json(count) : ordered_json(nullptr);
   object["engine_lines"] = ordered_json::array();
   for (std::size_t i = 0; i < report.engine_lines.size(); ++i) {
     const trace::EngineLineReport& line = report.engine_lines[i];

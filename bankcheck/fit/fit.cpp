@@ -98,7 +98,8 @@ std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const Arr
   const std::pair<std::uint64_t, std::string_view> reasons[]{
       {excess, "{} of its accesses did not fit into the trace"},
       {of_kernel, "{} accesses of the kernel did not fit into the trace"},
-      {trace::total(trace.left_out), "{} accesses of the kernel are unknown"},
+      {trace.left_out.empty() ? 0 : std::max<std::uint64_t>(1, trace::total(trace.left_out)),
+       "{} accesses of the kernel are unknown"},
       {fit.facts.unknown, "{} of its accesses have no known cost, and are in no sum"},
       {fit.facts.loops,
        "{} of its accesses are atomics that compile to loops; they count with the fewest passes that are possible"},

@@ -52,7 +52,7 @@ inline trace::KernelTrace full_kernel() {
                       .sectors_written = 39,
                       .time = trace::KernelTime{3, 4500, 1980000, "NVIDIA \"H200\"", true, 132, 62914560, 4916736},
                       .copied_bytes = 11,
-                      .left_out = {{"", 4}, {"TMA \"load\"", 9}},
+                      .left_out = {{"", 4}, {"TMA \"load\"", 9}, {"TMA stores", 0}},
                       .excess_accesses = 15},
                      {});
   all.site({.file = "/a b/k.cl", .line = 12, .column = 34, .function = "f"});

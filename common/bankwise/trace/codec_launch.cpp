@@ -118,7 +118,6 @@ LeftOut left_out_of(const Record& record) {
     if (list.size() > most_causes) wrong(fmt::format("left_out has more than {} causes", most_causes));
     for (const json& row : list) {
       const std::uint64_t count = number_of(row[1], "count", max_count);
-      if (count == 0) wrong("a cause's count is 0");
       if (count > rest) wrong("the causes of left_out add up to more");
       rest -= count;
       if (!left_out.try_emplace(name_of(row[0], "cause"), count).second) wrong("left_out has a cause twice");

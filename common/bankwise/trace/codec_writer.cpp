@@ -136,11 +136,11 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
   line.list("shapes", launches.shapes, [](const LaunchShape& shape) { return json_of(shape); });
   line.number("blocks", launches.blocks).number("levels", launches.levels);
   if (launches.copied_bytes > 0) line.number("copied_bytes", launches.copied_bytes);
-  if (const std::uint64_t left_out = total(launches.left_out); left_out > 0) {
-    line.number("left_out", left_out);
+  if (!launches.left_out.empty()) {
+    line.number("left_out", total(launches.left_out));
     std::vector<std::string> causes;
     for (const auto& [cause, count] : launches.left_out) {
-      if (!cause.empty() && count > 0) causes.push_back(row(json_text(cause), count));
+      if (!cause.empty() || count == 0) causes.push_back(row(json_text(cause), count));
     }
     if (!causes.empty()) line.list("left_out_causes", causes, std::identity());
   }

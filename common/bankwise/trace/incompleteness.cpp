@@ -41,10 +41,11 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
     sentences.push_back(fmt::format("{} accesses of {} to the {} did not fit into the trace, and have no cost on {}",
                                     remote, trace.kernel, remote_memory, architecture.name));
   }
-  if (const std::uint64_t left_out = total(trace.left_out); left_out > 0) {
+  if (!trace.left_out.empty()) {
+    const std::uint64_t count = total(trace.left_out);
     sentences.push_back(fmt::format("{} of {} have no cost: {}; the numbers are lower bounds",
-                                    support::plural(left_out, "access", "accesses"), trace.kernel,
-                                    to_text(trace.left_out)));
+                                    count == 0 ? "accesses" : support::plural(count, "access", "accesses"),
+                                    trace.kernel, to_text(trace.left_out)));
   }
   return sentences;
 }
@@ -52,11 +53,15 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
 std::string to_text(const LeftOut& causes) {
   constexpr std::size_t most = 6;
   std::vector<std::pair<std::uint64_t, std::string_view>> parts;
-  for (const auto& [cause, count] : causes) parts.emplace_back(count, cause.empty() ? std::string_view("unknown") : cause);
+  for (const auto& [cause, count] : causes)
+    parts.emplace_back(count, cause.empty() ? std::string_view("unknown") : cause);
   std::ranges::sort(parts, std::greater());
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i)
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, support::grouped(parts[i].first));
+  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
+    const auto& [count, cause] = parts[i];
+    text +=
+        fmt::format("{}{} {}", i == 0 ? "" : ", ", cause, count == 0 ? "(unknown number)" : support::grouped(count));
+  }
   return parts.size() > most ? text + ", ..." : text;
 }
 

@@ -116,7 +116,7 @@ std::uint64_t excess_without_cost(const KernelTrace& trace, const banks::Archite
 std::uint64_t excess_without_cost(const KernelTrace& trace, SectorMemory memory,
                                   const banks::Architecture& architecture);
 
-/// "cp.async 600, TMA 400", the most first. At most six.
+/// "cp.async 600, TMA 400, TMA stores (unknown number)", the most first. At most six.
 std::string to_text(const LeftOut& causes);
 
 /// Why the numbers lack accesses of the traced blocks; empty if they do not.

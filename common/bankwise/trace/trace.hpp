@@ -129,6 +129,7 @@ struct EngineAccesses {
 };
 
 /// Accesses of which nothing else is known, by the reason why they have no cost: "cp.async"; "" if that is not known.
+/// 0: it is not known how many there are.
 using LeftOut = std::map<std::string, std::uint64_t>;
 std::uint64_t total(const LeftOut& left_out);
 

@@ -146,6 +146,27 @@ TEST_CASE("driver/engines/no_false_zero") {
   }
 }
 
+TEST_CASE("driver/engines/unknown_number") {
+  auto kernel = kernel_with([](trace::Builder& builder) { builder.trace().left_out["TMA stores"]; });
+  const auto on_terminal = [&](const char* options) {
+    const ScratchDirectory scratch;
+    std::ofstream(scratch.path() / "t.jsonl")
+        << trace::to_json_lines({.maker = trace::Maker::cuda, .kernels = {kernel}});
+    return bankcheck("report " + std::string(options) + " t.jsonl", "cd '" + scratch.path().string() + "';");
+  };
+  const Outcome outcome = on_terminal("--max-conflicts 0");
+  CHECK(outcome.code == 1);
+  CHECK_THAT(outcome.out, ContainsSubstring("incomplete: some of the accesses to shared memory have no cost: TMA "
+                                            "stores (unknown number) (in k)\n") &&
+                              ContainsSubstring("no conflict in what was watched"));
+  kernel.left_out["cp.async"] = 10;
+  CHECK_THAT(on_terminal("").out,
+             ContainsSubstring("incomplete: at least 50 % of the accesses to shared memory have no "
+                               "cost: cp.async 50 %, TMA stores (unknown number) (in k)\n"));
+  CHECK_THAT(on_terminal("--verbose").out, ContainsSubstring("incomplete: 10 accesses of k have no cost: cp.async 10, "
+                                                             "TMA stores (unknown number); the numbers are "));
+}
+
 TEST_CASE("driver/engines/remote") {
   const auto kernel = kernel_with([](trace::Builder& builder) {
     trace::Pattern spread = global_access_of(builder, {.file = "k.cu", .line = 9}, 128, 4);
