@@ -12,6 +12,10 @@
         What limits the kernels, each profiled once: the utilization of parts of the GPU in percent of their peak, why
         warps stall in percent of the time that they are resident, and the totals of the kernel.
 
+    counters.py engines {wgmma,bulk,remote} > tests/data/h200_wgmma.csv
+        What engines/measure.py measures, with hardware counters. `bulk` and `remote` take a minute, `wgmma` needs one to
+        compile its kernels.
+
     counters.py program BANKCHECK NAME [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda.csv
         The passes that `bankcheck cuda` computes for a program, next to its counters: a row for each kernel and kind of
         access, without a heading (HEAD has it). The instantiations of a template are one kernel; launches are added up.
@@ -92,6 +96,24 @@ PIPE_KINDS = ("ld", "st", "atom")
 KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "atomic.inc": "atom", "atomic.cas": "atom"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
 GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom")}
+# By set: the counters of each column. Those of a list are counted in one run.
+DSHARED = "l1tex__t_{}_pipe_lsu_mem_dshared.sum"
+ENGINES = {
+    "wgmma": [
+        {
+            "passes": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
+            "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum",
+        }
+    ],
+    "bulk": [{"bank_reads": "l1tex__data_bank_reads.sum", "bank_writes": "l1tex__data_bank_writes.sum"}],
+    "remote": [
+        {
+            "sectors": DSHARED.format("sectors"),
+            "output_wavefronts": DSHARED.format("output_wavefronts"),
+            "gds_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_gds.sum",
+        }
+    ],
+}
 WIDTH = 80  # bankcheck cuda cuts longer names
 
 
@@ -177,6 +199,19 @@ def limits(out, options) -> None:
             parts, totals = ([number(row, metric) for metric in metrics.values()] for metrics in (PARTS, TOTALS))
             cells = [*(f"{n:.1f}" for n in parts), *(f"{n:.0f}" for n in totals), *(f"{100 * wait / total:.1f}" for wait in waits)]
             out.writerow([case, variant, flags, kernel_name(row), blocks, *cells])
+
+
+def engines(out, options) -> None:
+    program = [sys.executable, str(Path(__file__).parent / "engines/measure.py"), options.set]
+    rows = list(csv.DictReader(output(program, stderr=subprocess.PIPE).splitlines()))
+    for counters in ENGINES[options.set]:
+        counted = ncu(list(counters.values()), [], [*program, "--once"])
+        if len(counted) != len(rows):
+            raise Failed(f"{len(counted)} kernels for {len(rows)} rows")
+        for row, numbers in zip(rows, counted):
+            row |= {column: f"{number(numbers, metric):.0f}" for column, metric in counters.items()}
+    out.writerow(rows[0])
+    out.writerows(row.values() for row in rows)
 
 
 def base_name(kernel: str) -> str:
@@ -294,6 +329,9 @@ def main() -> int:
         command.add_argument("build", type=Path)
         command.add_argument("--space", choices=("shared", "global"), default="shared")
         command.set_defaults(function=function)
+    command = commands.add_parser("engines")
+    command.add_argument("set", choices=ENGINES)
+    command.set_defaults(function=engines)
     command = commands.add_parser("program")
     command.add_argument("bankcheck")
     command.add_argument("name")
