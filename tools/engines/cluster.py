@@ -41,7 +41,7 @@ def remote_kernel(name: str) -> Kernel:
     text = """
 .reg .b32 rank, target, mask;
 .reg .f32 f;
-add.u32 bar, base, 65536;
+add.u32 bar, base, 196608;
 @lead mbarrier.init.shared.b64 [bar], 1;
 mov.u32 i, tid;
 ZERO: shl.b32 r, i, 2;
@@ -122,10 +122,14 @@ def remote_patterns(width: int, chosen: random.Random) -> list:
     patterns = [(name, [at(i) for i in range(32)], everyone) for name, at in regular.items()]
     for name, mask in (("odd lanes", 0xAAAAAAAA), ("first half", 0xFFFF), ("a lane", 1 << 13), ("few lanes", 0x01010011)):
         patterns.append((name, [3 * i for i in range(32)], mask))
-    for name, range_, sparse in (("random 64", 64, 0), ("random", 1024, 0), ("random lanes", 1024, 1), ("random 64 lanes", 64, 1)):
+    far = 196608 // width
+    for name, range_, sparse in (
+        ("random 64", 64, 0), ("random", 1024, 0), ("random lanes", 1024, 1), ("random 64 lanes", 64, 1),
+        ("far", far, 0), ("far", far, 0), ("far", far, 0), ("far lanes", far, 1), ("far lanes", far, 1),
+    ):  # fmt: skip
         mask = chosen.getrandbits(32) | 1 if sparse else everyone
         patterns.append((name, [chosen.randrange(range_) for _ in range(32)], mask))
-    return [(name, [at * width % 32768 for at in offsets], mask) for name, offsets, mask in patterns]
+    return [(name, [at * width % 196608 for at in offsets], mask) for name, offsets, mask in patterns]
 
 
 def remote_rows() -> list:
