@@ -6,7 +6,7 @@
         because other traffic of the multiprocessor sometimes adds a few passes.
 
     counters.py block BUILD --space global > sectors.csv
-        The same for the sectors of global memory; the test program write_counters writes those of the emulator.
+        The same for the sectors of global memory.
 
     counters.py limits BUILD > limits.csv
         What limits the kernels, each profiled once: the utilization of parts of the GPU in percent of their peak, why

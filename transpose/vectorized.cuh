@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
   // --- end of section ---
 
-  // store the tile transposed, coalesced
+  // store the tile transposed, coalesced; nvcc 13.0 splits these 16-byte stores: output_order.cuh has whole ones
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
