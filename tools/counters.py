@@ -16,12 +16,13 @@
         What engines/measure.py measures, with hardware counters. `bulk` and `remote` take a minute, `wgmma` needs one to
         compile its kernels.
 
-    counters.py program BANKCHECK NAME [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda.csv
+    counters.py program BANKCHECK NAME [--repeat N] [--costs FILE] -- PROGRAM ARGUMENTS … >> bankcheck_cuda.csv
         The passes that `bankcheck cuda` computes for a program, next to its counters: a row for each kernel and kind of
         access, without a heading (HEAD has it). The instantiations of a template are one kernel; launches are added up.
         The counters are read two in each run of the program, as more of them are counted less exactly: those that
         follow instructions (smsp__sass_…) and those of the data pipe (l1tex__…). With --repeat they are read N times,
-        and the column `counter_runs` has all sums that differ.
+        and the column `counter_runs` has all sums that differ. --costs appends to FILE how many accesses to shared
+        memory each kernel makes, and how many of them have no cost, by cause (HEAD_COSTS).
 
     counters.py program BANKCHECK NAME --space global [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda_global.csv
         The same for the sectors of global memory (HEAD_GLOBAL).
@@ -86,6 +87,7 @@ STALLS = {
 }
 HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
 HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
+HEAD_COSTS = ["program", "kernel", "accesses", "without_cost", "causes"]
 HEAD_GLOBAL = ["program", "kernel", "kind", "launches", "sectors", "counter", "counter_runs"]
 SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
@@ -93,9 +95,11 @@ CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
 KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
 PIPE_KINDS = ("ld", "st", "atom")
-KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "atomic.inc": "atom", "atomic.cas": "atom"}
+KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "ldmatrix": "ldsm", "stmatrix": "stsm"}
+KIND_OF |= {"cp.async": "ldgsts", "wgmma": "gmma"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
-GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom")}
+GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom"), "ldgsts": ("ldgsts",)}
+GLOBAL_PAIRS = (("ld", "st"), ("red", "atom"), ("ldgsts",))
 # By set: the counters of each column. Those of a list are counted in one run.
 DSHARED = "l1tex__t_{}_pipe_lsu_mem_dshared.sum"
 ENGINES = {
@@ -248,16 +252,35 @@ def report_of(bankcheck: str, flags: list, command: list) -> dict:
         return json.loads(path.read_text())
 
 
-def reported(bankcheck: str, command: list) -> dict:
+def kind_of(line: dict) -> str | None:
+    """Of a line of the report: its kind; `None`: no counter counts it."""
+    name = line.get("operation") or line["engine"]
+    return KIND_OF.get(name) or KIND_OF.get(name.split(".")[0])  # ldmatrix.x4 is an ldmatrix
+
+
+def reported(report: dict) -> dict:
     """By kernel and kind: passes and conflicts; `None`: some accesses have no cost."""
     found = defaultdict(lambda: [0, 0])
-    for kernel in report_of(bankcheck, [], command)["kernels"]:
-        for line in kernel["architectures"][0]["lines"]:
-            kind = KIND_OF.get(line["operation"]) or ("ldsm" if line["operation"].startswith("ld") else "stsm")
-            numbers = found[base_name(kernel["kernel"]), kind]
+    for kernel in report["kernels"]:
+        costs = kernel["architectures"][0]
+        for line in [*costs["lines"], *costs["engine_lines"]]:
+            numbers = found[base_name(kernel["kernel"]), kind_of(line)]
             for i, key in enumerate(("passes", "conflicts")):
-                numbers[i] = None if line.get(key) is None or numbers[i] is None else numbers[i] + line[key]
+                known = line.get(key) is not None and not line.get("unknown") and numbers[i] is not None
+                numbers[i] = numbers[i] + line[key] if known else None
     return found
+
+
+def write_costs(path: Path, program: str, report: dict) -> None:
+    accesses, causes = Counter(), defaultdict(Counter)
+    for kernel in report["kernels"]:
+        name, costs = base_name(kernel["kernel"]), kernel["architectures"][0]
+        accesses[name] += costs["all_accesses"]
+        causes[name] += costs["without_cost"]
+    with open(path, "a", newline="") as file:
+        for name, count in sorted(accesses.items()):
+            text = " ".join(f"{cause.replace(' ', '_')}:{n}" for cause, n in causes[name].most_common())
+            csv.writer(file, lineterminator="\n").writerow([program, name, count, causes[name].total(), text])
 
 
 def reported_sectors(bankcheck: str, command: list) -> dict:
@@ -265,7 +288,7 @@ def reported_sectors(bankcheck: str, command: list) -> dict:
     found = {}
     for kernel in report_of(bankcheck, ["--memory", "shared,global"], command)["kernels"]:
         for line in kernel["architectures"][0]["global_lines"] or ():
-            key = base_name(kernel["kernel"]), KIND_OF.get(line["operation"], line["operation"])
+            key = base_name(kernel["kernel"]), kind_of(line)
             known = line.get("sectors") is not None and not line.get("unknown") and found.get(key, 0) is not None
             found[key] = found.get(key, 0) + line["sectors"] if known else None
     return found
@@ -273,7 +296,7 @@ def reported_sectors(bankcheck: str, command: list) -> dict:
 
 def global_program(out, options) -> None:
     ours = reported_sectors(options.bankcheck, options.command)
-    pairs = [[SECTORS.format(op) for op in pair] for pair in (("ld", "st"), ("red", "atom"))]
+    pairs = [[SECTORS.format(op) for op in pair] for pair in GLOBAL_PAIRS]
     runs = [of_programs(pairs, options.command) for _ in range(options.repeat)]
     launches = runs[0][0][0]
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
@@ -290,7 +313,10 @@ def program(out, options) -> None:
     if options.space == "global":
         return global_program(out, options)
     pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
-    ours = reported(options.bankcheck, options.command)
+    report = report_of(options.bankcheck, [], options.command)
+    if options.costs:
+        write_costs(options.costs, options.name, report)
+    ours = reported(report)
     sass = [[SASS.format(kind) for kind in pair] for pair in pairs]
     runs = [of_programs(sass, options.command) for _ in range(options.repeat)]
     pipe = of_program([text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS], options.command)[1]
@@ -298,8 +324,8 @@ def program(out, options) -> None:
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
         for i, kind in enumerate(KINDS):
             seen = [run[i // 2][1][kernel][SASS.format(kind)] for run in runs]
-            # bankcheck cuda counts copies (cp.async) without a cost.
-            passes, conflicts = ["", ""] if kind == "ldgsts" else ours.get((kernel, kind), [0, 0])
+            # Without a cost, copies (cp.async) are in no line of the report.
+            passes, conflicts = ours.get((kernel, kind), ["", ""] if kind == "ldgsts" else [0, 0])
             if not passes and passes is not None and not any(seen):
                 continue
             row = [options.name, kernel, kind, launches[kernel], passes, conflicts]
@@ -337,6 +363,7 @@ def main() -> int:
     command.add_argument("name")
     command.add_argument("--space", choices=("shared", "global"), default="shared")
     command.add_argument("--repeat", type=int, default=1)
+    command.add_argument("--costs", type=Path)
     command.set_defaults(function=program)
     command = commands.add_parser("copies")
     command.add_argument("program", type=Path)

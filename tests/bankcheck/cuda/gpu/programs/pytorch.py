@@ -4,8 +4,8 @@
 
 Without parts it runs all but `liger`, which needs the package liger-kernel. Each call has small fixed inputs that come
 from the CPU, and runs forward and backward where there is a backward. Run it once before it is watched or profiled: the
-first run compiles kernels, and Triton and PyTorch's compiler choose among them by time. Exit codes: 0 ok, 2 usage, 3 no
-part of it failed but one.
+first run compiles kernels, and PyTorch's compiler chooses among them by time. Exit codes: 0 ok, 2 usage, 3 a part failed
+(the others ran).
 """
 
 import os
@@ -134,7 +134,7 @@ def primitives() -> None:
     values = random(1 << 16, dtype=torch.float32)
     values.sort(), values.topk(100), values.cumsum(0), (values > 1).nonzero(), values.sum(), values[:1000].sort()
     values.view(256, 256).sort(), values.view(256, 256).softmax(-1), values.view(256, 256).cumsum(0)
-    torch.fft.rfft(values), values.bucketize(values[:100].sort().values)
+    torch.fft.rfft(values), torch.bucketize(values, values[:100].sort().values)
     table = random(1000, 64, dtype=torch.float32, grad=True)
     backward(F.embedding(values.abs().mul(100).long().clamp(max=999)[:4096], table))
 
