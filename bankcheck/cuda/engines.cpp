@@ -124,17 +124,14 @@ std::optional<BulkSectors> sectors_of(const BulkCopies& copies) {
   return sectors;
 }
 
-trace::LeftOut unseen_copies(const RecordedKernel& kernel, const Code& code) {
-  trace::LeftOut unseen;
+UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code) {
+  UnseenCopies unseen;
   constexpr std::uint64_t instruction_bytes = 16, max_bytes = 16 << 20;  // of a kernel
   const std::uint64_t end = code.cubin == nullptr ? 0 : std::min(kernel.bytes, max_bytes);
   for (std::uint64_t pc = 0; pc < end; pc += instruction_bytes) {
     const auto opcode = code.opcode_at(pc);
-    if (!opcode || !opcode->starts_with("UTMA")) continue;
-    const bool loads = *opcode == "UTMALDG";
-    if (loads ? !code.sees_tensor_loads : !code.sees_tensor_stores) {
-      ++unseen[std::string(loads ? unseen_loads : unseen_stores)];
-    }
+    if (opcode == "UTMALDG" && !code.sees_tensor_loads) ++unseen.loads;
+    if ((opcode == "UTMASTG" || opcode == "UTMAREDG") && !code.sees_tensor_stores) ++unseen.stores;
   }
   return unseen;
 }
@@ -153,7 +150,9 @@ void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder&
       builder.trace().left_out[kind == nullptr ? copies.kind : std::string(kind->cause)] += copies.count;
     }
   }
-  for (const auto& [cause, count] : unseen_copies(kernel, code)) builder.trace().left_out[cause] += count;
+  const UnseenCopies unseen = unseen_copies(kernel, code);  // their number is not known, which 0 says
+  if (unseen.loads > 0) builder.trace().left_out["TMA loads"] += 0;
+  if (unseen.stores > 0) builder.trace().left_out["TMA stores"] += 0;
 }
 
 }  // namespace bankwise::cuda

@@ -276,7 +276,8 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
     trace.kernels.push_back(std::move(kernel));
   }
   const auto lacks_loads = [](const trace::KernelTrace& kernel) {
-    return kernel.left_out.contains(std::string(unseen_loads));
+    const auto loads = kernel.left_out.find("TMA loads");
+    return loads != kernel.left_out.end() && loads->second == 0;
   };
   if (std::ranges::any_of(trace.kernels, lacks_loads)) {
     resolved.remarks.emplace_back(

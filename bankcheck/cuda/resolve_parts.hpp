@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
@@ -35,12 +34,13 @@ trace::Site site_of(const Code& code, std::uint64_t pc);
 void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                  const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder);
 
-/// Causes in trace::KernelTrace::left_out.
-inline constexpr std::string_view unseen_loads = "TMA loads in the code", unseen_stores = "TMA stores in the code";
-
-/// TMA copies in the code of a kernel for which NVIDIA's Sanitizer library does not call the patch, by cause: how often
-/// they ran is not known. That of CUDA 13.0 sees none of them, that of version 2026.2 sees loads.
-trace::LeftOut unseen_copies(const RecordedKernel& kernel, const Code& code);
+/// TMA copies in the code of a kernel for which NVIDIA's Sanitizer library does not call the patch, so that it is not
+/// known how often they ran: how many instructions. That of CUDA 13.0 sees none of them, that of version 2026.2 sees
+/// loads.
+struct UnseenCopies {
+  std::uint64_t loads = 0, stores = 0;
+};
+UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code);
 
 /// Adds what accesses shared memory without addresses of lanes.
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder);

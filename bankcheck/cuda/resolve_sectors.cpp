@@ -128,7 +128,8 @@ void add_sectors(const RecordedKernel& kernel, const Code& code, support::Memory
       trace.global_left_out += copies.count;
     }
   }
-  trace.global_left_out += kernel.global_lost + trace::total(unseen_copies(kernel, code));
+  const UnseenCopies unseen = unseen_copies(kernel, code);
+  trace.global_left_out += kernel.global_lost + unseen.loads + unseen.stores;  // at least
 }
 
 }  // namespace bankwise::cuda
