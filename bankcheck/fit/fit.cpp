@@ -94,12 +94,17 @@ std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const Arr
   for (const trace::Excess& part : trace.excess) {
     if (std::ranges::find(fit.arrays, part.array) != fit.arrays.end()) excess += part.accesses;
   }
+  std::uint64_t engines = 0;
+  for (const trace::EngineAccesses& accesses : trace.engines) engines += accesses.count;
   const std::uint64_t of_kernel = excess == 0 && trace.excess.empty() ? trace.excess_accesses : 0;
   const std::pair<std::uint64_t, std::string_view> reasons[]{
       {excess, "{} of its accesses did not fit into the trace"},
       {of_kernel, "{} accesses of the kernel did not fit into the trace"},
       {trace.left_out.empty() ? 0 : std::max<std::uint64_t>(1, trace::total(trace.left_out)),
        "{} accesses of the kernel are unknown"},
+      {engines,
+       "{} instructions of wgmma, bulk copies or TMA access shared memory, perhaps this array: only swizzles "
+       "of TMA were tried"},
       {fit.facts.unknown, "{} of its accesses have no known cost, and are in no sum"},
       {fit.facts.loops,
        "{} of its accesses are atomics that compile to loops; they count with the fewest passes that are possible"},
@@ -226,7 +231,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   if (trace.copied_bytes > 0) {  // by an engine that knows only some layouts
     fit.facts.bounds.fixed = true;
     fit.facts.why_fixed = "bytes of its kernel are moved by copies without lanes, which know no other layout";
-  } else if (!fit.facts.stored && fit.facts.patterns > 0) {
+  } else if (!trace.engines.empty() || (!fit.facts.stored && fit.facts.patterns > 0)) {  // perhaps this array
     fit.facts.bounds.copied_in = true;
   }
   if (const std::uint64_t row = fit.shape.row_bytes(); row < fit.facts.extent) {

@@ -21,10 +21,14 @@ void check_report(const trace::KernelTrace& kernel, const banks::Architecture& a
     fuzz::require(report.all.passes >= report.all.ideal, "passes are at least ideal");
     fuzz::require(report.all.unknown == 0 || !report.unknown.empty() || !kernel.excess.empty(),
                   "a reason for each unknown cost");
-    banks::Tally lines, levels;
-    for (const auto& line : report.lines) lines.add(line.costs);
+    banks::Tally levels, parts = report.with_lanes();
     for (const auto& level : report.levels) levels.add(level.costs);
-    fuzz::require(lines == report.all && levels == report.all, "lines and levels add up to all");
+    fuzz::require(levels == parts, "levels add up to lines");
+    parts.add(report.engines);
+    const std::uint64_t remote = report.remote.unknown;
+    parts.add({.accesses = remote, .unknown = remote, .without_lanes = remote});
+    fuzz::require(parts == report.all, "lines, engines and unknown accesses add up to all");
+    fuzz::require(report.accesses >= report.all.accesses + trace::total(kernel.left_out), "no access is lost");
     (void)report::to_text(report);
   } catch (const std::invalid_argument&) {  // warps of another width
     fuzz::require(!kernel.splits || kernel.warp % architecture.warp != 0,

@@ -206,6 +206,10 @@ TEST_CASE("fit/search/unknown_makes_no_claim", "[fit]") {
     trace.excess.push_back({.accesses = 7});
     trace.excess_accesses = 7;
   }
+  SECTION("engines that know few layouts") {
+    trace.engines = {{0, {banks::Engine::wgmma, 4096, 0}, 3}};
+    CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().family == 4);
+  }
   SECTION("accesses that were left out") { trace.left_out = {{"TMA", 1}}; }
   SECTION("no known cost") {
     trace.patterns.push_back(access(banks::Operation::atomic, 8, [](auto lane) { return 8 * lane; }));
