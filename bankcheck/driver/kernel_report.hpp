@@ -111,6 +111,9 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
 /// The name of a kernel with `*` for the sizes of tiles, other numbers and hashes: "nvjet_tst_*_v_bz_TNT".
 std::string name_without_sizes(std::string_view name);
 
+/// A name of more than 120 bytes without its middle: those of templates often differ at their ends.
+std::string shortened_name(std::string_view name);
+
 /// The report for readers: kernels of libraries whose names differ in these alone are one, "... (3 kernels)", without
 /// places of its lines. Other kernels, and those with source files or faults, stay as they are.
 RunReport grouped(const RunReport& report);

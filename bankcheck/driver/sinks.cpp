@@ -12,8 +12,10 @@ namespace {
 RunReport for_readers(const SinkInput& input) { return input.fits.empty() ? grouped(input.report) : input.report; }
 
 std::string write_text(const SinkInput& input) {
-  const bool all = input.text.detail == Detail::verbose;
-  return to_text(all ? input.report : for_readers(input), input.text, input.fits);
+  if (input.text.detail == Detail::verbose) return to_text(input.report, input.text, input.fits);
+  RunReport report = for_readers(input);
+  for (KernelReport& kernel : report.kernels) kernel.name = shortened_name(kernel.name);
+  return to_text(report, input.text, input.fits);
 }
 
 std::string write_json(const SinkInput& input) { return to_json(input.report, input.fits); }

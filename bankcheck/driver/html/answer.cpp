@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_answers = 5, max_faults = 3, max_causes = 6, longest_source = 160;
 
 std::string kernel_link(const KernelPart& part) {
-  return fmt::format("<a href=\"#k{}\">{}</a>", part.number, support::xml_text(short_name(part)));
+  return fmt::format("<a href=\"#k{}\">{}</a>", part.number, support::xml_text(shortened_name(part.kernel.name)));
 }
 
 /// "k: race at k.cu:12, read of unwritten shared memory at k.cu:14".

@@ -173,7 +173,7 @@ void append_global_answer(std::string& html, const KernelPart& part) {
   const std::size_t worst = report::by_extra_sectors(part.reports().front().global_lines).front();
   html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in <a href=\"#k{}\">{}</a>",
                       global_id(part, worst), support::xml_text(sentences[0]), support::xml_text(sentences[1]),
-                      part.number, support::xml_text(short_name(part)));
+                      part.number, support::xml_text(shortened_name(part.kernel.name)));
   const std::string& source = part.kernel.global_lines.front()[worst].text;
   constexpr std::size_t longest = 160;
   if (!source.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(source, longest)));

@@ -49,15 +49,6 @@ std::string cut(std::string_view text, std::size_t longest, std::string_view wan
   return fmt::format("{}{}{}", begin > 0 ? "… " : "", text.substr(begin, end - begin), end < text.size() ? " …" : "");
 }
 
-std::string short_name(const KernelPart& part) {
-  constexpr std::size_t longest = 90, end = 30;
-  const std::string_view name = part.kernel.name;
-  if (name.size() <= longest) return std::string(name);
-  std::size_t rest = name.size() - end;
-  while (is_inside(name, rest)) ++rest;
-  return fmt::format("{} {}", cut(name, longest - end), name.substr(rest));
-}
-
 std::string place_of(const KernelPart& part, std::size_t line) {
   const std::string place = where(part.kernel.lines.front()[line], part.lines()[line].site);
   return place.starts_with('/') ? place.substr(place.rfind('/') + 1) : place;

@@ -64,8 +64,6 @@ std::string names_of(const std::vector<trace::Report>& reports, const std::vecto
 
 /// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
 std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
-/// The name of a kernel, cut in the middle if it is long: those of templates often differ at their ends.
-std::string short_name(const KernelPart& part);
 /// Where a line is, without the directory of an absolute path: "k.cl:12:7".
 std::string place_of(const KernelPart& part, std::size_t line);
 

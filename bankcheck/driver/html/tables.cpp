@@ -170,7 +170,8 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   append_heads(html, reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2, heads, "");
   for (std::size_t row = 0; row < rows; ++row) {
     const KernelPart& part = parts[row];
-    const std::string name = support::xml_text(part.kernel.name), shown = support::xml_text(short_name(part));
+    const std::string name = support::xml_text(part.kernel.name),
+                      shown = support::xml_text(shortened_name(part.kernel.name));
     html += fmt::format("<tr><th scope=row><a href=\"#k{}\"{}>{}</a><td>{}", part.number,
                         name == shown ? "" : fmt::format(" title=\"{}\"", name), shown,
                         support::grouped(launches_of(part.kernel.trace)));

@@ -206,6 +206,15 @@ TEST_CASE("driver/groups/names") {
     CHECK(name_without_sizes(name) == group);
 }
 
+TEST_CASE("driver/groups/long_names") {
+  CHECK(shortened_name(std::string(120, 'x')) == std::string(120, 'x'));
+  CHECK(shortened_name(std::string(100, 'x') + std::string(100, 'y')) ==
+        std::string(80, 'x') + "..." + std::string(30, 'y'));
+  std::string wide;
+  for (int i = 0; i < 100; ++i) wide += "\u00e4";
+  CHECK(shortened_name("x" + wide).size() == 79 + 3 + 30);  // whole characters
+}
+
 TEST_CASE("driver/groups/added_up") {
   std::vector<trace::KernelTrace> kernels;
   for (const char* name : {"nvjet_64x8_T", "nvjet_128x8_T", "mine<8>", "mine<16>", "nvjet_64x8_N"}) {
