@@ -102,8 +102,8 @@ std::string cells_of(const trace::Report& report, const banks::SectorTally& all,
   return cells;
 }
 
-const banks::SectorTally& costs_on(const trace::Report& report, const trace::GlobalLineReport& line,
-                                   trace::SectorMemory memory = trace::SectorMemory::global) {
+const banks::SectorTally& sector_costs_on(const trace::Report& report, const trace::GlobalLineReport& line,
+                                          trace::SectorMemory memory = trace::SectorMemory::global) {
   static const banks::SectorTally none;
   const trace::GlobalLineReport* same = same_line(report, line, memory);
   return same == nullptr ? none : same->costs;
@@ -125,7 +125,8 @@ void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemo
   std::vector<std::size_t> rows = report::by_extra_sectors(lines);
   rows.resize(std::min(rows.size(), max_lines));
   const auto columns = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
-    return cells_of(reports[a], reports[a].sectors(memory), costs_on(reports[a], lines[rows[row]], memory), at_least);
+    return cells_of(reports[a], reports[a].sectors(memory), sector_costs_on(reports[a], lines[rows[row]], memory),
+                    at_least);
   });
   html += fmt::format("<h3>{}, the lines with the most extra sectors first</h3>",
                       is_global ? "Global memory" : "Shared memory of other blocks");
@@ -160,7 +161,7 @@ std::vector<std::size_t> shown_global_lines(const KernelPart& part) {
 
 std::string extra_cell(const KernelPart& part, const trace::Report& report, const std::vector<std::size_t>& lines) {
   banks::SectorTally sum;
-  for (const std::size_t i : lines) sum.add(costs_on(report, part.reports().front().global_lines[i]));
+  for (const std::size_t i : lines) sum.add(sector_costs_on(report, part.reports().front().global_lines[i]));
   std::string cell;
   append_number(cell, sum.unknown > 0 ? "?" : support::grouped(report::extra_sectors(sum)), is_global_at_least(part),
                 heat(report::extra_sectors(sum), report::extra_sectors(report.global)));

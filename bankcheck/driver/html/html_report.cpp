@@ -26,11 +26,12 @@ constexpr std::string_view head =
 void append_total(std::string& html, const KernelPart& part) {
   const auto& reports = part.reports();
   const auto totals = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
-    const std::string share = conflict_share(reports[a]);
+    const std::string share = conflict_share(reports[a]), engines = engine_share(reports[a]);
     return passes_sentence(reports[a].all, part.at_least) +
            (share.empty() || share == "0"
                 ? ""
-                : fmt::format("; {} %{} are conflicts", share, part.at_least ? " of the watched passes" : ""));
+                : fmt::format("; {} %{} are conflicts", share, part.at_least ? " of the watched passes" : "")) +
+           (engines.empty() ? "" : fmt::format(", {}", engines));
   });
   for (const Columns& total : totals) {
     html += fmt::format("<p>{} <span class=on>on {}</span></p>", total.cells.front(),

@@ -10,7 +10,6 @@
 
 using namespace bankwise;
 using namespace bankwise::driver;
-using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
@@ -52,6 +51,7 @@ TEST_CASE("driver/engines/passes") {
   CHECK(parsed.at("without_cost").empty());
   const std::string text = to_text(report), html = to_html(report, {});
   CHECK_THAT(text, ContainsSubstring("374 passes where 312 would do; 16.6 % are conflicts, 80.2 % are by wgmma"));
+  CHECK_THAT(html, ContainsSubstring("16.6 % are conflicts, 80.2 % are by wgmma <span"));
   CHECK_THAT(html, ContainsSubstring("<h3>Engines</h3>") && ContainsSubstring("<td class=t>wgmma<td>3<td>38,400"));
   CHECK_FALSE(report.kernels[0].has_unknown());
 }
@@ -159,7 +159,10 @@ TEST_CASE("driver/engines/unknown_number") {
   CHECK_THAT(outcome.out, ContainsSubstring("incomplete: some of the accesses to shared memory have no cost: TMA "
                                             "stores (unknown number) (in k)\n") &&
                               ContainsSubstring("no conflict in what was watched"));
-  kernel.left_out["cp.async"] = 10;
+  kernel.left_out["\033[2Jcause\nof <b>a</b> stranger"];
+  CHECK_THAT(on_terminal("").out,
+             !ContainsSubstring("\033") && ContainsSubstring("[U+001B][2Jcause of <b>a</b> stranger (unknown"));
+  kernel.left_out = {{"TMA stores", 0}, {"cp.async", 10}};
   CHECK_THAT(on_terminal("").out,
              ContainsSubstring("incomplete: at least 50 % of the accesses to shared memory have no "
                                "cost: cp.async 50 %, TMA stores (unknown number) (in k)\n"));
