@@ -279,6 +279,37 @@ def transpose_banks() -> Picture:
     return p
 
 
+def requests(shared: int, row: int) -> int:
+    """Those of a TMA load for a row of so many bytes, from the beginning of a cache line to this offset in one."""
+    count, at = 0, 0
+    while at < row:
+        end = min(row, at + 128 - at % 128, at + 128 - (shared + at) % 128)
+        full = -(-at // 32) * 32, end // 32 * 32  # the first whole sector, and past the last
+        count += 1 if full[0] > full[1] else (at < full[0]) + (full[0] < full[1]) + (full[1] < end)
+        at = end
+    return count
+
+
+def engine_rows() -> Picture:
+    p = Picture(860, 352, "Bytes per clock of a TMA load, by the bytes of a row of its box (H200, data in the L2 cache)")
+    most, top, bottom, left, step = 107, 60, 290, 70, 97
+    for mark in (0, 32, 64, 96, 128):
+        y = bottom - (bottom - top) * mark / 128
+        p.line(left, y, 840, y)
+        p.text(left - 8, y, mark, END, size=11, fill=MUTED)
+    for i, row in enumerate((16, 32, 48, 64, 80, 96, 112, 128)):
+        x = left + 12 + step * i
+        for column, fill, shared in ((0, BUSY, [0] * 8), (1, BUSY_TOO, [row * r % 128 for r in range(8)])):
+            rate = min(most, 8 * row / sum(requests(at, row) for at in shared))
+            height = (bottom - top) * rate / 128
+            p.rect(x + 36 * column, bottom - height, 34, height, fill)
+            p.text(x + 36 * column + 17, bottom - height - 9, f"{rate:.0f}", MIDDLE, size=11)
+        p.text(x + 35, bottom + 14, row, MIDDLE)
+    labels = (BUSY, "rows begin at cache lines: a swizzle"), (BUSY_TOO, "rows follow each other: no swizzle")
+    p.legend(left, 332, *labels)
+    return p
+
+
 if __name__ == "__main__":
-    PICTURES = (reduction_tree, reduction_banks, prefix_sum_tree, prefix_sum_banks, transpose_tile, transpose_banks)
+    PICTURES = (reduction_tree, reduction_banks, prefix_sum_tree, prefix_sum_banks, transpose_tile, transpose_banks, engine_rows)
     sys.exit(write_or_check({ROOT / f"docs/pictures/{draw.__name__}.svg": str(draw()) for draw in PICTURES}))

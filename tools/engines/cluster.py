@@ -30,6 +30,8 @@ REMOTE = {
     "red.async add.u64": (8, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [r], u, [s];"),
     "red.async and.b32": (4, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.b32 [r], x, [s];"),
 }  # fmt: skip
+# Those under all patterns; others under a third of them.
+THOROUGH = ("load 4", "load 8", "load 16", "store 4", "store 8", "store 16", "atom add.u32", "red add.u32", "st.async 16", "red.async add.u32")
 UNROLLED = 4
 
 
@@ -139,7 +141,8 @@ def remote_rows() -> list:
     for name, (width, _) in REMOTE.items():
         for target in (1, 0):
             patterns = remote_patterns(width, chosen)
-            for pattern, offsets, mask in patterns if target else patterns[::4]:
+            step = (1 if name in THOROUGH else 3) * (1 if target else 4)
+            for pattern, offsets, mask in patterns[::step]:
                 columns = {"operation": name.split()[0] + (f".{name.split()[1]}" if not name.split()[1].isdigit() else "")}
                 columns |= {"width": width, "target": "other" if target else "own", "pattern": pattern, "mask": f"0x{mask:08x}"}
                 columns |= {f"a{lane}": offset for lane, offset in enumerate(offsets)}

@@ -155,6 +155,7 @@ def main() -> int:
                 out = csv.DictWriter(sys.stdout, names, lineterminator="\n")
                 out.writeheader()
             out.writerow(columns)
+            sys.stdout.flush()
     except (OSError, Failed) as error:
         print(f"measure.py: {error}", file=sys.stderr)
         return 3

@@ -179,7 +179,7 @@ def wgmma_rows() -> list:
     for n in (64, 256):  # operands that overlap
         for offset in (0, 16, 64, 128, 512, 1024, 2048):
             add(Mma(*bf16, n), 1, (16, 1024), offsets=(0, offset))
-    for _ in range(400):  # descriptors of all kinds
+    for _ in range(200):  # descriptors of all kinds
         mma = Mma(*bf16, 64, major=chosen.choice(["KK", "MK", "KM", "MM"])) if chosen.random() < 0.9 else Mma(*bf16, 64, True)
         a, b = ((chosen.choice(strides), chosen.choice(strides)) for _ in "ab")
         swizzle = chosen.randrange(4)
