@@ -272,14 +272,16 @@ def reported(report: dict) -> dict:
 
 
 def write_costs(path: Path, program: str, report: dict) -> None:
+    """Accesses to shared memory by kernel; the causes name those without a cost, "?" where their number is not known."""
     accesses, causes = Counter(), defaultdict(Counter)
     for kernel in report["kernels"]:
         name, costs = base_name(kernel["kernel"]), kernel["architectures"][0]
         accesses[name] += costs["all_accesses"]
-        causes[name] += costs["without_cost"]
+        for cause, n in costs["without_cost"].items():
+            causes[name][cause] += n or 0  # null: how often is not known
     with open(path, "a", newline="") as file:
         for name, count in sorted(accesses.items()):
-            text = " ".join(f"{cause.replace(' ', '_')}:{n}" for cause, n in causes[name].most_common())
+            text = "; ".join(f"{cause} {n or '?'}" for cause, n in causes[name].most_common())
             csv.writer(file, lineterminator="\n").writerow([program, name, count, causes[name].total(), text])
 
 
