@@ -1,4 +1,4 @@
-// Engines and the shared memory of other blocks, with the numbers that programs/engines.cu derives. They are read from
+// Engines and the shared memory of other engine_blocks, with the numbers that programs/engines.cu derives. They are read from
 // the trace of one run of all its kernels.
 #include <map>
 
@@ -39,29 +39,30 @@ std::uint64_t copied_sectors(const std::string& name, banks::Operation operation
   return sectors;
 }
 
-constexpr std::uint64_t blocks = 4;
+constexpr std::uint64_t engine_blocks = 4;
 
 }  // namespace
 
 TEST_CASE("cuda/gpu/engines/wgmma", "[engines]") {
   if (!is_hopper()) return;
-  check_engines("wgmma_shared", {{{Engine::wgmma, 2048 + 256, 0}, 2 * blocks}});
-  check_engines("wgmma_registers", {{{Engine::wgmma, 512, 0}, blocks}});
-  check_engines("wgmma_sparse", {{{Engine::wgmma, 2048 + 512, 0}, blocks}});
+  check_engines("wgmma_shared", {{{Engine::wgmma, 2048 + 256, 0}, 2 * engine_blocks}});
+  check_engines("wgmma_registers", {{{Engine::wgmma, 512, 0}, engine_blocks}});
+  check_engines("wgmma_sparse", {{{Engine::wgmma, 2048 + 512, 0}, engine_blocks}});
 }
 
 TEST_CASE("cuda/gpu/engines/bulk_copies", "[engines]") {
   if (!is_hopper()) return;
-  check_engines("bulk_load", {{{Engine::bulk_load, 1040, 0}, blocks}});
-  check_engines("bulk_multicast", {{{Engine::bulk_load, 2 * 512, 0}, blocks / 2}});
-  check_engines("bulk_store", {{{Engine::bulk_store, 128, 0}, blocks}});
-  check_engines("bulk_reduce", {{{Engine::bulk_reduce, 128, 0}, blocks}});
-  check_engines("bulk_to_block", {{{Engine::bulk_copy, 256, 0}, blocks}, {{Engine::bulk_reduce, 128, 0}, blocks}});
-  CHECK(copied_sectors("bulk_load", banks::Operation::load) == 33 * blocks);
-  CHECK(copied_sectors("bulk_store", banks::Operation::store) == 4 * blocks);
-  CHECK(copied_sectors("bulk_reduce", banks::Operation::atomic) == 4 * blocks);
+  check_engines("bulk_load", {{{Engine::bulk_load, 1040, 0}, engine_blocks}});
+  check_engines("bulk_multicast", {{{Engine::bulk_load, 2 * 512, 0}, engine_blocks / 2}});
+  check_engines("bulk_store", {{{Engine::bulk_store, 128, 0}, engine_blocks}});
+  check_engines("bulk_reduce", {{{Engine::bulk_reduce, 128, 0}, engine_blocks}});
+  check_engines("bulk_to_block",
+                {{{Engine::bulk_copy, 256, 0}, engine_blocks}, {{Engine::bulk_reduce, 128, 0}, engine_blocks}});
+  CHECK(copied_sectors("bulk_load", banks::Operation::load) == 33 * engine_blocks);
+  CHECK(copied_sectors("bulk_store", banks::Operation::store) == 4 * engine_blocks);
+  CHECK(copied_sectors("bulk_reduce", banks::Operation::atomic) == 4 * engine_blocks);
   CHECK(kernel("bulk_load").sectors_read == 33);  // the same in each block
-  CHECK(kernel("bulk_store").sectors_written == 4 * blocks);
+  CHECK(kernel("bulk_store").sectors_written == 4 * engine_blocks);
   CHECK(kernel("bulk_load").global_left_out == 0);
 }
 
@@ -75,10 +76,10 @@ TEST_CASE("cuda/gpu/engines/tensor_copies", "[engines]") {
     }
     return;
   }
-  check_engines("tensor_load", {{{Engine::tensor_load, 512, 64}, blocks}});
-  check_engines("tensor_multicast", {{{Engine::tensor_load, 2 * 512, 128}, blocks / 2}});
+  check_engines("tensor_load", {{{Engine::tensor_load, 512, 64}, engine_blocks}});
+  check_engines("tensor_multicast", {{{Engine::tensor_load, 2 * 512, 128}, engine_blocks / 2}});
   check_engines("tensor_replaced", {{{Engine::tensor_load, 256, 128}, 1}});
-  CHECK(kernel("tensor_load").global_left_out == blocks);
+  CHECK(kernel("tensor_load").global_left_out == engine_blocks);
 }
 
 TEST_CASE("cuda/gpu/engines/remote_lanes", "[engines]") {
@@ -86,14 +87,14 @@ TEST_CASE("cuda/gpu/engines/remote_lanes", "[engines]") {
   std::map<std::tuple<banks::Operation, unsigned>, std::uint64_t> sectors;
   const trace::Report report = trace::report(kernel("remote_lanes"), *banks::find_architecture("sm_90"));
   for (const trace::GlobalLineReport& line : report.remote_lines) {
-    CHECK(line.costs.lanes == 32 * blocks);
+    CHECK(line.costs.lanes == 32 * engine_blocks);
     sectors[{line.operation, line.width}] += line.costs.sectors;
   }
   using banks::Operation;
-  CHECK(sectors == decltype(sectors){{{Operation::store, 4}, 4 * blocks},
-                                     {{Operation::atomic, 4}, 4 * blocks},
-                                     {{Operation::store, 16}, 32 * blocks},
-                                     {{Operation::load, 16}, 32 * blocks}});
+  CHECK(sectors == decltype(sectors){{{Operation::store, 4}, 4 * engine_blocks},
+                                     {{Operation::atomic, 4}, 4 * engine_blocks},
+                                     {{Operation::store, 16}, 32 * engine_blocks},
+                                     {{Operation::load, 16}, 32 * engine_blocks}});
   CHECK(kernel("remote_lanes").left_out.empty());
-  CHECK(kernel("remote_lanes").remote_patterns.size() == 4);  // the same from both blocks of a cluster
+  CHECK(kernel("remote_lanes").remote_patterns.size() == 4);  // the same from both engine_blocks of a cluster
 }
