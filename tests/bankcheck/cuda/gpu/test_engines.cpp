@@ -1,4 +1,4 @@
-// Engines and the shared memory of other engine_blocks, with the numbers that programs/engines.cu derives. They are read from
+// Engines and the shared memory of other blocks, with the numbers that programs/engines.cu derives. They are read from
 // the trace of one run of all its kernels.
 #include <map>
 
