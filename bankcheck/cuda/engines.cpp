@@ -60,13 +60,10 @@ struct Box {
   std::uint32_t row_bytes = 0;
 };
 
-/// `words`: 2, 13, 14 and 15 of the map.
+/// `words`: 2 and 13 to 16 of the map.
 std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
   const std::uint32_t rank = bits(words[0], 4, 3) + 1, type = bits(words[0], 7, 4);
-  // The lowest bit of the map tells the mode, too.
-  if (rank > 5 || type >= element_bytes.size() || mode > load_im2col || bits(words[0], 0, 4) != mode) {
-    return std::nullopt;
-  }
+  if (rank > 5 || type >= element_bytes.size() || mode > load_im2col) return std::nullopt;
   // Channels of a pixel, or elements of the innermost dimension.
   Box box{.row_bytes = (bits(words[1], 24, 8) + 1) * element_bytes[type]};
   box.bytes = box.row_bytes;
@@ -81,6 +78,8 @@ std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
   }
   // The hardware moves whole multiples of 16 bytes into 228 KiB of shared memory at most.
   if (box.row_bytes % 16 != 0 || box.bytes > 228 << 10) return std::nullopt;
+  // A map has its mode, and those that the driver made also the bytes of the box, if it takes each element.
+  if (bits(words[0], 0, 4) != mode && words[4] != box.bytes) return std::nullopt;
   return box;
 }
 
@@ -89,13 +88,13 @@ std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
 std::optional<EngineWork> work_of(const BulkCopies& copies) {
   const EngineKind* const kind = kind_of(copies);
   const auto& words = copies.words;
-  if (kind == nullptr || words.size() < 6 || kind->engine == Engine::tensor_store) return std::nullopt;
+  if (kind == nullptr || words.size() < 7 || kind->engine == Engine::tensor_store) return std::nullopt;
   EngineWork work{.engine = kind->engine, .bytes = words[0]};
   if (kind->engine == Engine::wgmma) {
     work.bytes += words[1];
   } else if (kind->engine == Engine::tensor_load) {
     const auto box = box_of(words[0], &words[2]);
-    if (!box) return std::nullopt;
+    if (!box || words[1] == 0) return std::nullopt;
     work.bytes = box->bytes * words[1];
     work.row_bytes = box->row_bytes;
   } else {

@@ -62,7 +62,7 @@ EngineWork expected_of(const Map& map) {
 }
 
 BulkCopies load_with(std::uint32_t mode, const std::array<std::uint32_t, 4>& map, std::uint32_t targets = 1) {
-  return {0, 1, "tma_load", {mode, targets, map[0], map[1], map[2], map[3]}};
+  return {0, 1, "tma_load", {mode, targets, map[0], map[1], map[2], map[3], 0}};
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ TEST_CASE("cuda/engines/maps_of_driver") {
 TEST_CASE("cuda/engines/unknown_maps") {
   constexpr std::array<std::uint32_t, 4> map{0x90, 31U << 24, 1, 0};  // 32 x 2 elements of 2 bytes
   CHECK(work_of(load_with(0, map)) == EngineWork{Engine::tensor_load, 128, 64});
+  CHECK(work_of(load_with(0, map, 0)) == std::nullopt);  // for no block
   for (const std::uint32_t mode : {1U, 2U, 3U, 4U}) CHECK(work_of(load_with(mode, map)) == std::nullopt);
   auto changed = map;
   changed[0] = 0xd0;  // rank 6
@@ -104,13 +105,13 @@ TEST_CASE("cuda/engines/unknown_maps") {
 
 TEST_CASE("cuda/engines/other_instructions") {
   const auto work = [](const char* kind, const Words& words) { return work_of({0, 1, kind, words}); };
-  CHECK(work("wgmma", {2048, 256, 0, 0, 0, 0}) == EngineWork{Engine::wgmma, 2304});
-  CHECK(work("bulk_shared_to_global", {96, 16, 1, 0, 0, 0}) == EngineWork{Engine::bulk_store, 96});
-  CHECK(work("bulk_reduce_shared_to_global", {96, 0, 1, 0, 0, 0}) == EngineWork{Engine::bulk_reduce, 96});
-  CHECK(work("bulk_reduce_shared_to_shared", {96, 0, 1, 0, 0, 0}) == EngineWork{Engine::bulk_reduce, 96});
-  CHECK(work("bulk_fill_shared", {64, 0, 1, 0, 0, 0}) == EngineWork{Engine::bulk_fill, 64});
+  CHECK(work("wgmma", {2048, 256, 0, 0, 0, 0, 0}) == EngineWork{Engine::wgmma, 2304});
+  CHECK(work("bulk_shared_to_global", {96, 16, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_store, 96});
+  CHECK(work("bulk_reduce_shared_to_global", {96, 0, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_reduce, 96});
+  CHECK(work("bulk_reduce_shared_to_shared", {96, 0, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_reduce, 96});
+  CHECK(work("bulk_fill_shared", {64, 0, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_fill, 64});
   CHECK(work("wgmma", {}) == std::nullopt);
-  CHECK(work("wgmma", {~0U, ~0U, 0, 0, 0, 0}) == std::nullopt);
-  CHECK(work("tma_store", {0, 0, 0, 0, 0, 0}) == std::nullopt);
-  CHECK(work("tcgen05", {0, 0, 0, 0, 0, 0}) == std::nullopt);
+  CHECK(work("wgmma", {~0U, ~0U, 0, 0, 0, 0, 0}) == std::nullopt);
+  CHECK(work("tma_store", {0, 0, 0, 0, 0, 0, 0}) == std::nullopt);
+  CHECK(work("tcgen05", {0, 0, 0, 0, 0, 0, 0}) == std::nullopt);
 }

@@ -115,13 +115,13 @@ TEST_CASE("cuda/resolve/remote_shared_memory") {
 TEST_CASE("cuda/resolve/engines") {
   cuda::ProcessRecord record = record_of({});
   const std::uint32_t tile = 0x90, two_rows = 1;  // rank 2, 2-byte elements; 32 of them
-  record.kernels[0].bulk = {{store_pc, 8, "wgmma", {2048, 256, 0, 0, 0, 0}},
-                            {store_pc, 3, "tma_load", {0, 2, tile, 31U << 24, two_rows, 0}},
-                            {store_pc, 4, "tma_load", {4, 1, tile, 31U << 24, two_rows, 0}},
-                            {store_pc, 2, "tma_store", {0, 0, 0, 0, 0, 0}},
-                            {store_pc, 6, "bulk_global_to_shared", {1040, 16, 2, 0, 0, 0}},
-                            {store_pc, 7, "bulk_shared_to_shared", {64, 0, 1, 0, 0, 0}},
-                            {store_pc, 5, "tcgen05", {0, 0, 0, 0, 0, 0}}};
+  record.kernels[0].bulk = {{store_pc, 8, "wgmma", {2048, 256, 0, 0, 0, 0, 0}},
+                            {store_pc, 3, "tma_load", {0, 2, tile, 31U << 24, two_rows, 0, 0}},
+                            {store_pc, 4, "tma_load", {4, 1, tile, 31U << 24, two_rows, 0, 0}},
+                            {store_pc, 2, "tma_store", {0, 0, 0, 0, 0, 0, 0}},
+                            {store_pc, 6, "bulk_global_to_shared", {1040, 16, 2, 0, 0, 0, 0}},
+                            {store_pc, 7, "bulk_shared_to_shared", {64, 0, 1, 0, 0, 0, 0}},
+                            {store_pc, 5, "tcgen05", {0, 0, 0, 0, 0, 0, 0}}};
   record.memory = {true, true};
   const auto resolved = resolved_from({record});
   const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
