@@ -96,6 +96,7 @@ TEST_CASE("cuda/gpu/kinds/asynchronous_copies", "[kinds]") {
 TEST_CASE("cuda/gpu/kinds/remote_shared_memory", "[kinds]") {
   if (!has_capability(90)) return;
   CHECK(lacking("remote").empty());
+  CHECK(kinds().on("remote").at("remote").at("sectors") == 4 * 3 * 4);
   check_launches(kinds(), "remote", 1, 4);
   CHECK(numbers(kinds().on("remote")) == Numbers(5, 0));
 }
