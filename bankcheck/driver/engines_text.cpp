@@ -49,8 +49,9 @@ std::string narrow_rows(const KernelReport& kernel, std::size_t number) {
 
 }  // namespace
 
-std::string accesses_text(const trace::Report& on) {
-  const std::string all = support::plural(on.all.accesses, "access", "accesses");
+std::string accesses_text(const trace::Report& on, std::string_view memory) {
+  const std::string all = fmt::format("{}{}{}", support::plural(on.all.accesses, "access", "accesses"),
+                                      memory.empty() ? "" : " to ", memory);
   if (on.engines.accesses == 0) return all;
   return fmt::format("{}, {} by {}", all, support::grouped(on.engines.accesses), report::engines_text(on));
 }
@@ -58,6 +59,15 @@ std::string accesses_text(const trace::Report& on) {
 std::string no_conflicts_text(const KernelReport& kernel, bool is_part) {
   const std::string own = kernel.reports.front().remote.accesses > 0 ? " in its own shared memory" : "";
   return is_part ? fmt::format("no conflict{} in what was watched", own) : "no conflicts" + own;
+}
+
+std::string remote_sentence(const std::vector<KernelReport>& kernels) {
+  std::size_t number = 0;
+  for (const KernelReport& kernel : kernels)
+    number += kernel.reports.front().remote.accesses > kernel.reports.front().remote.unknown ? kernel.kernels : 0;
+  if (number == 0) return "";
+  return fmt::format("{} the {}: conflicts in the banks there are not known",
+                     support::plural(number, "kernel accesses", "kernels access"), trace::remote_memory);
 }
 
 std::string engine_share(const trace::Report& on) {

@@ -226,6 +226,9 @@ bool may_join(const KernelReport& kernel) {
 
 std::string name_without_sizes(std::string_view name) {
   std::string text;
+  if (const auto number = name.rfind('#'); number != std::string_view::npos && number + 1 < name.size() &&
+                                           name.find_first_not_of("0123456789", number + 1) == std::string_view::npos)
+    name = name.substr(0, number);  // of equal names
   for (std::size_t at = 0; at < name.size();) {
     if (!is_of_word(name[at])) {
       text += name[at++];

@@ -193,8 +193,8 @@ std::vector<report::ShownLine> shown_engine_lines(const KernelReport& kernel, st
 
 // Engines (wgmma, bulk copies, TMA) and the shared memory of other blocks in the text.
 
-/// "1,024 accesses, 64 of them by wgmma and TMA load".
-std::string accesses_text(const trace::Report& on);
+/// "1,024 accesses to shared memory, 64 by wgmma, TMA load". `memory` may be "".
+std::string accesses_text(const trace::Report& on, std::string_view memory);
 
 /// "no conflicts"; of a kernel that accesses other blocks' shared memory, "no conflicts in its own shared memory".
 std::string no_conflicts_text(const KernelReport& kernel, bool is_part);
@@ -204,6 +204,9 @@ std::string engine_share(const trace::Report& on);
 
 /// What to know of a kernel's engines and of its accesses to other blocks: a sentence each.
 std::vector<std::string> engine_notes(const KernelReport& kernel);
+
+/// "2 kernels access the shared memory of other blocks: conflicts in the banks there are not known"; "" if none does.
+std::string remote_sentence(const std::vector<KernelReport>& kernels);
 
 /// "64 accesses to the shared memory of other blocks, no extra sectors"; "" without any.
 std::string remote_summary(const RunReport& report, const KernelReport& kernel);

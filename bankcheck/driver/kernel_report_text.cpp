@@ -107,7 +107,8 @@ std::string tables(const RunReport& report, const KernelReport& kernel, const Te
     const trace::Report& on = kernel.reports[group.front()];
     if (groups.size() > 1) text += fmt::format("{}  on {}\n", text.empty() ? "" : "\n", names_of(kernel, group));
     const bool at_least = is_incomplete(report, kernel, on);
-    report::TableOptions table_options{.columns = options.columns, .at_least = at_least};
+    report::TableOptions table_options{
+        .columns = options.columns, .at_least = at_least, .everything = options.detail == Detail::verbose};
     if (const auto& time = kernel.times[group.front()]; time && time->measured_ns) {
       for (const trace::LineReport& line : on.lines)
         table_options.times.push_back(
@@ -199,8 +200,7 @@ bool has_costs(const KernelReport& kernel) { return has_shared_costs(kernel) || 
 std::string shared_summary(const KernelReport& kernel, const Terms& terms, bool incomplete) {
   if (!kernel.trace.watches_shared) return fmt::format("{} was not watched", terms.memory);
   if (!has_accesses(kernel)) return fmt::format("no access to {}{}", terms.memory, incomplete ? " was recorded" : "");
-  return fmt::format("{}{}, {}", accesses_text(kernel.reports.front()),
-                     kernel.trace.watches_global ? fmt::format(" to {}", terms.memory) : "",
+  return fmt::format("{}, {}", accesses_text(kernel.reports.front(), kernel.trace.watches_global ? terms.memory : ""),
                      no_conflicts_text(kernel, incomplete));
 }
 

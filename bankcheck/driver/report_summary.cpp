@@ -177,8 +177,6 @@ class Labelled {
 std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_part, std::string_view no_conflicts) {
   const auto any = [&](auto is) { return std::ranges::any_of(kernels, is); };
   std::string text(any([](const KernelReport* kernel) { return kernel->trace.watches_shared; }) ? no_conflicts : "");
-  if (!text.empty() && any([](const KernelReport* kernel) { return kernel->reports.front().remote.accesses > 0; }))
-    text += " in a block's own shared memory";
   if (!any([](const KernelReport* kernel) { return has_global_accesses(*kernel); })) return text;
   double most = 0;
   for (const KernelReport* kernel : kernels) {
@@ -383,6 +381,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     for (const std::string& sum : totals(report)) add(sum);
   }
   const Terms& terms = terms_of(report.maker);
+  add(remote_sentence(kernels));
   std::uint64_t bytes = 0;
   for (const KernelReport& kernel : kernels) bytes += kernel.trace.copied_bytes;
   if (bytes > 0)

@@ -156,6 +156,7 @@ std::string with_source(std::vector<Row> rows, std::size_t columns, Source sourc
 }
 
 constexpr const char* time_head = "time at most";
+constexpr std::size_t most_rows = 20;  // code without source lines has a row for each instruction
 
 /// The sum of the costs that are known.
 std::string known_costs(banks::Tally tally) {
@@ -186,7 +187,13 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   std::vector<Row> rows{{"where", "access", "array", "accesses", "lanes", "passes", "ideal", "conflicts"}};
   if (merged) rows[0].insert(rows[0].end(), {"merged", "merged conflicts"});
   if (!options.times.empty()) rows[0].emplace_back(time_head);
-  const std::vector<std::size_t> order = by_cost(report);
+  std::vector<std::size_t> order = by_cost(report);
+  banks::Tally rest, rest_merged;
+  const std::size_t others = options.everything || order.size() <= most_rows + 1 ? 0 : order.size() - most_rows;
+  for (; order.size() > report.lines.size() - others; order.pop_back()) {
+    rest.add(report.lines[order.back()].costs);
+    rest_merged.add(report.lines[order.back()].merged);
+  }
   constexpr std::size_t average = 1;  // of lanes: no sum, and no lower bound
   const auto add = [&](Row row, const Row& numbers, const std::string& time) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -199,6 +206,8 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
     add({shown[i].where, fmt::format("{} {}", to_string(line.operation), line.width), line.array},
         numbers_of(line.costs, merged ? &line.merged : nullptr), options.times.empty() ? "" : options.times[i]);
   }
+  if (others > 0)
+    add({fmt::format("{} other lines", others), "", ""}, numbers_of(rest, merged ? &rest_merged : nullptr), "");
   if (options.total) {
     const banks::Tally all = report.with_lanes(), left = trace::merged(report).with_lanes();
     add({"all", "", ""}, numbers_of(all, merged ? &left : nullptr), "");
@@ -222,23 +231,32 @@ std::string engine_table(const trace::Report& report, const std::vector<ShownLin
                          const TableOptions& options) {
   std::vector<Row> rows{{"where", "engine", "rows", "count", "bytes", "passes", "conflicts"}};
   const std::string before = options.at_least ? ">=" : "";
-  std::uint64_t bytes = 0;
-  const auto add = [&](Row row, std::uint64_t moved, const banks::Tally& costs) {
-    for (const std::string& number :
-         {support::grouped(costs.accesses), support::grouped(moved), passes_number(costs), conflicts_number(costs)})
+  const std::size_t lines = report.engine_lines.size();
+  const std::size_t shown_lines = options.everything || lines <= most_rows + 1 ? lines : most_rows;
+  trace::EngineLineReport sums[2];  // of what is not shown, and of all
+  const auto add = [&](Row row, const trace::EngineLineReport& line) {
+    for (const std::string& number : {support::grouped(line.costs.accesses), support::grouped(line.bytes),
+                                      passes_number(line.costs), conflicts_number(line.costs)})
       row.push_back(before + number);
     rows.push_back(std::move(row));
   };
-  for (std::size_t i = 0; i < report.engine_lines.size(); ++i) {
-    const trace::EngineLineReport& line = report.engine_lines[i];
+  std::vector<std::size_t> order(lines);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return report.engine_lines[i].bytes; });
+  for (std::size_t row = 0; row < lines; ++row) {
+    const trace::EngineLineReport& line = report.engine_lines[order[row]];
+    for (std::size_t sum = row < shown_lines ? 1 : 0; sum < 2; ++sum) {
+      sums[sum].bytes += line.bytes;
+      sums[sum].costs.add(line.costs);
+    }
     const std::string boxes =
         line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", support::grouped(line.rows()), line.row_bytes);
-    add({shown[i].where, std::string(to_string(line.engine)), boxes}, line.bytes, line.costs);
-    bytes += line.bytes;
+    if (row < shown_lines) add({shown[order[row]].where, std::string(to_string(line.engine)), boxes}, line);
   }
-  if (rows.size() > 2) add({"all", "", ""}, bytes, report.engines);
+  if (shown_lines < lines) add({fmt::format("{} other lines", lines - shown_lines), "", ""}, sums[0]);
+  if (lines > 1) add({"all", "", ""}, sums[1]);
   return with_source(std::move(rows), options.columns, [&](std::size_t row, std::size_t room) {
-    return row > shown.size() ? std::string() : excerpt(shown[row - 1], {}, room);
+    return row > shown_lines ? std::string() : excerpt(shown[order[row - 1]], {}, room);
   });
 }
 
@@ -324,7 +342,8 @@ std::string to_text(const trace::Report& report) {
   for (const std::string& sentence : report.diagnoses) text += sentence + '\n';
   text += fmt::format("{} on {}, {} traced\n", report.kernel, report.architecture->name,
                       support::plural(report.blocks, "block", "blocks"));
-  if (!report.lines.empty()) text += line_table(report, lines, {.columns = columns, .total = false});
+  if (!report.lines.empty())
+    text += line_table(report, lines, {.columns = columns, .total = false, .everything = true});
   text += fmt::format("{}{}; ALU utilization {}, SIMT efficiency {}\n", report.incomplete.empty() ? "" : "at least ",
                       known_costs(report.all), percent(alu_utilization(report.all, report.warp)),
                       percent(simt_efficiency(report.executed_lanes, report.executions, report.warp)));

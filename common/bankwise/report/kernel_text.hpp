@@ -28,7 +28,7 @@ struct TableOptions {
   std::size_t columns = 120;       ///< of the terminal
   bool total = true;               ///< whether the last row is the sum
   bool at_least = false;           ///< the numbers are lower bounds
-  bool everything = false;         ///< lines of global memory without extra sectors, too
+  bool everything = false;         ///< all lines, not the first 20; those of global memory without extra sectors, too
   std::vector<std::string> times;  ///< the most of the kernel's time that each line can take; empty: not known
 };
 
@@ -39,7 +39,7 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
 /// "wgmma, TMA load": the engines of a kernel.
 std::string engines_text(const trace::Report& report);
 
-/// What the engines of a kernel did, one row for each of `engine_lines`, and the rows of boxes.
+/// What the engines of a kernel did, one row for each of `engine_lines`, the one that moves most first.
 std::string engine_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
 
 /// The lines of a memory with most extra sectors first, then by sectors: their indices.

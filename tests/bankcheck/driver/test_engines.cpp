@@ -56,6 +56,21 @@ TEST_CASE("driver/engines/passes") {
   CHECK_FALSE(report.kernels[0].has_unknown());
 }
 
+TEST_CASE("driver/engines/many_lines") {
+  const RunReport report = report_of({kernel_with([](trace::Builder& builder) {
+    for (unsigned line = 1; line <= 30; ++line) {
+      builder.add(access_of(builder, {.file = "?", .pc = 16 * line}, 8, line));
+      builder.add(trace::EngineAccesses{
+          builder.site({.file = "?", .pc = 1600 + 16 * line}), {banks::Engine::wgmma, 128, 0}, line});
+    }
+  })});
+  const std::string text = to_text(report), everything = to_text(report, {.detail = Detail::verbose});
+  // The ten lines with the fewest conflicts and that of kernel_with(): 65 accesses.
+  CHECK_THAT(text, ContainsSubstring("  11 other lines                       65") && ContainsSubstring("  +0x7e0 ") &&
+                       ContainsSubstring("  10 other lines "));
+  CHECK_THAT(everything, !ContainsSubstring("other lines"));
+}
+
 TEST_CASE("driver/engines/who_conflicts") {
   const auto note = [](banks::Operation operation, std::uint32_t step) {
     const RunReport report = report_of({kernel_with([&](trace::Builder& builder) {
@@ -204,6 +219,8 @@ TEST_CASE("driver/groups/names") {
         {"at::vectorized<4, Fill<float>>", "at::vectorized<*, Fill<float>>"},
         {"sm90_xmma_gemm_f16f16_tilesize64x64x64_stage3", "sm90_xmma_gemm_f16f16_tilesize*_stage*"},
         {"deadbeef_8c1f09ab3e", "deadbeef_*"},
+        {"at::native::elementwise_kernel<...>#12", "at::native::elementwise_kernel<...>"},
+        {"a#b", "a#b"},
         {"reduce", "reduce"},
         {"", ""}})
     CHECK(name_without_sizes(name) == group);
