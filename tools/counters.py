@@ -21,8 +21,9 @@
         access, without a heading (HEAD has it). The instantiations of a template are one kernel; launches are added up.
         The counters are read two in each run of the program, as more of them are counted less exactly: those that
         follow instructions (smsp__sass_…) and those of the data pipe (l1tex__…). With --repeat they are read N times,
-        and the column `counter_runs` has all sums that differ. --costs appends to FILE how many accesses to shared
-        memory each kernel makes, and how many of them have no cost, by cause (HEAD_COSTS).
+        and the column `counter_runs` has all sums that differ. --costs appends to FILE how many instructions that
+        access shared memory each kernel executes by the counters, how many of them `bankcheck cuda` saw, and how many
+        of these have no cost, by cause (HEAD_COSTS). A wgmma counts once for its four warps.
 
     counters.py program BANKCHECK NAME --space global [--repeat N] -- PROGRAM ARGUMENTS … >> bankcheck_cuda_global.csv
         The same for the sectors of global memory (HEAD_GLOBAL).
@@ -87,14 +88,17 @@ STALLS = {
 }
 HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
 HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
-HEAD_COSTS = ["program", "kernel", "accesses", "without_cost", "causes"]
+HEAD_COSTS = ["program", "kernel", "executed", "accesses", "without_cost", "causes"]
 HEAD_GLOBAL = ["program", "kernel", "kind", "launches", "sectors", "counter", "counter_runs"]
 SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
 KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
-PIPE_KINDS = ("ld", "st", "atom")
+EXECUTED = "smsp__sass_inst_executed_op_{}.sum"
+# Instructions that access shared memory, and how they add up; `shared` includes wgmma, and `tma_st` reductions.
+EXECUTED_SUM = {"shared": 1, "shared_gmma": -3 / 4, "ldgsts": 1, "dshared": 1, "tma_ld": 1, "tma_st": 1}
+PIPE_KINDS = ("ld", "st", "atom", "gmma")
 KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "ldmatrix": "ldsm", "stmatrix": "stsm"}
 KIND_OF |= {"cp.async": "ldgsts", "wgmma": "gmma"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
@@ -271,9 +275,16 @@ def reported(report: dict) -> dict:
     return found
 
 
-def write_costs(path: Path, program: str, report: dict) -> None:
+def sass(kind: str) -> str:
+    """The counter of passes that follows instructions. Of wgmma, smsp__sass_… reads 0, and sm__sass_… does not."""
+    return SASS.format(kind).replace("smsp__", "sm__") if kind == "gmma" else SASS.format(kind)
+
+
+def write_costs(path: Path, program: str, report: dict, command: list) -> None:
     """Accesses to shared memory by kernel; the causes name those without a cost, "?" where their number is not known."""
     accesses, causes = Counter(), defaultdict(Counter)
+    ops = list(EXECUTED_SUM)
+    runs = of_programs([[EXECUTED.format(op) for op in ops[i : i + 2]] for i in range(0, len(ops), 2)], command)
     for kernel in report["kernels"]:
         name, costs = base_name(kernel["kernel"]), kernel["architectures"][0]
         accesses[name] += costs["all_accesses"]
@@ -282,7 +293,9 @@ def write_costs(path: Path, program: str, report: dict) -> None:
     with open(path, "a", newline="") as file:
         for name, count in sorted(accesses.items()):
             text = "; ".join(f"{cause} {n or '?'}" for cause, n in causes[name].most_common())
-            csv.writer(file, lineterminator="\n").writerow([program, name, count, causes[name].total(), text])
+            executed = sum(EXECUTED_SUM[op] * runs[i // 2][1][name][EXECUTED.format(op)] for i, op in enumerate(ops))
+            row = [program, name, round(executed), count, causes[name].total(), text]
+            csv.writer(file, lineterminator="\n").writerow(row)
 
 
 def reported_sectors(bankcheck: str, command: list) -> dict:
@@ -317,15 +330,15 @@ def program(out, options) -> None:
     pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
     report = report_of(options.bankcheck, [], options.command)
     if options.costs:
-        write_costs(options.costs, options.name, report)
+        write_costs(options.costs, options.name, report, options.command)
     ours = reported(report)
-    sass = [[SASS.format(kind) for kind in pair] for pair in pairs]
-    runs = [of_programs(sass, options.command) for _ in range(options.repeat)]
+    metrics = [[sass(kind) for kind in pair] for pair in pairs]
+    runs = [of_programs(metrics, options.command) for _ in range(options.repeat)]
     pipe = of_program([text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS], options.command)[1]
     launches = runs[0][0][0]
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
         for i, kind in enumerate(KINDS):
-            seen = [run[i // 2][1][kernel][SASS.format(kind)] for run in runs]
+            seen = [run[i // 2][1][kernel][sass(kind)] for run in runs]
             # Without a cost, copies (cp.async) are in no line of the report.
             passes, conflicts = ours.get((kernel, kind), ["", ""] if kind == "ldgsts" else [0, 0])
             if not passes and passes is not None and not any(seen):

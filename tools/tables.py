@@ -192,12 +192,27 @@ def memory_table(device: str) -> str:
 
 
 # Programs from elsewhere. `counters.py program` writes bankcheck_cuda.csv, opencl_programs.py the other files.
-NAMES = {"ld": "loads", "st": "stores", "atom": "atomics", "ldsm": "ldmatrix", "stsm": "stmatrix"}
+NAMES = {"ld": "loads", "st": "stores", "atom": "atomics", "ldsm": "ldmatrix", "stsm": "stmatrix", "gmma": "wgmma"}
+NAMES |= {"ldgsts": "cp.async"}
+# The first letters of kernels' names, and where the kernels come from.
+LIBRARIES = {
+    "nvjet_": "cuBLAS, `nvjet_…`",
+    "Kernel": "CUTLASS 2 in libraries",
+    "cudnn_": "cuDNN, attention",
+    "sm90_xmma_": "cuDNN, convolution",
+    "flash_": "FlashAttention",
+    "fmha_": "memory-efficient attention",
+    "triton_": "PyTorch's compiler",
+    "dot_pointers": "Triton, `tl.dot` with pointers",
+    "dot_descriptors": "Triton, `tl.dot` with descriptors",
+    "device_kernel": "CUTLASS 3",
+}
 
 
 def numbers(device: str) -> list:
     """The rows of kinds of access that have a cost."""
-    return [row for row in csv_rows(RESULTS / device / "bankcheck_cuda.csv") if row["kind"] in NAMES]
+    rows = csv_rows(RESULTS / device / "bankcheck_cuda.csv")
+    return [row for row in rows if row["kind"] in NAMES and (row["kind"] != "ldgsts" or row["passes"])]
 
 
 def is_equal(row: dict) -> bool:
@@ -239,6 +254,26 @@ def watched_global_table(device: str) -> str:
         for name, of in repositories.items()
     ]
     return markdown(["repository", "programs", "kernels", "equal"], with_sums(body), 1)
+
+
+def costs_table(device: str) -> str:
+    """Of modern libraries: how many of the instructions that access shared memory have a cost, and kernels that are
+    equal in all numbers."""
+    equal, libraries = equal_kernels(numbers(device)), {}
+    for row in csv_rows(RESULTS / device / "bankcheck_cuda_costs.csv"):
+        library = next((text for name, text in LIBRARIES.items() if row["kernel"].startswith(name)), "PyTorch")
+        executed, accesses, without = (int(row[key]) for key in ("executed", "accesses", "without_cost"))
+        if executed == 0:
+            continue
+        counts = (1, equal[row["program"]].get(row["kernel"], True), executed, accesses - without)
+        libraries[library] = [a + b for a, b in zip(libraries.get(library, (0, 0, 0, 0)), counts)]
+    libraries = {text: libraries[text] for text in (*LIBRARIES.values(), "PyTorch") if text in libraries}
+    libraries["all"] = [sum(column) for column in zip(*libraries.values())]
+    body = [
+        [text, str(kernels), str(good), f"{executed:,}", f"{math.floor(1000 * costed / executed) / 10:.1f} %"]
+        for text, (kernels, good, executed, costed) in libraries.items()
+    ]
+    return markdown(["kernels of", "kernels", "equal", "instructions", "with a cost"], body, 1)
 
 
 def different_table(device: str) -> str:
@@ -315,6 +350,7 @@ TABLES = {
     "bounds_of_pairs": bounds.pair_table,
     "memory": memory_table,
     "watched": watched_table,
+    "costs": costs_table,
     "different": different_table,
     "watched_global": watched_global_table,
     "different_global": different_global_table,
