@@ -25,11 +25,13 @@ using banks::Operation;
 /// What an instruction does in the bank model's terms.
 struct Meaning {
   Operation operation = Operation::load;
-  bool is_loop = false;  ///< a compare-and-swap loop that the compiler made of one atomic
+  bool is_loop = false;  ///< one turn of a loop that the compiler made of an atomic
 };
 
 std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
   const auto has = [&](std::string_view part) { return opcode.find(part) != std::string::npos; };
+  // By a generic address, as the compiler adds 16-bit numbers. On an H200, a turn takes the passes of ATOMS.CAS.
+  if (opcode.starts_with("ATOM.E.CAS.")) return Meaning{Operation::atomic_cas};
   if (!opcode.starts_with("ATOMS")) return std::nullopt;
   if (has(".POPC.INC")) return Meaning{Operation::atomic_inc};
   if (has(".CAST")) return Meaning{Operation::atomic_cas, true};
@@ -98,6 +100,16 @@ banks::Tally tally_of(const RecordedCost& cost, const banks::Rule& rule) {
           .conflicts = cost.count * conflicts};
 }
 
+/// Likewise of turns of loops (trace/warps.hpp).
+banks::Tally tally_of_turns(const RecordedCost& cost, const banks::Rule& rule) {
+  const bool repeats = cost.lane_passes > cost.ideal;
+  return {.accesses = cost.count,
+          .lanes = cost.count * cost.lanes,
+          .passes = cost.count * rule.rounds * cost.ideal,
+          .ideal = cost.count * rule.rounds * (repeats ? 0 : cost.ideal),
+          .conflicts = cost.count * rule.rounds * (repeats ? cost.ideal : 0)};
+}
+
 /// Whether two rules give every access the same cost.
 bool cost_alike(const banks::Rule& a, const banks::Rule& b) {
   const auto serving = [](const banks::Rule& rule) {
@@ -127,8 +139,8 @@ trace::Excess excess_of(const RecordedCost& cost, const Meaning& meaning, const 
   if (banks::matrix_rows(meaning.operation) > 0) excess.width = 16;
   excess.accesses = cost.count;
   const banks::Rule* rule = banks::find_rule(architecture, meaning.operation, excess.width);
-  if (rule != nullptr && rule->refusal.empty() && !meaning.is_loop && cost.ideal > 0) {
-    excess.tally = tally_of(cost, *rule);
+  if (rule != nullptr && rule->refusal.empty() && cost.ideal > 0) {
+    excess.tally = meaning.is_loop ? tally_of_turns(cost, *rule) : tally_of(cost, *rule);
   } else {
     excess.tally = {.accesses = cost.count, .lanes = cost.count * cost.lanes, .unknown = cost.count};
     excess.why_unknown = fmt::format("{}-byte {} accesses whose addresses had no room in the table have no cost",

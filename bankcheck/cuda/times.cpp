@@ -101,7 +101,9 @@ std::vector<bool> overlapping(std::vector<TimedLaunch>& launches) {
   return overlaps;
 }
 
-void add(ProcessTimes& process, std::map<std::string, Timed>& kernels) {
+/// Adds the launches of a process, and the names of GPUs whose clock was not read to `without_clock`.
+void add(ProcessTimes& process, std::map<std::string, Timed>& kernels,
+         std::map<std::string, std::uint64_t>& without_clock) {
   for (auto& [device, changes] : process.clocks) std::ranges::sort(changes, {}, &ClockChange::time);
   const std::vector<bool> overlaps = overlapping(process.launches);
   for (std::size_t i = 0; i < process.launches.size(); ++i) {
@@ -113,6 +115,7 @@ void add(ProcessTimes& process, std::map<std::string, Timed>& kernels) {
     timed.time.nanoseconds += launch.end - launch.start;
     timed.time.overlapped = timed.time.overlapped || overlaps[i];
     const std::uint64_t clock = clock_at(process.clocks[launch.device], launch.end);
+    if (clock == 0) without_clock[device.name] = device.clock_khz;
     timed.clock_seconds += double(clock != 0 ? clock : device.clock_khz) * double(launch.end - launch.start);
     if (timed.names.insert(device.name).second) {
       constexpr std::uint64_t transfers = 2, bits = 8, khz_per_mhz = 1000;
@@ -157,8 +160,9 @@ ProcessTimes read_times(const std::filesystem::path& path) {
 MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<ProcessTimes> timed) {
   MatchedTimes matched;
   std::map<std::string, Timed> kernels;
+  std::map<std::string, std::uint64_t> without_clock;
   for (ProcessTimes& process : timed) {
-    add(process, kernels);
+    add(process, kernels, without_clock);
     for (const std::string& error : process.errors) {
       matched.remarks.push_back(fmt::format("process {} of the timed run: {}", process.process, error));
     }
@@ -186,6 +190,11 @@ MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<Proces
         more == 0
             ? unequal.front() + " has"
             : fmt::format("{} and {} have", unequal.front(), support::plural(more, "more kernel", "more kernels"))));
+  }
+  for (const auto& [gpu, khz] : without_clock) {
+    matched.remarks.push_back(fmt::format(
+        "the clock of {} could not be read: its maximum, {} MHz, is assumed, so busy and bounds may be too low", gpu,
+        khz / 1000));
   }
   return matched;
 }

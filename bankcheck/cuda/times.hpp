@@ -53,7 +53,7 @@ struct MatchedTimes {
 
 /// The times of the watched kernels. A kernel has one if the two runs launched it equally often with each size of grid
 /// and block, on GPUs of one name. Its clock is the mean over its launches, weighted by their times; where it was not
-/// read, the GPU's maximum. Kernels of different processes are not considered to overlap.
+/// read, the GPU's maximum, and a remark says so. Kernels of different processes are not considered to overlap.
 MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<ProcessTimes> timed);
 
 }  // namespace bankwise::cuda

@@ -31,6 +31,18 @@ std::string name_in_sentence(report::Pipe pipe) {
   return fmt::format("{}{}", pipe == report::Pipe::l1 || pipe == report::Pipe::l2 ? "the " : "", to_string(pipe));
 }
 
+/// What the numbers rest on that nobody has measured; "" or "; ...".
+std::string doubts(const MemoryTime& time) {
+  const bool moves = time.work.sectors > 0;
+  std::string text;
+  if (moves && time.gpu.is_dram_peak) text += "; DRAM counts with its peak bandwidth, which no program reaches";
+  if (moves && !time.gpu.l2) {
+    text += fmt::format("; the bandwidth of the L2 cache is not known: {} (access_patterns --bandwidth does it)",
+                        time.gpu.l2_unknown);
+  }
+  return text;
+}
+
 std::string least_times_text(const MemoryTime& time) {
   std::string text;
   for (const report::PipeUse& use : time.busy.pipes) {
@@ -43,8 +55,7 @@ std::string least_times_text(const MemoryTime& time) {
     sentence += fmt::format(": {} takes the longest, {:.1f} x the next", name_in_sentence(time.busy.pipes[0].pipe),
                             *time.busy.over_the_next);
   }
-  if (time.work.sectors > 0 && !time.gpu.l2) sentence += "; the bandwidth of its L2 cache is not known";
-  return sentence;
+  return sentence + doubts(time);
 }
 
 }  // namespace
@@ -104,7 +115,7 @@ std::string time_text(const MemoryTime& time, const trace::KernelTrace& trace, c
                         is_part || is_lower_bound(use.pipe) ? "at least " : "", busy_text(use.busy.value_or(0)),
                         is_first ? " of the time" : "");
   }
-  if (is_part) return text;
+  if (is_part) return text + doubts(time);
   const Bound bound = bound_of(time, trace, report);
   std::string limits;
   if (bound.without_conflicts)
@@ -113,7 +124,7 @@ std::string time_text(const MemoryTime& time, const trace::KernelTrace& trace, c
     limits += fmt::format("{}without extra sectors at most {:.2f} x faster", limits.empty() ? "" : ", ",
                           *bound.without_extra_sectors);
   }
-  return limits.empty() ? text : text + ": " + limits;
+  return text + (limits.empty() ? "" : ": ") + limits + doubts(time);
 }
 
 std::string unusable_time(const trace::KernelTrace& trace) {

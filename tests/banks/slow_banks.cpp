@@ -217,12 +217,13 @@ SlowCost compute_3(bool eight_bytes, Operation operation, unsigned width, const 
 
 SlowCost compute_5(Operation operation, unsigned width, const Lanes& lanes) {
   if (matrix(operation) || copy(operation)) return refused();
-  if (atomic(operation) && width != 4) return refused();
+  if (atomic(operation) && width != 4 && (width != 8 || operation == Operation::atomic_inc)) return refused();
   if (operation == Operation::atomic || operation == Operation::atomic_cas) {
-    const SlowCost once = in_lane_groups(warp, lanes, [](const Lanes& lane_group) { return queue(lane_group, 32); });
+    const SlowCost once = in_lane_groups(width == 8 ? halves : warp, lanes,
+                                         [](const Lanes& lane_group) { return queue(lane_group, 32); });
     if (operation == Operation::atomic) return once;
     SlowCost twice = sum(once, once);
-    twice.floor = 1;
+    twice.floor = once.floor;
     return twice;
   }
   if (width == 12) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <bankwise/banks/sectors.hpp>
+#include <bankwise/trace/warps.hpp>
 #include "tests/bank_patterns.hpp"
 #include "tests/banks/measured_fields.hpp"
 #include "tests/catch_any.hpp"
@@ -117,6 +118,43 @@ TEST_CASE("banks/measured/sm_90") {
   }
   INFO(first_few);
   CHECK(wrong == 0);
+}
+
+// Atomics on floating-point numbers and on 64 bits, one warp alone. The counter of loads counts some lane groups of 8
+// bytes twice that have merged, so the sum may be less there.
+TEST_CASE("banks/measured/atomics") {
+  const auto rows = rows_in("h200_atomics.csv");
+  REQUIRE(rows.size() == 1066);
+  unsigned instructions = 0, wrong = 0, wide_loops = 0, equal_loops = 0;
+  for (const Fields& row : rows) {
+    const auto lanes = row.lanes("a");
+    const std::string& instruction = row.text("instruction");
+    const bool swaps = instruction.starts_with("cas.");
+    banks::Access access{swaps ? banks::Operation::atomic_cas : banks::Operation::atomic, unsigned(row.number("width")),
+                         row.number("mask"), lanes};
+    if (swaps || instruction.starts_with("exch.")) {
+      const auto cost = banks::cost(hopper(), access);
+      REQUIRE(std::holds_alternative<banks::Cost>(cost));
+      wrong += std::get<banks::Cost>(cost).passes != row.number("passes") ? 1 : 0;
+      ++instructions;
+      continue;
+    }
+    const auto loop = trace::loop_cost(hopper(), access.operation, access, 1);
+    REQUIRE(loop);
+    CHECK(loop->more == 0);
+    const std::uint64_t counted = row.number("passes") + row.number("load_passes");
+    if (access.width == 4) {
+      wrong += loop->least.passes != counted ? 1 : 0;
+    } else {
+      wrong += loop->least.passes > counted ? 1 : 0;
+      equal_loops += loop->least.passes == counted ? 1 : 0;
+      ++wide_loops;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(instructions == 415);
+  CHECK(wide_loops == 296);
+  CHECK(equal_loops == 271);
 }
 
 TEST_CASE("banks/measured/sectors") {

@@ -181,30 +181,43 @@ trace::Report report_of_loop(Pattern loop, unsigned width, unsigned warps, const
 }  // namespace
 
 TEST_CASE("trace/report/load_and_swap_loop") {
-  // Each lane its own word: one round of two passes, up to 4 rounds of 1 + 2 passes.
+  // Each lane its own bank: one turn of a pass of the load and two of the swap, with 4 warps up to 4 turns.
   const auto apart = report_of_loop(loads(4, 0xFFFFFFFF, 10), 4, 4);
-  CHECK(apart.all == banks::Tally{10, 320, 20, 20, 0, 0, 10 * (4 * 3 - 2), 10 * (4 * 3 - 2)});
+  CHECK(apart.all == banks::Tally{10, 320, 30, 30, 0, 0, 10 * (4 * 3 - 3), 10 * (4 * 3 - 3)});
   CHECK(apart.ranges.size() == 1);
   CHECK(apart.unknown.empty());
-  CHECK_THAT(report::to_text(apart), Catch::Matchers::ContainsSubstring(" 20-120 "));
-  // Three lanes of one word: three rounds, of which each load and each store takes a pass; with two warps at most 6
-  // rounds of a load and of three swaps in one bank, which take 6 passes.
+  CHECK_THAT(report::to_text(apart), Catch::Matchers::ContainsSubstring(" 30-120 "));
+  // Three lanes of one word: three turns, as each serves one lane of a bank; with two warps at most 6.
   const auto together = report_of_loop(loads(0, 7), 4, 2);
-  CHECK(together.all == banks::Tally{1, 3, 6, 2, 4, 0, 6 * (1 + 6) - 6, 6 * (1 + 6) - 6});
-  // 8 bytes: two half-warps of the load and of the store.
-  const auto wide = report_of_loop(loads(8), 8, 1);
-  CHECK(wide.all.passes == 4);
+  CHECK(together.all == banks::Tally{1, 3, 9, 3, 6, 0, 6 * 3 - 9, 6 * 3 - 9});
+  // The same with three words of one bank, but the load has three conflicts more: 3 + 2 + 1 passes.
+  const auto column = report_of_loop(loads(128, 7), 4, 1);
+  CHECK(column.all == banks::Tally{1, 3, 12, 3, 9, 0, 0, 0});
+  // 8 bytes: two half-warps of the load and of the swap.
+  const auto wide = report_of_loop(loads(8), 8, 2);
+  CHECK(wide.all.passes == 2 + 4);
   CHECK(wide.all.more_passes > 0);
   REQUIRE(wide.lines.size() == 1);
   CHECK(wide.lines[0].costs == wide.all);
   CHECK_FALSE(together.lines[0].worst);  // the model has no single access to show
 }
 
+TEST_CASE("trace/report/turn_of_a_loop") {
+  // As a GPU is seen to execute it: two passes in any bank; a conflict if a lane has to try again.
+  Pattern turn = loads(4);
+  turn.operation = banks::Operation::atomic_cas;
+  const auto last = report_of_loop(turn, 4, 4);
+  CHECK(last.all == banks::Tally{1, 32, 2, 2, 0});
+  REQUIRE(last.ranges.size() == 1);
+  CHECK_THAT(last.ranges[0], Catch::Matchers::ContainsSubstring("as it happened in this run: 1 turn of loops"));
+  Pattern column = loads(128, 7, 5);
+  column.operation = banks::Operation::atomic_cas;
+  CHECK(report_of_loop(column, 4, 4).all == banks::Tally{5, 15, 10, 0, 10});
+  CHECK(report_of_loop(turn, 4, 1, "gfx1100").all.unknown == 1);
+}
+
 TEST_CASE("trace/report/unknown_range") {
-  Pattern round = loads(4);  // one round of a loop, as a GPU is seen to execute it
-  round.operation = banks::Operation::atomic_cas;
-  for (const auto& report : {report_of_loop(round, 4, 1), report_of_loop(loads(4), 4, 0),
-                             report_of_loop(loads(4, 0xFFFFFFFF), 4, 1, "gfx1100")}) {
+  for (const auto& report : {report_of_loop(loads(4), 4, 0), report_of_loop(loads(4, 0xFFFFFFFF), 4, 1, "gfx1100")}) {
     CHECK(report.atomics.unknown == 1);
     CHECK(report.unknown ==
           std::vector<std::string>{"a 4-byte atomic of this kind is a loop whose length depends on the data"});

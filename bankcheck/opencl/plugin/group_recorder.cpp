@@ -121,7 +121,9 @@ void GroupRecorder::add(const Row& row) {
 
   pattern_.site = site_of(key.instruction);
   pattern_.array = arrays_[array];
-  pattern_.operation = key.operation;
+  // The plugin's mark of an atomic on 64 bits that is no exchange: NVIDIA's compiler makes it a loop.
+  pattern_.is_loop = key.operation == banks::Operation::atomic_inc && unit == 8;
+  pattern_.operation = pattern_.is_loop ? banks::Operation::atomic : key.operation;
   pattern_.width = unit;
   pattern_.level = level_;
   pattern_.mask = row.mask;

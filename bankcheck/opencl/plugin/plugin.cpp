@@ -274,9 +274,10 @@ class BankPlugin : public ::oclgrind::Plugin {
                         std::size_t address, std::size_t size) override {
     const bool swaps = op == ::oclgrind::AtomicCmpXchg,
                adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
-    const auto operation = swaps  ? banks::Operation::atomic_cas
-                           : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1
-                                  : banks::Operation::atomic;
+    auto operation = swaps  ? banks::Operation::atomic_cas
+                     : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1
+                            : banks::Operation::atomic;
+    if (size == 8 && !swaps && op != ::oclgrind::AtomicXchg) operation = banks::Operation::atomic_inc;  // a loop
     access(memory, item, operation, address, size);
   }
 
@@ -347,7 +348,8 @@ class BankPlugin : public ::oclgrind::Plugin {
     const auto array = std::find_if(worker.buffers.begin(), worker.buffers.end(),
                                     [&](const auto& known) { return known.first == buffer; });
     if (array == worker.buffers.end()) return;  // out of bounds: Oclgrind's own check reports it
-    if (operation == banks::Operation::atomic_inc && !instruction.adds_one_only) operation = banks::Operation::atomic;
+    if (operation == banks::Operation::atomic_inc && size != 8 && !instruction.adds_one_only)
+      operation = banks::Operation::atomic;
     worker.recorder.access(
         number, lane.path,
         {&instruction, operation, unsigned(size), array->second, std::uint32_t(memory->extractOffset(address))});

@@ -7,7 +7,8 @@
 namespace bankwise::banks {
 
 /// What an instruction does with shared memory. `atomic`: 32-bit integer atomics (add, min, max, and, or, xor,
-/// exchange). Atomics on floating-point numbers and on 64 bits are compiled to loops and have no cost here.
+/// exchange), and the exchange of 64 bits. Other atomics on 64 bits and those on floating-point numbers are compiled to
+/// loops, whose cost trace/warps.hpp has.
 /// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
 /// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
 /// row l. `cp_async` copies from global memory, through the L1 cache or past it (cp.async.ca, cp.async.cg).

@@ -267,10 +267,12 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
     if (reasons.insert(sentence).second) report.unknown.push_back(sentence);
   };
   const unsigned block_warps = warps_of_block(trace, report.warp);
+  std::uint64_t turns = 0;
   for (const Pattern& pattern : trace.patterns) {
     for_each_warp(pattern, trace.warp, warps, architecture, block_warps, [&](const WarpAccess& access) {
       if (const auto* sentence = std::get_if<std::string>(&access.answer)) add_reason(*sentence);
       if (access.more > 0) report.ranges = {loop_range_reason};
+      if (is_turn(pattern) && access.cost() != nullptr) turns += pattern.count;
       banks::Tally tally;
       access.add_to(tally, pattern.count);
       add_to_sums(report, levels[pattern.level], pattern.operation, tally);
@@ -288,6 +290,12 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
     LineReport& line = report.lines[lines.number_of({excess.site, excess.array, excess.operation, excess.width})];
     line.costs.add(excess.tally);
     line.mixed += excess.mixed;
+  }
+  if (turns > 0) {
+    report.ranges.push_back(
+        fmt::format("as it happened in this run: {} of loops, into which the compiler turns atomics on "
+                    "floating-point numbers and on 64 bits; other warps that update the same words add turns",
+                    support::plural(turns, "turn", "turns")));
   }
   add_sectors(trace, SectorMemory::global, warps, architecture, report.global_lines, report.global);
   add_remote(trace, warps, report);

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <bankwise/support/numbers.hpp>
@@ -67,18 +69,47 @@ std::optional<Cost> cost_of(const Architecture& architecture, Access access, Ope
   return cost == nullptr ? std::nullopt : std::optional(*cost);
 }
 
-/// The passes of a compare-and-swap, at most: 8 bytes count as two words.
-std::optional<unsigned> max_passes_of_swap(const Architecture& architecture, const Access& access) {
-  unsigned passes = 0;
-  for (std::uint32_t word = 0; word < access.width; word += 4) {
-    std::vector<std::uint32_t> addresses(access.addresses.begin(), access.addresses.end());
-    for (std::uint32_t& address : addresses) address += word;
-    const auto cost =
-        cost_of(architecture, {access.operation, 4, access.mask, addresses}, Operation::atomic_cas, access.mask);
-    if (!cost) return std::nullopt;
-    passes += cost->passes;
+/// One turn of a loop: the load, and the compare-and-swap, ATOMS.CAST.SPIN. In each lane group that serves one lane of
+/// each bank, the lowest, and takes as many passes as ATOMS.CAS without a conflict; the other lanes try again.
+struct Turn {
+  unsigned load = 0, swap = 0;  ///< passes
+  unsigned ideal = 0;           ///< of both
+  std::uint64_t served = 0;     ///< lanes that are done, if no other warp has changed their words since the load
+  bool repeats = false;         ///< some lane is not
+};
+
+std::optional<Turn> turn_of(const Architecture& architecture, const Access& access, std::uint64_t mask) {
+  constexpr unsigned row_bytes = 128;
+  const banks::Rule* rule = banks::find_rule(architecture, Operation::atomic_cas, access.width);
+  const auto load = cost_of(architecture, access, Operation::load, mask);
+  if (!load || rule == nullptr || !rule->refusal.empty()) return std::nullopt;
+  Turn turn{.load = load->passes, .ideal = load->ideal};
+  std::set<std::uint32_t> changed;  // words, by the lane groups before
+  for (unsigned group = 0; group < rule->lane_groups.count; ++group) {
+    const std::uint64_t lanes = mask & rule->lane_groups.lanes[group];
+    std::set<std::uint32_t> banks, words;
+    banks::for_each_lane(lanes, [&](unsigned lane) {
+      const std::uint32_t word = access.addresses[lane] / access.width;
+      if (!banks.insert(word % (row_bytes / access.width)).second || changed.contains(word)) return;
+      words.insert(word);
+      turn.served |= std::uint64_t{1} << lane;
+    });
+    changed.merge(words);
+    if (lanes != 0) turn.swap += rule->rounds;
   }
-  return passes;
+  turn.ideal += turn.swap;
+  turn.repeats = turn.served != mask;
+  return turn;
+}
+
+/// The most lanes of one bank, in all lane groups together.
+unsigned most_lanes_of_bank(const Access& access) {
+  std::map<std::uint32_t, unsigned> lanes;
+  unsigned most = 0;
+  banks::for_each_lane(access.mask, [&](unsigned lane) {
+    most = std::max(most, ++lanes[access.addresses[lane] / access.width % (128 / access.width)]);
+  });
+  return most;
 }
 
 }  // namespace
@@ -204,37 +235,35 @@ std::optional<LoopCost> loop_cost(const Architecture& architecture, Operation op
                                   unsigned block_warps) {
   if (block_warps == 0 || operation != Operation::atomic) return std::nullopt;
   if (!architecture.name.starts_with("sm_")) return std::nullopt;  // AMD's and Intel's loops are others, or none
-  // In each round, one lane of each word is done.
-  std::vector<std::uint64_t> rounds;
-  std::array<unsigned, banks::max_lanes> before{};  // lanes of the same word with lower numbers
-  banks::for_each_lane(access.mask, [&](unsigned lane) {
-    banks::for_each_lane(access.mask & ((std::uint64_t{1} << lane) - 1), [&](unsigned other) {
-      before[lane] += access.addresses[other] == access.addresses[lane] ? 1 : 0;
-    });
-    if (before[lane] >= rounds.size()) rounds.resize(before[lane] + 1);
-    for (unsigned round = 0; round <= before[lane]; ++round) rounds[round] |= std::uint64_t{1} << lane;
-  });
+  const auto first = turn_of(architecture, access, access.mask);
+  if (!first) return std::nullopt;
   unsigned least = 0;
-  for (const std::uint64_t mask : rounds) {
-    const auto load = cost_of(architecture, access, Operation::load, mask);
-    const auto swap = cost_of(architecture, access, Operation::store, mask);
-    if (!load || !swap) return std::nullopt;
-    least += load->passes + swap->passes;
+  for (std::uint64_t left = access.mask; left != 0;) {
+    const auto turn = turn_of(architecture, access, left);
+    if (!turn) return std::nullopt;
+    least += turn->load + turn->swap;
+    left &= ~turn->served;
   }
-  const auto load = cost_of(architecture, access, Operation::load, access.mask);
-  const auto store = cost_of(architecture, access, Operation::store, access.mask);
-  const auto swap = max_passes_of_swap(architecture, access);
-  if (!load || !store || !swap) return std::nullopt;
-  const unsigned ideal = load->ideal + store->ideal;
-  const unsigned worst = block_warps * unsigned(rounds.size()) * (load->passes + *swap);
-  LoopCost loop{.more = std::max(worst, least) - least};
+  // Each update by another warp makes at most one turn of this one fail.
+  const unsigned most =
+      block_warps == 1 ? least : block_warps * most_lanes_of_bank(access) * (first->load + first->swap);
+  LoopCost loop{.more = std::max(most, least) - least};
   loop.least.passes = least;
-  loop.least.ideal = ideal;
-  loop.least.conflicts = least - ideal;
+  loop.least.ideal = first->ideal;
+  loop.least.conflicts = least - first->ideal;
   return loop;
 }
 
 void find_cost(const Architecture& architecture, const Pattern& pattern, unsigned block_warps, WarpAccess& access) {
+  if (is_turn(pattern) && architecture.name.starts_with("sm_")) {
+    if (const auto turn = turn_of(architecture, access.access, access.access.mask)) {
+      Cost& cost = access.answer.emplace<Cost>();
+      cost.passes = turn->swap;
+      cost.ideal = turn->repeats ? 0 : turn->swap;
+      cost.conflicts = cost.passes - cost.ideal;
+      return;
+    }
+  }
   if (pattern.is_loop) {
     if (const auto loop = loop_cost(architecture, pattern.operation, access.access, block_warps)) {
       access.answer = loop->least;

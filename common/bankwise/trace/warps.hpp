@@ -15,17 +15,23 @@ namespace bankwise::trace {
 // For compute capability 7.5 to 10.0 nvcc 13.0 makes each of them a loop: LDS, the operation, ATOMS.CAST.SPIN, and
 // again for the lanes whose word changed in between.
 
+/// Whether a pattern is one turn of such a loop, as it was watched on a GPU.
+inline bool is_turn(const Pattern& pattern) {
+  return pattern.is_loop && pattern.operation == banks::Operation::atomic_cas;
+}
+
 /// The least cost of such a loop, and how much more it may be.
 struct LoopCost {
   banks::Cost least;
   unsigned more = 0;  ///< passes, all of them conflicts
 };
 
-/// Least: no other warp updates the words, so the rounds are the most lanes that share a word, and the
-/// compare-and-swap takes the passes of a store. Most: all `block_warps` warps of the block update the same words at
-/// the same time, so there are that many times as many rounds, each with all lanes, and the compare-and-swap takes the
-/// passes of `atomic.cas`. Nothing without `block_warps`, for operations that are not one whole loop (a watched
-/// compare-and-swap is a round), or if the architecture has no rule for one of the accesses.
+/// Least: no other warp updates the words. Each turn of the loop serves one lane of each bank (8 bytes: in each half of
+/// the warp), whether the lanes of a bank share a word or not, so the load is repeated for the others; measured on
+/// compute capability 9.0 (tests/data/h200_atomics.csv). Most: all `block_warps` warps of the block update the same
+/// words at the same time, so there are that many times as many turns, each with all lanes. Nothing without
+/// `block_warps`, for operations that are not one whole loop (a watched compare-and-swap is a turn), or if the
+/// architecture has no rule for one of the accesses.
 std::optional<LoopCost> loop_cost(const banks::Architecture& architecture, banks::Operation operation,
                                   const banks::Access& access, unsigned block_warps);
 
@@ -57,7 +63,8 @@ inline unsigned warps_in(const KernelTrace& kernel, const banks::Architecture& a
   return kernel.splits && kernel.warp % architecture.warp == 0 ? kernel.warp / architecture.warp : 0;
 }
 
-/// Fills in the cost, or why there is none. `block_warps`: the most warps of a block, 0 if that is unknown.
+/// Fills in the cost, or why there is none. `block_warps`: the most warps of a block, 0 if that is unknown. A watched
+/// turn of a loop is all conflict if a lane has to try again, so the conflicts of a loop are its turns but the last.
 void find_cost(const banks::Architecture& architecture, const Pattern& pattern, unsigned block_warps,
                WarpAccess& access);
 

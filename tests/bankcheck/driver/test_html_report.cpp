@@ -167,8 +167,7 @@ TEST_CASE("driver/html_report/incomplete_on_top") {
 TEST_CASE("driver/html_report/unknown_cost") {
   trace::KernelTrace kernel = kernel_of("k", 128, 7);
   kernel.patterns[0].operation = banks::Operation::atomic_cas;
-  kernel.patterns[0].width = 8;
-  kernel.patterns[0].is_loop = true;
+  kernel.patterns[0].width = 2;
   for (auto& address : kernel.patterns[0].addresses) address *= 2;
   const std::string html = to_html(report_of({kernel}), {});
   INFO(html);

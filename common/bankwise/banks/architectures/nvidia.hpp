@@ -15,12 +15,14 @@ inline constexpr Citation a100_counters =
     by_others("Nsight Compute on an A100 (8.0; 8.6 to 8.8 by analogy): zhuanlan.zhihu.com/p/690052715");
 inline constexpr Citation h200_counters =
     by_measurement("hardware counters of an H200: tests/data/h200_wavefronts.csv");
+inline constexpr Citation h200_atomics = by_measurement("hardware counters of an H200: tests/data/h200_atomics.csv");
 inline constexpr Citation h200_copies = by_measurement("hardware counters of an H200: tests/data/h200_cp_async.csv");
 inline constexpr Citation like_hopper = by_inference("as measured on compute capability 9.0");
 
 /// The evidence, by kind of access: all that differs between these architectures.
 struct Citations {
-  Citation words = like_hopper, wide_loads = like_hopper, wide_stores = like_hopper, atomics = like_hopper;
+  Citation words = like_hopper, wide_loads = like_hopper, wide_stores = like_hopper, atomics = like_hopper,
+           wide_atomics = like_hopper;
 };
 
 constexpr auto maxwell_and_newer(Citations by) {
@@ -35,8 +37,9 @@ constexpr auto maxwell_and_newer(Citations by) {
       rule(set_of({atomic}), bytes({4}), consecutive(32), by.atomics).served_by(Serving::lanes),
       rule(set_of({atomic_inc}), bytes({4}), consecutive(32), by.atomics),
       rule(set_of({atomic_cas}), bytes({4}), consecutive(32), by.atomics).served_by(Serving::lanes).in_rounds(2),
-      refused(all_atomics, any_width,
-              "atomics of this width are loops, whose length depends on the data, or have not been measured"),
+      rule(set_of({atomic}), bytes({8}), consecutive(16), by.wide_atomics).served_by(Serving::lanes),
+      rule(set_of({atomic_cas}), bytes({8}), consecutive(16), by.wide_atomics).served_by(Serving::lanes).in_rounds(2),
+      refused(all_atomics, any_width, "there is no such instruction of this width, or it has not been measured"),
   };
 }
 
@@ -67,7 +70,7 @@ inline constexpr auto ampere =
     with_copies(extended(maxwell_and_newer({.wide_loads = a100_counters}), matrix_loads(like_hopper)), like_hopper);
 inline constexpr auto ada = with_copies(extended(maxwell_and_newer({}), matrix_loads(like_hopper)), like_hopper);
 inline constexpr auto hopper =
-    with_copies(extended(maxwell_and_newer({h200_counters, h200_counters, h200_counters, h200_counters}),
+    with_copies(extended(maxwell_and_newer({h200_counters, h200_counters, h200_counters, h200_counters, h200_atomics}),
                          matrix_loads_and_stores(h200_counters)),
                 h200_copies);
 inline constexpr auto blackwell =

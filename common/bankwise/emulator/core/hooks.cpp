@@ -32,9 +32,10 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
 }
 
 /// Before an atomic operation of C++.
-void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, const void* caller) {
+void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, const void* caller,
+                          bool is_loop = false) {
   if (BlockRunner::current == nullptr) return;
-  bankwise::emulator::before_atomic(operation, false, const_cast<void*>(address), bytes, caller);
+  bankwise::emulator::before_atomic(operation, is_loop, const_cast<void*>(address), bytes, caller);
 }
 
 }  // namespace
@@ -97,10 +98,10 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
 // Atomic operations of C++, which the instrumentation replaces by calls.
-#define BANKWISE_FETCH(bits, Type, operation)                                   \
-  Type __tsan_atomic##bits##_fetch_##operation(volatile Type* a, Type v, int) { \
-    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);      \
-    return __atomic_fetch_##operation(a, v, __ATOMIC_SEQ_CST);                  \
+#define BANKWISE_FETCH(bits, Type, operation)                                          \
+  Type __tsan_atomic##bits##_fetch_##operation(volatile Type* a, Type v, int) {        \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER, bits == 64); \
+    return __atomic_fetch_##operation(a, v, __ATOMIC_SEQ_CST);                         \
   }
 #define BANKWISE_EXCHANGE(bits, Type, how, is_weak)                                                      \
   int __tsan_atomic##bits##_compare_exchange_##how(volatile Type* a, Type* expected, Type v, int, int) { \
