@@ -37,6 +37,7 @@ inline std::vector<Fields> rows_in(const std::string& name) {
     std::vector<std::string> fields;
     std::istringstream stream(line);
     for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+    if (line.ends_with(',')) fields.emplace_back();
     return fields;
   };
   std::ifstream file(SOURCE_DIRECTORY "/tests/data/" + name);

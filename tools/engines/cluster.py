@@ -31,7 +31,8 @@ REMOTE = {
     "red.async and.b32": (4, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.b32 [r], x, [s];"),
 }  # fmt: skip
 # Those under all patterns; others under a third of them.
-THOROUGH = ("load 4", "load 8", "load 16", "store 4", "store 8", "store 16", "atom add.u32", "red add.u32", "st.async 16", "red.async add.u32")
+THOROUGH = ["load 4", "load 8", "load 16", "store 4", "store 8", "store 16", "atom add.u32", "red add.u32"]
+THOROUGH += ["st.async 16", "red.async add.u32"]
 UNROLLED = 4
 
 

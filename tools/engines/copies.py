@@ -48,7 +48,10 @@ mul.wide.u32 u, turn, total;
 bra END;
 BESIDE:
 """
-ACCESSES = {"loads": "ld.volatile.shared.v4.u32 {x, y, z, w}, [r+XX];\nxor.b32 m, m, x;\n", "stores": "st.volatile.shared.v4.u32 [r+XX], {x, x, x, x};\n"}
+ACCESSES = {
+    "loads": "ld.volatile.shared.v4.u32 {x, y, z, w}, [r+XX];\nxor.b32 m, m, x;\n",
+    "stores": "st.volatile.shared.v4.u32 [r+XX], {x, x, x, x};\n",
+}
 
 
 def accesses_beside(kind: str) -> str:
@@ -198,11 +201,11 @@ def power_of_two(value: int) -> int:
     return 1 << max(value - 1, 0).bit_length()
 
 
-def bulk_rows(beside: str = "", interleaved: bool = False) -> list:
+def bulk_rows(beside: str = "") -> list:
     """Copies alone; or beside "loads" or "stores" of other warps."""
     rows, kernels = [], {}
 
-    def add(direction: str, space: str, reduction: str, columns: dict, size: int, tensor=None, step=0, coordinates=(), at=(0, 0), rows_of=0, row=0):
+    def add(direction, space, reduction, columns, size, tensor=None, step=0, coordinates=(), at=(0, 0), rows_of=0, row=0):
         kernel = kernels.setdefault((direction, space, reduction), copy_kernel(direction, space, reduction, beside))
         apart = max(power_of_two(size + at[0]), 1024)
         copies = 16 if size <= 16384 else 8
@@ -224,13 +227,13 @@ def bulk_rows(beside: str = "", interleaved: bool = False) -> list:
                 words, {0: 1}, {0: 1, 1: 1, 15: 1}, (copies, 4 * copies), tensor, receives)
         )  # fmt: skip
 
-    none = {"element": "", "swizzle": "", "interleave": "", "box": "", "pitch": ""}
+    none = {"element": "", "swizzle": "", "box": "", "pitch": ""}
 
-    def box(direction, mode, element, swizzle, sizes, reduction="", pitch=0, interleave=0, strides=None, coordinates=None, channels=0, pixels=0):
+    def box(direction, mode, element, swizzle, sizes, reduction="", pitch=0, strides=None, coordinates=None, channels=0, pixels=0):
         """A tensor whose last dimension holds 16 boxes, in 8 MiB."""
         number, size = ELEMENTS[element]
         inner = sizes[0] * size
-        if inner % 16 and not interleave or inner > SPANS[swizzle] or max(sizes) > 256 and mode == "tile":
+        if inner % 16 or inner > SPANS[swizzle] or max(sizes) > 256 and mode == "tile":
             return
         rank = len(sizes)
         pitch = pitch or max(256, inner)
@@ -245,13 +248,14 @@ def bulk_rows(beside: str = "", interleaved: bool = False) -> list:
         loaded = [-(-n // s) for n, s in zip(sizes, steps)]
         loaded[0] = sizes[0]
         tensor = {"type": number, "dims": dims, "strides": bytes_of[: rank - 1], "box": sizes, "steps": steps}
-        tensor |= {"interleave": interleave, "swizzle": swizzle, "at": HALF if direction == "store" else 0}
+        tensor |= {"swizzle": swizzle, "at": HALF if direction == "store" else 0}
         total = prod(loaded) * size
         if total > 32768 or (pitch if rank > 1 else inner) * prod(sizes[1:]) * 16 > HALF:
             return
-        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle], "interleave": ["", "16B", "32B"][interleave]}
+        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle]}
         columns |= {"box": "x".join(map(str, sizes)) + ("/" + "x".join(map(str, steps)) if max(steps) > 1 else ""), "pitch": pitch}
-        add(direction, f"tile {rank}", reduction, columns, total, tensor, sizes[-1], coordinates or [0] * rank, rows_of=prod(loaded[1:]), row=inner)
+        first = coordinates or [0] * rank
+        add(direction, f"tile {rank}", reduction, columns, total, tensor, sizes[-1], first, rows_of=prod(loaded[1:]), row=inner)
 
     def pixels(direction, rank, element, swizzle, channels, count, reduction=""):
         """im2col: `count` pixels of `channels` each, in an image of 16 by 16, or of 256."""
@@ -267,10 +271,10 @@ def bulk_rows(beside: str = "", interleaved: bool = False) -> list:
             strides.append(strides[-1] * dim)
         if strides[-1] * 32 > HALF:
             return
-        tensor = {"type": number, "dims": dims, "strides": strides, "steps": [1] * rank, "interleave": 0, "swizzle": swizzle}
+        tensor = {"type": number, "dims": dims, "strides": strides, "steps": [1] * rank, "swizzle": swizzle}
         tensor |= {"at": HALF if direction == "store" else 0, "lower": [0] * (rank - 2), "upper": [0] * (rank - 2)}
         tensor |= {"channels": channels, "pixels": count}
-        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle], "interleave": "", "box": f"{channels}x{count}", "pitch": pitch}
+        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle], "box": f"{channels}x{count}", "pitch": pitch}
         add(direction, f"im2col {rank}", reduction, columns, inner * count, tensor, 1, [0] * rank, rows_of=count, row=inner)
 
     widths = (16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256)
@@ -354,10 +358,4 @@ def bulk_rows(beside: str = "", interleaved: bool = False) -> list:
         for swizzle in (0, 3):
             box("multicast", "tile", "u8", swizzle, [width, 64])
             box("multicast", "tile", "u8", swizzle, [width, 8, 8])
-    if interleaved:
-        rows.clear()
-        for interleave, width, swizzles in ((1, 8, (0, 1, 2, 3)), (2, 16, (1,))):
-            for swizzle in swizzles:
-                for rest in ([64, 1], [16, 4], [16, 2, 2], [128, 1]):
-                    box("load", "tile", "f16", swizzle, [width, *rest], pitch=2 * width, interleave=interleave)
     return rows

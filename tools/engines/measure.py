@@ -29,7 +29,8 @@ from wgmma import wgmma_rows
 SHARED = 200 * 1024  # bytes of dynamic shared memory of each block
 DATA = 16 << 20  # bytes of global memory
 RUNS = 3
-SETS = {"wgmma": wgmma_rows, "bulk": bulk_rows, "beside": lambda: bulk_rows("loads") + bulk_rows("stores"), "interleaved": lambda: bulk_rows("", True), "remote": remote_rows}
+SETS = {"wgmma": wgmma_rows, "bulk": bulk_rows, "remote": remote_rows}
+SETS["beside"] = lambda: bulk_rows("loads") + bulk_rows("stores")
 
 
 class Failed(Exception): ...
@@ -78,7 +79,7 @@ class Gpu:
 
         head = [ctypes.c_void_p(address), tensor["type"], rank, ctypes.c_void_p(self.data.value + tensor["at"])]
         head += [numbers(ctypes.c_uint64, tensor["dims"]), numbers(ctypes.c_uint64, tensor["strides"])]
-        tail = [numbers(ctypes.c_uint32, tensor["steps"]), tensor["interleave"], tensor["swizzle"], 0, 0]
+        tail = [numbers(ctypes.c_uint32, tensor["steps"]), 0, tensor["swizzle"], 0, 0]
         if "pixels" in tensor:
             name = "cuTensorMapEncodeIm2col"
             middle = [numbers(ctypes.c_int, tensor["lower"]), numbers(ctypes.c_int, tensor["upper"])]
@@ -128,13 +129,17 @@ def measured(gpu: Gpu, row: Row, once: bool) -> dict | None:
     return columns
 
 
+def part(text: str) -> slice:
+    return slice(*(int(number) if number else None for number in text.split(":")))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", choices=SETS)
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--ptx", action="store_true")
     parser.add_argument("--module", type=Path)
-    parser.add_argument("--rows", type=lambda text: slice(*(int(part) if part else None for part in text.split(":"))), default=slice(None), help="FIRST:LAST:STEP")
+    parser.add_argument("--rows", type=part, default=slice(None), metavar="FIRST:LAST", help="measure these only")
     options = parser.parse_args()
     rows = SETS[options.set]()
     kernels = {row.kernel.name: row.kernel.text for row in rows}
@@ -151,8 +156,9 @@ def main() -> int:
             if columns is None:
                 continue
             if out is None:
-                names = list(dict.fromkeys(name for other in rows for name in (*other.columns, "instructions", *other.results, "written")))
-                out = csv.DictWriter(sys.stdout, names, lineterminator="\n")
+                names = [name for other in rows for name in (*other.columns, "instructions", *other.results)]
+                names += ["written"] if any(other.check for other in rows) else []
+                out = csv.DictWriter(sys.stdout, list(dict.fromkeys(names)), lineterminator="\n")
                 out.writeheader()
             out.writerow(columns)
             sys.stdout.flush()

@@ -175,12 +175,22 @@ struct Sectors {
 
 using EngineSet = unsigned;  ///< bit e: Engine e
 
+/// How a copy engine cuts the rows of a copy. A piece ends where a cache line ends, of global or of shared memory. Its
+/// clocks are:
+enum class Pieces {
+  none,            ///< not cut: all that counts are the bytes
+  requests,        ///< one for its whole sectors of global memory, and one for each sector that it has only a part of
+  sectors,         ///< one for each sector of global memory, and one more if it has only a part of one
+  headed_sectors,  ///< one for each sector of global memory, and one more
+};
+
 /// How some engines read and write shared memory. None of them conflicts: an engine chooses the order of its bytes.
 struct EngineRule {
   EngineSet engines = 0;
-  unsigned pass_bytes = 128;  ///< that the banks serve in a pass
-  /// Bytes that the engine moves per clock, and the most rows of a box that it starts; 0: not known.
-  double bytes_per_cycle = 0, rows_per_cycle = 0;
+  unsigned pass_bytes = 0;          ///< that the banks serve in a pass; 0: it takes no pass from the accesses of warps
+  double bytes_per_cycle = 0;       ///< the most
+  unsigned instruction_cycles = 0;  ///< the least for one instruction
+  Pieces pieces = Pieces::none;
   Evidence evidence = Evidence::inferred;
   std::string_view source;
 };
@@ -214,7 +224,7 @@ constexpr bool complete(const Architecture& architecture) {
          multiprocessor.has_value() == no_multiprocessor.empty() && models.has_value() == no_models.empty() &&
          sectors.has_value() == no_sectors.empty() && (!sectors || !sectors->source.empty()) &&
          std::all_of(architecture.engines.begin(), architecture.engines.end(),
-                     [](const EngineRule& rule) { return rule.pass_bytes != 0 && !rule.source.empty(); }) &&
+                     [](const EngineRule& rule) { return rule.bytes_per_cycle > 0 && !rule.source.empty(); }) &&
          (!models || (multiprocessor && !models->empty() && models->front().multiprocessor == *multiprocessor));
 }
 

@@ -10,9 +10,9 @@
 
 namespace bankwise::banks {
 
-/// What accesses shared memory without addresses of lanes: the tensor cores (wgmma), and the copies of one thread for its
-/// block: of consecutive bytes (cp.async.bulk, cp.reduce.async.bulk, st.bulk), or of a box of a tensor (cp.async.bulk.
-/// tensor, cp.reduce.async.bulk.tensor: TMA). A load writes shared memory, a store or a reduction reads it.
+/// What accesses shared memory without addresses of lanes: the tensor cores (wgmma), and copies that one thread starts:
+/// of consecutive bytes (cp.async.bulk, cp.reduce.async.bulk, st.bulk), or of a box of a tensor (TMA). A load writes
+/// shared memory, a store or a reduction reads it.
 enum class Engine {
   wgmma,
   bulk_load,
@@ -41,8 +41,17 @@ struct EngineWork {
   auto operator<=>(const EngineWork&) const = default;
 };
 
-/// What it costs. `passes` are those of the banks, as for accesses of warps; `cycles` those of the engine, if it works
-/// without a pause and global memory is in the L2 cache: engines work next to each other and to warps.
+/// Where the rows of a copy begin, in bytes; all are multiples of 16. By default all begin at cache lines, as they do
+/// under a swizzle; without one, the rows of a box follow each other in shared memory.
+struct RowPlacement {
+  std::uint32_t global_offset = 0;  ///< of each row from the beginning of a cache line
+  std::uint32_t shared_offset = 0;  ///< of the first row
+  std::uint32_t shared_pitch = 0;   ///< from row to row in shared memory; 0: each begins as the first does
+};
+
+/// What it costs. `passes` are those that the banks cannot spend on accesses of warps: a wgmma's add to theirs, copies
+/// take none that could be measured. `cycles` are the engine's, if it works without a pause and global memory is in the
+/// L2 cache: engines work next to each other and to warps. A wgmma may need more for its arithmetic.
 struct EngineCost {
   std::uint64_t passes = 0, conflicts = 0;
   double cycles = 0;
@@ -50,7 +59,8 @@ struct EngineCost {
   bool operator==(const EngineCost&) const = default;
 };
 
-/// Nothing if the architecture has no rule for the engine.
-std::optional<EngineCost> cost(const Architecture& architecture, const EngineWork& work);
+/// Nothing if the architecture has no rule for the engine. No allocation.
+std::optional<EngineCost> cost(const Architecture& architecture, const EngineWork& work,
+                               const RowPlacement& placement = {});
 
 }  // namespace bankwise::banks

@@ -121,13 +121,19 @@ inline constexpr Known<Sectors> h200_sectors{
 inline constexpr Known<Sectors> like_h200{
     Sectors{32, 128, Evidence::vendor, "CUDA C++ Best Practices Guide, coalesced access: transactions of 32 bytes"}};
 
-// wgmma: 128 bytes of its operands a pass. Copies: the clocks of many in flight, whose global memory is in the L2 cache.
+// Engines; bytes of a pass and per clock, clocks of an instruction, pieces. The global memory of the copies was in the
+// L2 cache.
+inline constexpr std::string_view h200_copies_of_bulk = "clocks of an H200: tests/data/h200_bulk.csv";
 inline constexpr EngineRule hopper_engines[]{
-    {set_of({Engine::wgmma}), 128, 128, 0, Evidence::measured,
-     "hardware counters of an H200: tests/data/h200_wgmma.csv"},
-    {set_of({Engine::bulk_load, Engine::bulk_store, Engine::bulk_reduce, Engine::bulk_copy, Engine::tensor_load,
-             Engine::tensor_store, Engine::tensor_reduce}),
-     128, 100, 1 / 1.09, Evidence::measured, "hardware counters and clocks of an H200: tests/data/h200_bulk.csv"}};
+    {set_of({Engine::wgmma}), 128, 128, 0, Pieces::none, Evidence::measured,
+     "hardware counters and clocks of an H200: tests/data/h200_wgmma.csv"},
+    {set_of({Engine::bulk_load, Engine::tensor_load}), 0, 107, 41, Pieces::requests, Evidence::measured,
+     h200_copies_of_bulk},
+    {set_of({Engine::bulk_store, Engine::tensor_store}), 0, 32, 39, Pieces::sectors, Evidence::measured,
+     h200_copies_of_bulk},
+    {set_of({Engine::bulk_reduce, Engine::tensor_reduce}), 0, 32, 39, Pieces::headed_sectors, Evidence::measured,
+     h200_copies_of_bulk},
+    {set_of({Engine::bulk_copy}), 0, 21.4, 43, Pieces::none, Evidence::measured, h200_copies_of_bulk}};
 
 // Name, other names, GPUs; lanes of a warp, by default and at most; rules; what to know before trusting the numbers;
 // multiprocessor, models, sectors, engines.
