@@ -35,16 +35,19 @@ std::string conflicting_stores(const KernelReport& kernel) {
 /// Boxes whose rows are so narrow that the engine moves fewer bytes than it can.
 std::string narrow_rows(const KernelReport& kernel, std::size_t number) {
   constexpr std::uint32_t wide = 64;  // bytes: a row of up to so many takes the same time
+  constexpr std::uint64_t rows = 4096;
   const trace::Report& on = kernel.reports.front();
   const trace::EngineLineReport& line = on.engine_lines[number];
-  if (line.row_bytes == 0 || line.row_bytes >= wide || line.cycles == 0 || line.bytes == 0) return "";
-  const auto widest = banks::cost(*on.architecture, {line.engine, line.bytes, 0});
-  if (!widest || widest->cycles == 0) return "";
+  if (line.row_bytes == 0 || line.row_bytes >= wide) return "";
+  const std::uint64_t bytes = rows * line.row_bytes;
+  const auto narrow = banks::cost(*on.architecture, {line.engine, bytes, line.row_bytes}),
+             widest = banks::cost(*on.architecture, {line.engine, bytes, 0});
+  if (!narrow || !widest || narrow->cycles <= widest->cycles) return "";
   return fmt::format(
       "{}: rows of {} bytes use {} of the engine: {} moves {:.1f} bytes per cycle, and {:.0f} if the rows are wide",
       where(kernel.engine_lines.front()[number], line.site), line.row_bytes,
-      report::percent(widest->cycles / line.cycles), to_string(line.engine), double(line.bytes) / line.cycles,
-      double(line.bytes) / widest->cycles);
+      report::percent(widest->cycles / narrow->cycles), to_string(line.engine), double(bytes) / narrow->cycles,
+      double(bytes) / widest->cycles);
 }
 
 }  // namespace
@@ -73,7 +76,7 @@ std::string remote_sentence(const std::vector<KernelReport>& kernels) {
 std::string engine_share(const trace::Report& on) {
   if (on.engines.passes == 0 || on.all.passes == 0) return "";
   return fmt::format("{} are by {}", report::percent(double(on.engines.passes) / double(on.all.passes)),
-                     report::engines_text(on));
+                     report::engines_text(on, true));
 }
 
 std::vector<std::string> engine_notes(const KernelReport& kernel) {

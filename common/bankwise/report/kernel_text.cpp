@@ -219,9 +219,11 @@ std::string line_table(const trace::Report& report, const std::vector<ShownLine>
   });
 }
 
-std::string engines_text(const trace::Report& report) {
+std::string engines_text(const trace::Report& report, bool with_passes) {
   std::set<banks::Engine> engines;
-  for (const trace::EngineLineReport& line : report.engine_lines) engines.insert(line.engine);
+  for (const trace::EngineLineReport& line : report.engine_lines) {
+    if (!with_passes || line.costs.passes > 0) engines.insert(line.engine);
+  }
   std::string text;
   for (const banks::Engine engine : engines) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(engine));
   return text;

@@ -36,8 +36,8 @@ struct TableOptions {
 /// less of the source and then fewer columns.
 std::string line_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
 
-/// "wgmma, TMA load": the engines of a kernel.
-std::string engines_text(const trace::Report& report);
+/// "wgmma, TMA load": the engines of a kernel, or those of them that take passes.
+std::string engines_text(const trace::Report& report, bool with_passes = false);
 
 /// What the engines of a kernel did, one row for each of `engine_lines`, the one that moves most first.
 std::string engine_table(const trace::Report& report, const std::vector<ShownLine>& shown, const TableOptions& options);
