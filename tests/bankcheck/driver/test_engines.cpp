@@ -137,7 +137,7 @@ TEST_CASE("driver/engines/no_false_zero") {
                               {"cp.async.bulk load", with_engine(Engine::bulk_load), "sm_100"},
                               {"TMA load", with_engine(Engine::tensor_load), "sm_80"},
                               {"cp.async", with_pattern(banks::Operation::cp_async, false)},
-                              {"atomic.cas in a loop", with_pattern(banks::Operation::atomic_cas, true)},
+                              {"atomic.cas in a loop", with_pattern(banks::Operation::atomic_cas, true), "sm_13"},
                               {"shared memory of other blocks", remote, "sm_20"},
                               {"shared memory of other blocks", remote_excess}}) {
     INFO(unknown.cause << " on " << unknown.architecture);
