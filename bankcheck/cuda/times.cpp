@@ -76,8 +76,9 @@ using Counts = std::map<Size, std::uint64_t>;
 struct Timed {
   Counts counts;
   trace::KernelTime time;
-  double clock_seconds = 0;     ///< kHz x nanoseconds, added up
-  std::set<std::string> names;  ///< of the GPUs
+  double clock_seconds = 0;       ///< kHz x nanoseconds, added up
+  std::uint64_t assumed_khz = 0;  ///< the clock of launches during which it was not read; 0: none
+  std::set<std::string> names;    ///< of the GPUs
 };
 
 /// The clock of a device at a time: the last one that was read before, otherwise the first one after. `changes` are in
@@ -101,9 +102,7 @@ std::vector<bool> overlapping(std::vector<TimedLaunch>& launches) {
   return overlaps;
 }
 
-/// Adds the launches of a process, and the names of GPUs whose clock was not read to `without_clock`.
-void add(ProcessTimes& process, std::map<std::string, Timed>& kernels,
-         std::map<std::string, std::uint64_t>& without_clock) {
+void add(ProcessTimes& process, std::map<std::string, Timed>& kernels) {
   for (auto& [device, changes] : process.clocks) std::ranges::sort(changes, {}, &ClockChange::time);
   const std::vector<bool> overlaps = overlapping(process.launches);
   for (std::size_t i = 0; i < process.launches.size(); ++i) {
@@ -115,7 +114,7 @@ void add(ProcessTimes& process, std::map<std::string, Timed>& kernels,
     timed.time.nanoseconds += launch.end - launch.start;
     timed.time.overlapped = timed.time.overlapped || overlaps[i];
     const std::uint64_t clock = clock_at(process.clocks[launch.device], launch.end);
-    if (clock == 0) without_clock[device.name] = device.clock_khz;
+    if (clock == 0) timed.assumed_khz = device.clock_khz;
     timed.clock_seconds += double(clock != 0 ? clock : device.clock_khz) * double(launch.end - launch.start);
     if (timed.names.insert(device.name).second) {
       constexpr std::uint64_t transfers = 2, bits = 8, khz_per_mhz = 1000;
@@ -160,9 +159,9 @@ ProcessTimes read_times(const std::filesystem::path& path) {
 MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<ProcessTimes> timed) {
   MatchedTimes matched;
   std::map<std::string, Timed> kernels;
-  std::map<std::string, std::uint64_t> without_clock;
+  std::map<std::string, std::uint64_t> without_clock;  // by GPU
   for (ProcessTimes& process : timed) {
-    add(process, kernels, without_clock);
+    add(process, kernels);
     for (const std::string& error : process.errors) {
       matched.remarks.push_back(fmt::format("process {} of the timed run: {}", process.process, error));
     }
@@ -181,6 +180,7 @@ MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<Proces
     } else if (kernel.time.nanoseconds > 0) {
       kernel.time.clock_khz = std::uint64_t(kernel.clock_seconds / double(kernel.time.nanoseconds) + 0.5);
       matched.times.emplace(name, kernel.time);
+      if (kernel.assumed_khz > 0) without_clock[kernel.time.gpu] = kernel.assumed_khz;
     }
   }
   if (!unequal.empty()) {

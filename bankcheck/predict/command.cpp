@@ -204,7 +204,7 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
       ->type_name("shared|global")
       ->check(CLI::IsMember({"shared", "global"}))
       ->capture_default_str();
-  command.add_option("--op", options.operation, "Operation; atomic on 8 bytes is an exchange, on 4 any on integers")
+  command.add_option("--op", options.operation, "Operation; atomics are on 32-bit integers")
       ->type_name("OP")
       ->check(CLI::IsMember(operations))
       ->capture_default_str();

@@ -163,7 +163,7 @@ TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("predict --index=-1", "element -1 of lane 0");
   check_refused_at_once("predict --index 'tid*2^'", "--index 'tid*2^': ");
   check_refused_at_once("predict --index tid --lanes 33", "lane 32 is active");
-  check_refused_at_once("predict --index tid --op atomic --width 8", "no cost for 8-byte atomic");
+  check_refused_at_once("predict --index tid --op atomic --width 2", "no cost for 2-byte atomic");
   check_refused_at_once("predict --index \"$(printf 'tid\\n*2')\"", "--index 'tid?*2'");
   check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
 }

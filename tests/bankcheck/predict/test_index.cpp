@@ -190,7 +190,7 @@ TEST_CASE("predict/index/refused") {
   check_one_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
   check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
   check_one_sentence(option_refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
-  check_one_sentence(option_refusal("tid", 8, 1, Operation::atomic), "no cost for 8-byte atomic");
+  check_one_sentence(option_refusal("tid", 2, 1, Operation::atomic), "no cost for 2-byte atomic");
   check_one_sentence(option_refusal("tid", 4, 1, Operation::cp_async),
                      "in global memory that lane 0 reads is not known");
   // Messages are short.

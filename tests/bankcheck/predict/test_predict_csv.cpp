@@ -199,7 +199,7 @@ TEST_CASE("predict/csv_rows/numbers") {
   check_bad_row(csv_row("x,load,0,f", 4), "sm_90 has no 0-byte load");
   check_bad_row(csv_row("x,load,4294967295,f", 4), "sm_90 has no 4294967295-byte load");
   check_bad_row(csv_row("x,ldmatrix.x1,4,ffffffff", 4), "sm_90 has no 4-byte ldmatrix.x1, only of 16");
-  check_bad_row(csv_row("x,atomic,8,f", 8), "no cost for 8-byte atomic");
+  check_bad_row(csv_row("x,atomic,2,f", 2), "no cost for 2-byte atomic");
   for (const char* mask : {"", "0x", "g", "-1", "0xx1", "1 ", "10000000000000000", "1h"}) {
     check_bad_row(csv_row("x,load,4," + std::string(mask), 4), "the mask '" + std::string(mask) + "'");
   }
