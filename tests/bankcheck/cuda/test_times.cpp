@@ -110,8 +110,8 @@ TEST_CASE("cuda/times/matched") {
 }
 
 TEST_CASE("cuda/times/not_matched") {
-  const std::string lines = std::string(h200) + "kernel 0 k\nkernel 1 _Z3twoPf\n" + launch(0, 4, 10, 20) +
-                            launch(1, 4, 30, 40) + launch(1, 4, 50, 60);
+  const std::string lines = std::string(h200) + "kernel 0 k\nkernel 1 _Z3twoPf\nclock 0 5 1755\n" +
+                            launch(0, 4, 10, 20) + launch(1, 4, 30, 40) + launch(1, 4, 50, 60);
   const MatchedTimes fewer = matched({watched("k", {{4, 2}}), watched("_Z3twoPf", {{4, 2}})}, lines);
   CHECK(fewer.times.size() == 1);
   CHECK(fewer.times.contains("_Z3twoPf"));
