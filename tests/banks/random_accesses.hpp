@@ -55,6 +55,7 @@ class RandomAccesses {
       result.sources.resize(max_lanes);
       fill(result.sources, unit, result.width);
       if (below(2) == 0) std::fill_n(result.sources.begin(), below(max_lanes), result.sources[0]);
+      if (below(4) == 0) std::fill_n(result.sources.begin() + below(32), 1 + below(32), no_source);
     }
     return result;
   }

@@ -78,21 +78,6 @@ Steps one_broadcast(const Lanes& lanes) {
   return steps(half_warp);
 }
 
-/// cp.async: a lane waits for each lane that reads the same slot of a 128-byte line, or writes the same one.
-Steps max_met(const Lanes& lanes, unsigned width) {
-  unsigned most = 0;
-  for (const Lane& one : lanes) {
-    unsigned met = 0;
-    for (const Lane& other : lanes) {
-      const bool same_source = one.source % 128 / width == other.source % 128 / width;
-      const bool same_destination = one.byte % 128 / width == other.byte % 128 / width;
-      met += same_source || same_destination ? 1 : 0;
-    }
-    most = std::max(most, met);
-  }
-  return {most, most};
-}
-
 // The steps of an access.
 
 using LaneGroupRule = std::function<Steps(const Lanes&)>;
@@ -177,7 +162,7 @@ const std::map<Operation, unsigned> store_matrix{
 
 bool matrix(Operation operation) { return load_matrix.contains(operation) || store_matrix.contains(operation); }
 bool plain(Operation operation) { return operation == Operation::load || operation == Operation::store; }
-bool copy(Operation operation) { return operation == Operation::cp_async; }
+bool copy(Operation operation) { return operation == Operation::cp_async || operation == Operation::cp_async_cg; }
 bool atomic(Operation operation) { return !plain(operation) && !matrix(operation) && !copy(operation); }
 
 /// Lanes that give the address of a row.
@@ -249,7 +234,8 @@ SlowCost compute_7_5(Operation operation, unsigned width, const Lanes& lanes) {
 }
 
 SlowCost compute_8(Operation operation, unsigned width, const Lanes& lanes) {
-  if (operation != Operation::cp_async) return compute_7_5(operation, width, lanes);
+  if (!copy(operation)) return compute_7_5(operation, width, lanes);
+  if (operation == Operation::cp_async_cg) return width == 16 ? past_l1(lanes) : refused();
   if (width != 4 && width != 8 && width != 16) return refused();
   return in_lane_groups(width == 4   ? warp
                         : width == 8 ? halves

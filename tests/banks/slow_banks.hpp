@@ -82,4 +82,10 @@ struct Steps {
 /// Over every choice of the hardware, tried one by one.
 Steps steps(HalfWarp half_warp);
 
+/// A copy through the L1 cache: a lane waits for each lane of its lane group that reads the same slot of a 128-byte
+/// line, or writes the same one.
+Steps max_met(const Lanes& lanes, unsigned width);
+/// A copy past the L1 cache.
+SlowCost past_l1(const Lanes& lanes);
+
 }  // namespace bankwise::slow

@@ -83,7 +83,7 @@ bool totals_are_those_of_the_lane_groups(const banks::Architecture& architecture
   const bool ordered = cost.ideal <= cost.passes && cost.passes <= cost.passes_max;
   if (rule->total == banks::Total::sum) {
     return ordered && cost.passes == sum && cost.passes_max == sum_max &&
-           cost.ideal == rule->rounds * cost.lane_group_count &&
+           (rule->serving == banks::Serving::lines || cost.ideal == rule->rounds * cost.lane_group_count) &&
            cost.conflicts * rule->rounds == cost.passes - cost.ideal &&
            cost.conflicts_max * rule->rounds == cost.passes_max - cost.ideal;
   }
@@ -115,7 +115,11 @@ bool banks_repeat(const banks::Architecture& architecture, const banks::RandomAc
   auto moved = random;
   const unsigned distance = 256 * (1 + more.below(1000));
   for (auto& address : moved.addresses) address += distance;
-  for (auto& source : moved.sources) source += 128 * more.below(1000);
+  const bool lines_matter = random.operation == banks::Operation::cp_async_cg;
+  const unsigned lines = more.below(1000);
+  for (auto& source : moved.sources) {
+    if (source != banks::no_source) source += 128 * (lines_matter ? lines : more.below(1000));
+  }
   return same(architecture, moved, cost);
 }
 

@@ -66,6 +66,7 @@ enum class Serving {
   addresses,      ///< distinct byte addresses: lanes of one word queue unless they want exactly the same bytes
   one_broadcast,  ///< each step serves all lanes of one word that the hardware chooses, and one lane of every other bank
   copies,         ///< lanes that any one lane meets in the bank of its source or of its destination, itself included
+  lines,          ///< moves of a line of global memory to a line of shared memory: moves() in cost.cpp
 };
 
 /// How the passes of an instruction follow from those of its lane groups.
@@ -262,7 +263,8 @@ constexpr bool fits(const Rule& rule, unsigned lanes, unsigned width) {
     for (unsigned lane = 0; lane < lanes; ++lane) served += unsigned(rule.lane_groups.lanes[i] >> lane & 1);
     if ((rule.merges ? 2 : 1) * served * units > max_units) return false;
     if (rule.serving == Serving::one_broadcast && (served > 16 || units != 1)) return false;
-    if (rule.serving == Serving::copies && (units != 1 || request != width)) return false;
+    if ((rule.serving == Serving::copies || rule.serving == Serving::lines) && (units != 1 || request != width))
+      return false;
     lane_groups += served > 0 ? 1 : 0;
   }
   return lane_groups * (width / request) <= max_lane_groups;

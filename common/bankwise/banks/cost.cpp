@@ -8,9 +8,9 @@
 namespace bankwise::banks {
 namespace {
 
-constexpr std::string_view operation_names[operation_count]{"load",        "store",       "atomic",      "atomic.inc",
-                                                            "atomic.cas",  "ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4",
-                                                            "stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "cp.async"};
+constexpr std::string_view operation_names[operation_count]{
+    "load",        "store",       "atomic",      "atomic.inc",  "atomic.cas", "ldmatrix.x1", "ldmatrix.x2",
+    "ldmatrix.x4", "stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "cp.async",   "cp.async.cg"};
 
 /// The words that the lanes of a lane group need, bank by bank. Whatever a bank delivers in one pass has one key.
 class Needs {
@@ -57,28 +57,86 @@ unsigned busiest(const Rule& rule, const Access& access, std::uint64_t lanes, Re
 }
 
 /// The most lanes that one lane of a copy meets: those with its source bank or its destination bank, itself included.
+/// Lanes that write zeros have no source.
 unsigned max_met(const Rule& rule, const Access& access, std::uint64_t lanes) {
   const auto bank = [&](std::uint32_t address) { return address / rule.banks.bytes % rule.banks.count; };
   std::array<std::uint64_t, max_banks> from{}, to{};  // the lanes of each bank
   for_each_lane(lanes, [&](unsigned lane) {
-    from[bank(access.sources[lane])] |= std::uint64_t{1} << lane;
+    if (access.sources[lane] != no_source) from[bank(access.sources[lane])] |= std::uint64_t{1} << lane;
     to[bank(access.addresses[lane])] |= std::uint64_t{1} << lane;
   });
   int max_lanes_met = 0;
   for_each_lane(lanes, [&](unsigned lane) {
-    max_lanes_met =
-        std::max(max_lanes_met, std::popcount(from[bank(access.sources[lane])] | to[bank(access.addresses[lane])]));
+    const bool reads = access.sources[lane] != no_source;
+    const std::uint64_t met = (reads ? from[bank(access.sources[lane])] : 0) | to[bank(access.addresses[lane])];
+    max_lanes_met = std::max(max_lanes_met, std::popcount(met));
   });
   return unsigned(max_lanes_met);
 }
 
-Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
-  if (rule.serving != Serving::one_broadcast) {
-    const bool copies = rule.serving == Serving::copies;
-    const unsigned passes =
-        (copies ? max_met(rule, access, lanes) : busiest(rule, access, lanes, request)) * rule.rounds;
-    return {passes, passes};
+/// The 16 bytes that a lane copies past the L1 cache, in slots of 16 bytes.
+struct SlotMove {
+  std::uint32_t from = 0, to = 0;
+  unsigned turn = 0;   ///< moves of the same source, line of destination and side that later lanes make
+  unsigned sides = 0;  ///< of the sector of 32 bytes: what the moves between the same sectors copy; bit 0: lower half
+
+  bool changes_side() const { return ((from ^ to) & 1) != 0; }
+  bool is_with(const SlotMove& other) const { return turn == other.turn && changes_side() == other.changes_side(); }
+};
+
+/// The slots that a copy past the L1 cache moves. Of lanes with the same destination only the first counts.
+unsigned slot_moves(const Access& access, std::uint64_t lanes, std::array<SlotMove, max_lanes>& moves) {
+  constexpr unsigned slot = 16;
+  unsigned count = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const SlotMove move{access.sources[lane] / slot, access.addresses[lane] / slot};
+    const auto end = moves.begin() + count;
+    if (std::none_of(moves.begin(), end, [&](const SlotMove& other) { return other.to == move.to; })) {
+      moves[count++] = move;
+    }
+  });
+  return count;
+}
+
+/// The passes of a copy past the L1 cache. One pass moves slots of 16 bytes from one line of global memory to one line
+/// of shared memory, if all of them change their place within 64 bytes in the same way (source XOR destination), and if
+/// of each sector of 32 bytes the same part moves: all of it, the lower half or the upper half.
+unsigned moves(const Access& access, std::uint64_t lanes) {
+  std::array<SlotMove, max_lanes> all;
+  const std::span moves(all.data(), slot_moves(access, lanes, all));
+  for (std::size_t i = moves.size(); i-- > 0;) {
+    for (const SlotMove& later : moves.subspan(i + 1)) {
+      const bool same = later.from == moves[i].from && later.to / 8 == moves[i].to / 8 &&
+                        later.changes_side() == moves[i].changes_side();
+      moves[i].turn += same ? 1 : 0;
+    }
   }
+  for (SlotMove& move : moves) {
+    for (const SlotMove& other : moves) {
+      const bool same = other.is_with(move) && other.from / 2 == move.from / 2 && other.to / 2 == move.to / 2;
+      move.sides |= same ? 1U << other.from % 2 : 0;
+    }
+  }
+  unsigned passes = 0;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const SlotMove& move = moves[i];
+    passes += std::none_of(moves.begin(), moves.begin() + std::ptrdiff_t(i),
+                           [&](const SlotMove& earlier) {
+                             return earlier.is_with(move) && earlier.sides == move.sides &&
+                                    earlier.from / 8 == move.from / 8 && earlier.to / 8 == move.to / 8 &&
+                                    (earlier.from ^ earlier.to) % 4 == (move.from ^ move.to) % 4;
+                           })
+                  ? 1
+                  : 0;
+  }
+  return passes;
+}
+
+Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
+  const auto exactly = [&](unsigned deliveries) { return Steps{deliveries * rule.rounds, deliveries * rule.rounds}; };
+  if (rule.serving == Serving::copies) return exactly(max_met(rule, access, lanes));
+  if (rule.serving == Serving::lines) return exactly(moves(access, lanes));
+  if (rule.serving != Serving::one_broadcast) return exactly(busiest(rule, access, lanes, request));
   std::array<std::uint64_t, 16> words;
   unsigned count = 0;
   for_each_unit(rule, access, lanes, request, [&](unsigned, unsigned, std::uint64_t word) { words[count++] = word; });
@@ -130,7 +188,7 @@ std::optional<Refusal> refuse(const Architecture& architecture, const Rule* rule
     const std::uint64_t missing = lanes >> access.addresses.size();
     return Refusal{address_missing, unsigned(access.addresses.size()) + unsigned(std::countr_zero(missing))};
   }
-  if (rule->serving == Serving::copies && last >= access.sources.size()) {
+  if (is_copy(access.operation) && last >= access.sources.size()) {
     const std::uint64_t missing = lanes >> access.sources.size();
     return Refusal{source_missing, unsigned(access.sources.size()) + unsigned(std::countr_zero(missing))};
   }
@@ -206,6 +264,11 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
     }
   }
   add_up(*rule, cost);
+  if (rule->serving == Serving::lines) {
+    std::array<SlotMove, max_lanes> moves;
+    cost.ideal = (slot_moves(access, lanes, moves) + 7) / 8;
+    cost.conflicts = cost.conflicts_max = cost.passes - cost.ideal;
+  }
   return outcome;
 }
 
@@ -246,7 +309,7 @@ std::string sentence(const Architecture& architecture, const Access& access, Ref
 std::vector<Touch> layout(const Architecture& architecture, const Access& access, const Cost& cost) {
   const Rule* rule = find_rule(architecture, access.operation, access.width);
   std::vector<Touch> touches;
-  if (rule != nullptr && rule->serving == Serving::copies) return touches;
+  if (is_copy(access.operation)) return touches;
   for (unsigned lane_group = 0; rule != nullptr && lane_group < cost.lane_group_count; ++lane_group) {
     const LaneGroupCost& part = cost.lane_groups[lane_group];
     const std::size_t begin = touches.size();

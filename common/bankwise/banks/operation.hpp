@@ -11,7 +11,7 @@ namespace bankwise::banks {
 /// loops, whose cost trace/warps.hpp has.
 /// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
 /// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
-/// row l. `cp_async` copies from global memory, through the L1 cache or past it (cp.async.ca, cp.async.cg).
+/// row l. `cp_async` copies from global memory through the L1 cache (cp.async.ca), `cp_async_cg` past it.
 enum class Operation {
   load,
   store,
@@ -25,8 +25,9 @@ enum class Operation {
   stmatrix_x2,
   stmatrix_x4,
   cp_async,
+  cp_async_cg,
 };
-inline constexpr int operation_count = 12;
+inline constexpr int operation_count = 13;
 
 /// "load", "atomic.inc", "ldmatrix.x4".
 std::string_view to_string(Operation operation);
@@ -34,11 +35,13 @@ std::optional<Operation> operation_named(std::string_view name);
 
 /// Rows that a matrix operation moves; lanes 0, 1, 2 ... give their addresses. 0 for all other operations.
 constexpr unsigned matrix_rows(Operation operation) {
-  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0};
+  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0, 0};
   return rows[int(operation)];
 }
 
 /// Whether the operation copies from global to shared memory, so that its lanes have sources.
-constexpr bool is_copy(Operation operation) { return operation == Operation::cp_async; }
+constexpr bool is_copy(Operation operation) {
+  return operation == Operation::cp_async || operation == Operation::cp_async_cg;
+}
 
 }  // namespace bankwise::banks

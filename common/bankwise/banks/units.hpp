@@ -58,7 +58,8 @@ void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, 
     case Serving::addresses: return for_each_unit_as<Serving::addresses>(rule, access, lanes, request, visit);
     case Serving::words:
     case Serving::one_broadcast:
-    case Serving::copies:  // the banks of the destination
+    case Serving::copies:  // here and below, the banks of the destination
+    case Serving::lines:
       return for_each_unit_as<Serving::words>(rule, access, lanes, request, visit);
   }
 }

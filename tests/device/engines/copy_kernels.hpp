@@ -13,14 +13,16 @@ namespace copies {
 
 constexpr std::uint32_t shared_bytes = 32768, source_bytes = 64u << 20, every_lane = 0xffffffff;
 
-enum class Fill { none, size, ignore };  ///< how lanes write zeros: src-size, or the predicate ignore-src
-enum class Off { predicated, exited };   ///< why lanes do not copy
-enum class Warm { cold, l2, l1 };        ///< where the sources are
+/// How lanes write zeros: by a src-size of any value, of all bytes or none, or by the predicate ignore-src.
+enum class Fill { none, size, all_or_none, ignore };
+enum class Off { predicated, exited };  ///< why lanes do not copy
+enum class Warm { cold, l2, l1 };       ///< where the sources are
 
 struct Kernel {
   std::string name;
   std::uint32_t width = 16;
   bool through_l1 = false;
+  bool guarded = true;    ///< the instruction has a predicate
   bool prefetch = false;  ///< .L2::128B, as CUTLASS copies; only past the L1
   Fill fill = Fill::none;
   Off off = Off::predicated;
@@ -117,7 +119,7 @@ inline Kernel some_kernel(Choices& choose) {
   if (choose.in(40)) k.mask = choose.in(5) ? 0 : some_lanes(choose);
   if (choose.in(30)) k.off = Off::exited;
   if (choose.in(30)) {
-    k.fill = choose.in(50) ? Fill::size : Fill::ignore;
+    k.fill = Fill(choose.of({1, 2, 2, 3}));
     k.zero_lanes = choose.in(15) ? every_lane : choose.in(15) ? 0 : some_lanes(choose);
     if (k.fill == Fill::size && choose.in(20)) k.zero_bytes = k.width / 4 * (1 + choose.below(3));
   }
@@ -138,6 +140,7 @@ inline Kernel some_kernel(Choices& choose) {
   addresses(choose, k.a, k.width, k.a_ring);
   addresses(choose, k.s, k.width, k.s_ring);
   if (choose.in(25)) rows(k.a, k.width, 32, 0, false);
+  k.guarded = (k.mask != every_lane && k.off == Off::predicated) || choose.in(30);
   k.name = "random";
   return k;
 }
@@ -280,7 +283,8 @@ inline bool write(const std::vector<Kernel>& kernels, const char* path) {
   std::FILE* file = std::fopen(path, "w");
   if (file == nullptr) return false;
   std::fputs(
-      "id,name,cache,width,fill,off,warm,warps,blocks,copies,wait_every,pending,a_warp,a_copy,a_ring,s_warp,s_copy,"
+      "id,name,cache,width,guarded,fill,off,warm,warps,blocks,copies,wait_every,pending,a_warp,a_copy,a_ring,s_warp,s_"
+      "copy,"
       "s_block,s_ring,mask,zero_lanes,zero_bytes",
       file);
   for (const char letter : {'a', 's'}) {
@@ -289,15 +293,15 @@ inline bool write(const std::vector<Kernel>& kernels, const char* path) {
   std::fputc('\n', file);
   unsigned id = 0;
   for (const Kernel& k : kernels) {
-    const char *fills[] = {"none", "size", "ignore"}, *offs[] = {"predicated", "exited"},
+    const char *fills[] = {"none", "size", "all_or_none", "ignore"}, *offs[] = {"predicated", "exited"},
                *warms[] = {"cold", "l2", "l1"};
-    std::fprintf(file, "%u,%s,%s,%u,%s,%s,%s,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,0x%x,0x%x,%u", id++, k.name.c_str(),
+    std::fprintf(file, "%u,%s,%s,%u,%d,%s,%s,%s,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,0x%x,0x%x,%u", id++, k.name.c_str(),
                  k.through_l1 ? "ca"
                  : k.prefetch ? "cg128"
                               : "cg",
-                 k.width, fills[int(k.fill)], offs[int(k.off)], warms[int(k.warm)], k.warps, k.blocks, k.copies,
-                 k.wait_every, k.pending, k.a_warp, k.a_copy, k.a_ring, k.s_warp, k.s_copy, k.s_block, k.s_ring, k.mask,
-                 k.zero_lanes, k.zero_bytes);
+                 k.width, k.guarded ? 1 : 0, fills[int(k.fill)], offs[int(k.off)], warms[int(k.warm)], k.warps,
+                 k.blocks, k.copies, k.wait_every, k.pending, k.a_warp, k.a_copy, k.a_ring, k.s_warp, k.s_copy,
+                 k.s_block, k.s_ring, k.mask, k.zero_lanes, k.zero_bytes);
     for (const std::uint32_t a : k.a) std::fprintf(file, ",%u", a);
     for (const std::uint32_t s : k.s) std::fprintf(file, ",%u", s);
     std::fputc('\n', file);

@@ -27,21 +27,27 @@ struct Parameters {
   std::uint32_t a[32], s[32];
 };
 
-// The instruction, predicated by `active`, after PREPARE and with REST.
-#define COPY_WITH(INSTRUCTION, PREPARE, REST)                                                                       \
-  asm volatile("{.reg .pred p, q; setp.ne.u32 p, %2, 0; " PREPARE "@p " INSTRUCTION REST ";}" ::"r"(to), "l"(from), \
-               "r"(active), "r"(size)                                                                               \
+// The instruction, perhaps predicated by `active`, after PREPARE and with REST.
+#define COPY_WITH(INSTRUCTION, PREPARE, REST)  \
+  if constexpr (guarded) {                     \
+    COPY_OF("@p " INSTRUCTION, PREPARE, REST); \
+  } else {                                     \
+    COPY_OF(INSTRUCTION, PREPARE, REST);       \
+  }
+#define COPY_OF(INSTRUCTION, PREPARE, REST)                                                                   \
+  asm volatile("{.reg .pred p, q; setp.ne.u32 p, %2, 0; " PREPARE INSTRUCTION REST ";}" ::"r"(to), "l"(from), \
+               "r"(active), "r"(size)                                                                         \
                : "memory")
 #define COPY(INSTRUCTION, WIDTH)                                                   \
   if constexpr (fill == Fill::none) {                                              \
     COPY_WITH(INSTRUCTION, "", " [%0], [%1], " WIDTH);                             \
-  } else if constexpr (fill == Fill::size) {                                       \
+  } else if constexpr (fill == Fill::size || fill == Fill::all_or_none) {          \
     COPY_WITH(INSTRUCTION, "", " [%0], [%1], " WIDTH ", %3");                      \
   } else {                                                                         \
     COPY_WITH(INSTRUCTION, "setp.eq.u32 q, %3, 0; ", " [%0], [%1], " WIDTH ", q"); \
   }
 
-template <Form form, Fill fill>
+template <Form form, Fill fill, bool guarded>
 __device__ void copy(unsigned to, const char* from, unsigned active, unsigned size) {
 #if __CUDA_ARCH__ >= 800
   if constexpr (form == Form::ca4) {
@@ -73,7 +79,7 @@ __device__ void wait(unsigned pending) {
 #endif
 }
 
-template <Form form, Fill fill>
+template <Form form, Fill fill, bool guarded>
 __global__ void run_copies(const Parameters* parameters, const char* sources, unsigned* out) {
   extern __shared__ __align__(1024) char shared[];
   const unsigned base = unsigned(__cvta_generic_to_shared(shared));
@@ -82,7 +88,9 @@ __global__ void run_copies(const Parameters* parameters, const char* sources, un
   const unsigned a = parameters->a[lane] + warp * p.a_warp;
   const unsigned s = parameters->s[lane] + warp * p.s_warp + blockIdx.x * p.s_block;
   const unsigned active = p.mask >> lane & 1;
-  const unsigned size = (p.zero_lanes >> lane & 1) != 0 ? p.zero_bytes : p.width;
+  constexpr unsigned width = form == Form::ca4 ? 4 : form == Form::ca8 ? 8 : 16;
+  const unsigned rest = fill == Fill::all_or_none ? 0 : p.zero_bytes;
+  const unsigned size = (p.zero_lanes >> lane & 1) != 0 ? rest : width;
   unsigned seen = 0;
   for (unsigned c = 0; p.warm != 0 && c < p.copies; ++c) {
     const char* from = sources + ((s + c * p.s_copy) & (p.s_ring - 1));
@@ -100,8 +108,8 @@ __global__ void run_copies(const Parameters* parameters, const char* sources, un
   for (unsigned c = 0, left = p.wait_every; c < p.copies; ++c) {
     unsigned now;  // hidden from the compiler, which would branch around the copy instead of predicating it
     asm volatile("mov.u32 %0, %1;" : "=r"(now) : "r"(active));
-    copy<form, fill>(base + ((a + c * p.a_copy) & (p.a_ring - 1)), sources + ((s + c * p.s_copy) & (p.s_ring - 1)), now,
-                     size);
+    copy<form, fill, guarded>(base + ((a + c * p.a_copy) & (p.a_ring - 1)),
+                              sources + ((s + c * p.s_copy) & (p.s_ring - 1)), now, size);
     commit();
     if (--left == 0) {
       wait(p.pending);
@@ -113,17 +121,26 @@ __global__ void run_copies(const Parameters* parameters, const char* sources, un
 
 using Function = void (*)(const Parameters*, const char*, unsigned*);
 
-template <Form form>
+template <Form form, bool guarded>
 Function with_fill(Fill fill) {
-  if (fill == Fill::none) return run_copies<form, Fill::none>;
-  return fill == Fill::size ? run_copies<form, Fill::size> : run_copies<form, Fill::ignore>;
+  switch (fill) {
+    case Fill::size: return run_copies<form, Fill::size, guarded>;
+    case Fill::all_or_none: return run_copies<form, Fill::all_or_none, guarded>;
+    case Fill::ignore: return run_copies<form, Fill::ignore, guarded>;
+    default: return run_copies<form, Fill::none, guarded>;
+  }
+}
+
+template <Form form>
+Function of_form(const Kernel& kernel) {
+  return kernel.guarded ? with_fill<form, true>(kernel.fill) : with_fill<form, false>(kernel.fill);
 }
 
 Function function(const Kernel& kernel) {
-  if (kernel.prefetch) return with_fill<Form::cg16_prefetch>(kernel.fill);
-  if (!kernel.through_l1) return with_fill<Form::cg16>(kernel.fill);
-  if (kernel.width == 4) return with_fill<Form::ca4>(kernel.fill);
-  return kernel.width == 8 ? with_fill<Form::ca8>(kernel.fill) : with_fill<Form::ca16>(kernel.fill);
+  if (kernel.prefetch) return of_form<Form::cg16_prefetch>(kernel);
+  if (!kernel.through_l1) return of_form<Form::cg16>(kernel);
+  if (kernel.width == 4) return of_form<Form::ca4>(kernel);
+  return kernel.width == 8 ? of_form<Form::ca8>(kernel) : of_form<Form::ca16>(kernel);
 }
 
 bool succeeded(cudaError_t error) {

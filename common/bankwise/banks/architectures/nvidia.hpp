@@ -17,6 +17,8 @@ inline constexpr Citation h200_counters =
     by_measurement("hardware counters of an H200: tests/data/h200_wavefronts.csv");
 inline constexpr Citation h200_atomics = by_measurement("hardware counters of an H200: tests/data/h200_atomics.csv");
 inline constexpr Citation h200_copies = by_measurement("hardware counters of an H200: tests/data/h200_cp_async.csv");
+inline constexpr Citation h200_copy_kernels =
+    by_measurement("hardware counters of an H200: tests/data/h200_cp_async_kernels.csv");
 inline constexpr Citation like_hopper = by_inference("as measured on compute capability 9.0");
 
 /// The evidence, by kind of access: all that differs between these architectures.
@@ -57,24 +59,31 @@ constexpr Rule copies(unsigned width, Citation citation) {
       .with_banks({.count = 128 / width, .bytes = width, .row_bytes = 128})
       .served_by(Serving::copies);
 }
+/// cp.async past the L1 cache: slots of 16 bytes, whose banks are those of a line.
+constexpr Rule copies_past_l1(Citation citation) {
+  return rule(set_of({cp_async_cg}), bytes({16}), consecutive(32), citation)
+      .with_banks({.count = 8, .bytes = 16, .row_bytes = 128})
+      .served_by(Serving::lines);
+}
 template <std::size_t n>
-constexpr auto with_copies(const std::array<Rule, n>& rules, Citation citation) {
-  return extended(rules, copies(4, citation), copies(8, citation), copies(16, citation));
+constexpr auto with_copies(const std::array<Rule, n>& rules, Citation through_l1, Citation past_l1) {
+  return extended(rules, copies(4, through_l1), copies(8, through_l1), copies(16, through_l1), copies_past_l1(past_l1));
 }
 
 inline constexpr auto maxwell = maxwell_and_newer({.words = guide_5, .wide_loads = maxas});
 inline constexpr auto pascal = maxwell_and_newer({.words = guide_5});
 inline constexpr auto volta = maxwell_and_newer({.words = guide_5, .wide_loads = nvidia_forum});
 inline constexpr auto turing = extended(volta, matrix_loads(like_hopper));
-inline constexpr auto ampere =
-    with_copies(extended(maxwell_and_newer({.wide_loads = a100_counters}), matrix_loads(like_hopper)), like_hopper);
-inline constexpr auto ada = with_copies(extended(maxwell_and_newer({}), matrix_loads(like_hopper)), like_hopper);
+inline constexpr auto ampere = with_copies(
+    extended(maxwell_and_newer({.wide_loads = a100_counters}), matrix_loads(like_hopper)), like_hopper, like_hopper);
+inline constexpr auto ada =
+    with_copies(extended(maxwell_and_newer({}), matrix_loads(like_hopper)), like_hopper, like_hopper);
 inline constexpr auto hopper =
     with_copies(extended(maxwell_and_newer({h200_counters, h200_counters, h200_counters, h200_counters, h200_atomics}),
                          matrix_loads_and_stores(h200_counters)),
-                h200_copies);
+                h200_copies, h200_copy_kernels);
 inline constexpr auto blackwell =
-    with_copies(extended(maxwell_and_newer({}), matrix_loads_and_stores(like_hopper)), like_hopper);
+    with_copies(extended(maxwell_and_newer({}), matrix_loads_and_stores(like_hopper)), like_hopper, like_hopper);
 
 // Bytes of shared memory, of one block's, reserved, in units of; threads, blocks.
 inline constexpr Multiprocessor sm_50{64 * KiB, 48 * KiB, 0, 256, 2048, 32};
