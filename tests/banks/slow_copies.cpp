@@ -1,5 +1,7 @@
 // cp.async, of the second model.
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -24,7 +26,9 @@ Steps max_met(const Lanes& lanes, unsigned width) {
   return {most, most};
 }
 
-SlowCost past_l1(const Lanes& lanes) {
+SlowCost past_l1(const Lanes& all) {
+  Lanes lanes;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(lanes), std::not_fn(writes_zeros));
   std::map<std::uint64_t, std::uint64_t> source_of;  // by slot of 16 bytes in shared memory: the first lane's
   std::vector<std::uint64_t> slots;                  // in the order of their lanes
   for (const Lane& lane : lanes) {
@@ -48,6 +52,14 @@ SlowCost past_l1(const Lanes& lanes) {
   cost.passes = cost.passes_max = unsigned(passes.size());
   cost.ideal = unsigned(slots.size() + 7) / 8;
   cost.floor = 1;
+  if (lanes.size() == all.size()) return cost;
+  std::map<unsigned, Lanes> groups;  // of 8 lanes: zeros, and places for the rest
+  for (const Lane& lane : all) groups[lane.number / 8].push_back({lane.number, lane.byte, 0xffffffff});
+  for (const auto& [number, group] : groups) {
+    cost.passes += max_met(group, 16).most;
+    cost.ideal += 1;
+  }
+  cost.passes_max = cost.passes;
   return cost;
 }
 

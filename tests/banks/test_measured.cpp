@@ -60,7 +60,10 @@ struct MeasuredCopy {
   std::uint64_t passes = 0;      ///< of all copies
   std::optional<unsigned> conflicts;
 
-  banks::Access access() const { return {banks::Operation::cp_async, width, mask, addresses, sources}; }
+  banks::Access access() const {
+    const auto operation = cache == "ca" ? banks::Operation::cp_async : banks::Operation::cp_async_cg;
+    return {operation, width, mask, addresses, sources};
+  }
 };
 
 std::vector<MeasuredCopy> copies_in(const std::string& name) {
@@ -74,6 +77,7 @@ std::vector<MeasuredCopy> copies_in(const std::string& name) {
     copy.sources = row.lanes("s");
     copy.copies = row.number_or("copies", 1);
     copy.zero_lanes = row.number_or("zero_lanes", 0);
+    banks::for_each_lane(copy.zero_lanes, [&](unsigned lane) { copy.sources[lane] = banks::no_source; });
     copy.passes = row.number("passes");
     if (row.has("conflicts")) copy.conflicts = unsigned(row.number("conflicts"));
   }
@@ -92,6 +96,35 @@ std::vector<MeasuredCopy> single_copies() {
 unsigned wrong_rows(const std::function<bool(const MeasuredCopy&)>& agrees) {
   const auto rows = single_copies();
   return unsigned(std::count_if(rows.begin(), rows.end(), std::not_fn(agrees)));
+}
+
+/// The passes of a row of h200_copy_kernels.csv by the model: tests/device/engines/cp_async.cu says what it copies.
+std::uint64_t passes_of_kernel(const banks::Architecture& architecture, const Fields& row) {
+  const bool through_l1 = row.text("cache") == "ca",
+             zeros = row.text("fill") != "none" && row.number("zero_bytes") == 0;
+  const auto to = row.lanes("a"), from = row.lanes("s");
+  std::array<std::uint32_t, 32> addresses{}, sources{};
+  const banks::Access access{through_l1 ? banks::Operation::cp_async : banks::Operation::cp_async_cg,
+                             unsigned(row.number("width")), row.number("mask"), addresses, sources};
+  const std::uint64_t zero_lanes = zeros ? row.number("zero_lanes") : 0, a_ring = row.number("a_ring"),
+                      s_ring = row.number("s_ring"), blocks = row.number("blocks"), s_block = row.number("s_block");
+  std::uint64_t passes = 0;
+  for (std::uint64_t warp = 0; warp < row.number("warps"); ++warp) {
+    for (std::uint64_t copy = 0; copy < row.number("copies"); ++copy) {
+      // Blocks are multiples of 64 bytes apart: each costs as much as the one before the last.
+      for (std::uint64_t block = 0; block < std::min<std::uint64_t>(blocks, 2); ++block) {
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          const std::uint64_t a = to[lane] + warp * row.number("a_warp") + copy * row.number("a_copy");
+          const std::uint64_t s =
+              from[lane] + warp * row.number("s_warp") + copy * row.number("s_copy") + block * s_block;
+          addresses[lane] = std::uint32_t(a % a_ring);
+          sources[lane] = (zero_lanes >> lane & 1) != 0 ? banks::no_source : std::uint32_t(s % s_ring);
+        }
+        passes += (blocks + 1 - block) / 2 * std::get<banks::Cost>(banks::cost(architecture, access)).passes;
+      }
+    }
+  }
+  return passes;
 }
 
 bool agrees(const banks::Architecture& architecture, const banks::Access& access, const MeasuredCopy& row) {
@@ -196,14 +229,47 @@ TEST_CASE("banks/measured/copies") {
   for (const MeasuredCopy& row : copies_in("h200_cp_async_kernels.csv")) {
     const bool all_or_none = row.zero_lanes == 0 || row.zero_lanes == row.mask;
     INFO(row.cache << ", " << row.width << " bytes, " << row.copies << " copies, " << row.passes << " passes");
-    CHECK(agrees(hopper(), row.access(), row) == all_or_none);
+    CHECK(agrees(hopper(), row.access(), row));
     (all_or_none ? row.cache == "ca" ? through : past : some_zeros) += 1;
-    // A warp that fills only some lanes with zeros takes more.
-    if (!all_or_none) CHECK(row.passes > 4 * row.copies);
   }
   CHECK(through == 26);
   CHECK(past == 26);
   CHECK(some_zeros == 7);
+}
+
+TEST_CASE("banks/measured/copy_kernels") {
+  // The near miss: as if each copy went through the L1 cache, as the model once said of all of them.
+  banks::Architecture by_banks = hopper();
+  std::vector<banks::Rule> rules(hopper().rules.begin(), hopper().rules.end());
+  for (banks::Rule& rule : rules) {
+    if (rule.serving == banks::Serving::lines) {
+      rule.serving = banks::Serving::copies;
+      rule.lane_groups = banks::consecutive(8);
+    }
+  }
+  by_banks.rules = rules;
+  unsigned through = 0, past = 0, not_counted = 0, wrong = 0, wrong_by_banks = 0;
+  std::string first_few;
+  for (const Fields& row : rows_in("h200_copy_kernels.csv")) {
+    const bool through_l1 = row.text("cache") == "ca";
+    // Copies whose zeros the counter does not count, or counts twice: docs/bank_model.md.
+    if (row.text("fill") == "ignore" || (!through_l1 && row.text("fill") == "size")) {
+      ++not_counted;
+      continue;
+    }
+    (through_l1 ? through : past) += 1;
+    CHECK(row.number("passes") == row.number("passes_max"));  // twice the same
+    if (!through_l1) wrong_by_banks += passes_of_kernel(by_banks, row) != row.number("passes") ? 1 : 0;
+    const std::uint64_t passes = passes_of_kernel(hopper(), row);
+    if (passes == row.number("passes")) continue;
+    if (++wrong <= 5) first_few += row.text("id") + ": model " + std::to_string(passes) + '\n';
+  }
+  INFO(first_few);
+  CHECK(through == 455);
+  CHECK(past == 514);
+  CHECK(not_counted == 181);
+  CHECK(wrong == 0);
+  CHECK(wrong_by_banks > 200);
 }
 
 TEST_CASE("banks/measured/near_rules_disagree") {

@@ -98,7 +98,7 @@ unsigned slot_moves(const Access& access, std::uint64_t lanes, std::array<SlotMo
   return count;
 }
 
-/// The passes of a copy past the L1 cache. One pass moves slots of 16 bytes from one line of global memory to one line
+/// The passes in which lanes that read copy past the L1 cache. One pass moves slots of 16 bytes from one line of global memory to one line
 /// of shared memory, if all of them change their place within 64 bytes in the same way (source XOR destination), and if
 /// of each sector of 32 bytes the same part moves: all of it, the lower half or the upper half.
 unsigned moves(const Access& access, std::uint64_t lanes) {
@@ -132,10 +132,37 @@ unsigned moves(const Access& access, std::uint64_t lanes) {
   return passes;
 }
 
+std::uint64_t lanes_that_read(const Access& access, std::uint64_t lanes) {
+  std::uint64_t reading = 0;
+  for_each_lane(lanes, [&](unsigned lane) { reading |= std::uint64_t{access.sources[lane] != no_source} << lane; });
+  return reading;
+}
+
+/// The passes of a copy past the L1 cache, and those without conflicts. If some lanes write zeros, all lanes first
+/// write to their destinations, in lane groups of 8, and then those that read do so again.
+struct PastL1 {
+  unsigned passes = 0, ideal = 0;
+};
+PastL1 past_l1(const Access& access, std::uint64_t lanes) {
+  const std::uint64_t reading = lanes_that_read(access, lanes);
+  std::array<SlotMove, max_lanes> slots;
+  PastL1 cost{moves(access, reading), (slot_moves(access, reading, slots) + 7) / 8};
+  if (reading == lanes) return cost;
+  for (unsigned first = 0; first < max_lanes; first += 8) {
+    std::array<unsigned, 8> waiting{};  // lanes, by the slot of their destination
+    for_each_lane(lanes & std::uint64_t{0xff} << first,
+                  [&](unsigned lane) { ++waiting[access.addresses[lane] / 16 % 8]; });
+    const unsigned most = *std::max_element(waiting.begin(), waiting.end());
+    cost.passes += most;
+    cost.ideal += most > 0 ? 1 : 0;
+  }
+  return cost;
+}
+
 Steps serve(const Rule& rule, const Access& access, std::uint64_t lanes, Request request) {
   const auto exactly = [&](unsigned deliveries) { return Steps{deliveries * rule.rounds, deliveries * rule.rounds}; };
   if (rule.serving == Serving::copies) return exactly(max_met(rule, access, lanes));
-  if (rule.serving == Serving::lines) return exactly(moves(access, lanes));
+  if (rule.serving == Serving::lines) return exactly(past_l1(access, lanes).passes);
   if (rule.serving != Serving::one_broadcast) return exactly(busiest(rule, access, lanes, request));
   std::array<std::uint64_t, 16> words;
   unsigned count = 0;
@@ -265,8 +292,7 @@ std::variant<Cost, Refusal> cost(const Architecture& architecture, const Access&
   }
   add_up(*rule, cost);
   if (rule->serving == Serving::lines) {
-    std::array<SlotMove, max_lanes> moves;
-    cost.ideal = (slot_moves(access, lanes, moves) + 7) / 8;
+    cost.ideal = past_l1(access, lanes).ideal;
     cost.conflicts = cost.conflicts_max = cost.passes - cost.ideal;
   }
   return outcome;

@@ -1,6 +1,7 @@
 #include <bankwise/trace/builder.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -77,13 +78,29 @@ void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, cons
   }
 }
 
+/// Reduces the sources of active lanes to what matters: see Pattern::sources.
+void normalize_sources(Pattern& pattern) {
+  std::array<std::uint32_t, banks::max_lanes> lines{};
+  std::uint32_t count = 0;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    if (lane >= pattern.sources.size() || pattern.sources[lane] == banks::no_source) return;
+    std::uint32_t& source = pattern.sources[lane];
+    const std::uint32_t line = source / source_bytes;
+    source %= source_bytes;
+    if (pattern.operation != banks::Operation::cp_async_cg) return;
+    const auto number = std::uint32_t(std::find(lines.begin(), lines.begin() + count, line) - lines.begin());
+    if (number == count) lines[count++] = line;
+    source += number * source_bytes;
+  });
+}
+
 }  // namespace
 
 void normalize(Pattern& pattern) {
   normalize(pattern.addresses, pattern.mask);
   normalize(pattern.lane_arrays, pattern.mask);
   normalize(pattern.sources, pattern.mask);
-  for (std::uint32_t& source : pattern.sources) source %= source_bytes;
+  if (!pattern.sources.empty()) normalize_sources(pattern);
 }
 
 void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {

@@ -12,8 +12,11 @@ namespace {
 std::vector<std::uint32_t> sources_of(const Record& record, banks::Operation operation, std::uint64_t mask) {
   const json& list = record.list("sources");
   if (!banks::is_copy(operation)) wrong(fmt::format("a {} has no sources", to_string(operation)));
-  return of_lanes(list, "sources", mask,
-                  [](const json& source) { return std::uint32_t(number_of(source, "source", source_bytes - 1)); });
+  const bool has_lines = operation == banks::Operation::cp_async_cg;
+  const std::uint32_t max = (has_lines ? banks::max_lanes : 1) * source_bytes - 1;
+  return of_lanes(list, "sources", mask, [max](const json& source) {
+    return source.is_null() ? banks::no_source : std::uint32_t(number_of(source, "source", max));
+  });
 }
 
 LaunchShape shape_of(const json& row) {

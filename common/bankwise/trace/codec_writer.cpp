@@ -72,6 +72,7 @@ std::string row(const Values&... values) {
 }
 
 std::string decimal(std::uint32_t number) { return std::to_string(number); }
+std::string source_text(std::uint32_t source) { return source == banks::no_source ? "null" : decimal(source); }
 
 void define(RecordLine& line, const Site& site) {
   line.text("file", site.file).number("line", site.line).number("column", site.column).text("function", site.function);
@@ -113,7 +114,7 @@ void define(RecordLine& line, const Pattern& pattern) {
   line.number("site", pattern.site).number("array", pattern.array).number("level", pattern.level);
   define_lanes(line, pattern);
   if (!pattern.lane_arrays.empty()) line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal);
-  if (!pattern.sources.empty()) line.list("sources", of_active(pattern.sources, pattern.mask), decimal);
+  if (!pattern.sources.empty()) line.list("sources", of_active(pattern.sources, pattern.mask), source_text);
   if (pattern.is_loop) line.flag("is_loop", true);
 }
 

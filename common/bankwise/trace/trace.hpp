@@ -24,7 +24,7 @@ namespace bankwise::trace {
 /// in the last one.
 inline constexpr std::uint32_t max_levels = 1 << 20;
 
-/// Addresses of sources are known modulo this number of bytes.
+/// Bytes of a cache line of global memory, in the sources of copies.
 inline constexpr std::uint32_t source_bytes = 128;
 
 /// A place in a kernel: in its source, or only the instruction. Unknown parts are "?", "" or 0.
@@ -66,7 +66,9 @@ struct Pattern {
   std::vector<std::uint32_t> addresses;
   /// Empty, or the array of each lane, if the lanes go to different ones; the distance between those arrays is a guess.
   std::vector<std::uint32_t> lane_arrays;
-  /// Only for copies (cp.async): the address in global memory that each lane reads, modulo 128. Empty: unknown.
+  /// Only for copies: what each lane reads in global memory. cp_async: the address modulo 128. cp_async_cg: that, plus
+  /// 128 times the number of the cache line, counted in the order of the lanes. banks::no_source: the lane writes zeros.
+  /// Empty: unknown.
   std::vector<std::uint32_t> sources;
   std::uint64_t count = 0;
   Occurrence first;

@@ -18,7 +18,7 @@ inline constexpr Citation h200_counters =
 inline constexpr Citation h200_atomics = by_measurement("hardware counters of an H200: tests/data/h200_atomics.csv");
 inline constexpr Citation h200_copies = by_measurement("hardware counters of an H200: tests/data/h200_cp_async.csv");
 inline constexpr Citation h200_copy_kernels =
-    by_measurement("hardware counters of an H200: tests/data/h200_cp_async_kernels.csv");
+    by_measurement("hardware counters of an H200: tests/data/h200_copy_kernels.csv");
 inline constexpr Citation like_hopper = by_inference("as measured on compute capability 9.0");
 
 /// The evidence, by kind of access: all that differs between these architectures.

@@ -29,7 +29,7 @@ struct PendingAccess {
   bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
   bool is_loop = false;    ///< as Pattern::is_loop
   bool is_volatile = false;
-  std::uint32_t source = 0;  ///< a copy's address in global memory, modulo 128
+  std::uint32_t source = 0;  ///< a copy's address in global memory, modulo 2^32; banks::no_source: none
 };
 
 /// A copy from global to shared memory that a lane has started and not yet waited for. The bytes are read when it

@@ -119,7 +119,7 @@ void before_access(banks::Operation operation, const void* address, std::size_t 
 
 // --- Asynchronous copies ---
 
-void start_copy(void* to, const void* from, unsigned bytes, unsigned given, const void* caller) noexcept {
+void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool past_l1, const void* caller) noexcept {
   Lane& lane = running();
   PendingCopy copy{.bytes = bytes, .pc = std::uintptr_t(caller), .group = lane.copy_group};
   if (!global_memory.contains(from)) lane.runner->note_other_memory(from);
@@ -130,8 +130,9 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, cons
   }
   if (given != 0) lane.runner->log_access(lane, banks::Operation::cp_async, from, bytes, true, copy.pc);
   copy.offset = lane.runner->offset_of(to);
-  const auto source = std::uint32_t(std::uintptr_t(from) % 128);
-  access({.operation = banks::Operation::cp_async, .bytes = bytes, .source = source}, to, caller);
+  const auto source = given != 0 ? std::uint32_t(std::uintptr_t(from)) : banks::no_source;
+  const auto operation = past_l1 ? banks::Operation::cp_async_cg : banks::Operation::cp_async;
+  access({.operation = operation, .bytes = bytes, .source = source}, to, caller);
   lane.runner->copies().start(lane, copy);
 }
 

@@ -96,8 +96,8 @@ bool is_shared(const void* address) noexcept;
 
 // --- Asynchronous copies, as cp.async ---
 
-/// 4, 8 or 16 bytes, of which `given` are copied and the rest become 0.
-void start_copy(void* to, const void* from, unsigned bytes, unsigned given, const void* caller) noexcept;
+/// 4, 8 or 16 bytes, of which `given` are copied and the rest become 0, through the L1 cache or past it.
+void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool past_l1, const void* caller) noexcept;
 /// Ends a group of copies.
 void commit_copies() noexcept;
 /// Waits for all groups except the latest `open`.

@@ -216,7 +216,8 @@ void* generic_address(unsigned address) noexcept { return from_shared_address(ad
 bool is_in_shared(const void* address) noexcept { return is_shared(address); }
 
 void copy_async(void* to, const void* from, unsigned bytes, unsigned zeros) noexcept {
-  start_copy(to, from, bytes, bytes - std::min(zeros, bytes), BANKWISE_CALLER);
+  const bool past_l1 = bytes == 16;  // nvcc's headers choose cp.async.cg for 16 bytes
+  start_copy(to, from, bytes, bytes - std::min(zeros, bytes), past_l1, BANKWISE_CALLER);
 }
 void commit_async() noexcept { commit_copies(); }
 void wait_async(unsigned open) noexcept { wait_for_copies(open, BANKWISE_CALLER); }

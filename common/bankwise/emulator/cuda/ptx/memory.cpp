@@ -113,7 +113,7 @@ void copy(Machine& m) {
     const bool is_size = kind == PtxOperand::Kind::given || kind == PtxOperand::Kind::number;
     given = is_size ? m.word(3) : m.predicate(3) ? 0 : bytes;
   }
-  start_copy(m.address(0), from, bytes, given, m.caller);
+  start_copy(m.address(0), from, bytes, given, m.has("cg"), m.caller);
 }
 
 void barrier_object(Machine& m) {
