@@ -30,8 +30,6 @@ struct Meaning {
 
 std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
   const auto has = [&](std::string_view part) { return opcode.find(part) != std::string::npos; };
-  // By a generic address, as the compiler adds 16-bit numbers. On an H200, a turn takes the passes of ATOMS.CAS.
-  if (opcode.starts_with("ATOM.E.CAS.")) return Meaning{Operation::atomic_cas};
   if (!opcode.starts_with("ATOMS")) return std::nullopt;
   if (has(".POPC.INC")) return Meaning{Operation::atomic_inc};
   if (has(".CAST")) return Meaning{Operation::atomic_cas, true};
