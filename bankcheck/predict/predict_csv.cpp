@@ -72,7 +72,7 @@ class AccessRow {
     if (!operation) {
       return fmt::format(
           "{} is not an operation; there are load, store, atomic, atomic.inc, atomic.cas, ldmatrix.x1 to .x4, "
-          "stmatrix.x1 to .x4 and cp.async",
+          "stmatrix.x1 to .x4, cp.async and cp.async.cg",
           support::in_quotes(fields[columns.op]));
     }
     access.operation = *operation;

@@ -337,7 +337,7 @@ function showChips() {
 
 function fill({architectures, operations}) {
   const option = (value, text) => element('option', {value}, text);
-  at('operation').append(...operations.filter(name => name !== 'cp.async').map(name => option(name, name)));
+  at('operation').append(...operations.filter(name => !name.startsWith('cp.async')).map(name => option(name, name)));
   gpus = Object.fromEntries(architectures.map(({name, gpus: list}) => [name, list]));
   const all = architectures.map(({name}) => option(name, `${name}: ${gpus[name]}`));
   at('arch').append(...all);

@@ -45,7 +45,7 @@ const wholeNumber = text => {
 function fromRow(fields) {
   if (fields.length < 5) throw new Error('a row has the fields id,op,width,mask,a0,a1,...');
   const [, operation, width, mask, ...addresses] = fields;
-  if (operation === 'cp.async') throw new Error('a copy needs its sources: paste it as a pattern of a trace');
+  if (operation.startsWith('cp.async')) throw new Error('a copy needs its sources: paste it as a pattern of a trace');
   if (!/^(0x)?[0-9a-f]{1,16}$/i.test(mask)) throw new Error(`'${mask.slice(0, 20)}' is not a mask in hexadecimal`);
   return {operation, width: wholeNumber(width), mask, addresses: addresses.map(field => (field === '' ? 0 : wholeNumber(field)))};
 }
