@@ -1,5 +1,5 @@
-// Engines and the shared memory of other blocks: the model equals what an H200 counted and timed, and near misses of the
-// rules do not.
+// Engines and the shared memory of other blocks: the model equals what an H200 counted and timed, and near misses of
+// the rules do not.
 #include <cmath>
 #include <functional>
 #include <set>
@@ -162,8 +162,8 @@ TEST_CASE("banks/engines/wgmma_counted") {
 }
 
 TEST_CASE("banks/engines/wgmma_clocks") {
-  // With A in shared memory a wgmma takes as many clocks as it has passes, or as its arithmetic, whatever the layout: so
-  // no row hides a conflict.
+  // With A in shared memory a wgmma takes as many clocks as it has passes, or as its arithmetic, whatever the layout:
+  // so no row hides a conflict.
   std::uint64_t rows = 0, bound_by_passes = 0;
   for (const Fields& row : rows_in("h200_wgmma.csv")) {
     if (row.text("clocks").empty() || !row.text("beside").empty()) continue;

@@ -98,9 +98,9 @@ unsigned slot_moves(const Access& access, std::uint64_t lanes, std::array<SlotMo
   return count;
 }
 
-/// The passes in which lanes that read copy past the L1 cache. One pass moves slots of 16 bytes from one line of global memory to one line
-/// of shared memory, if all of them change their place within 64 bytes in the same way (source XOR destination), and if
-/// of each sector of 32 bytes the same part moves: all of it, the lower half or the upper half.
+/// The passes in which lanes that read copy past the L1 cache. One pass moves slots of 16 bytes from one line of global
+/// memory to one line of shared memory, if all of them change their place within 64 bytes in the same way (source XOR
+/// destination), and if of each sector of 32 bytes the same part moves: all of it, the lower half or the upper half.
 unsigned moves(const Access& access, std::uint64_t lanes) {
   std::array<SlotMove, max_lanes> all;
   const std::span moves(all.data(), slot_moves(access, lanes, all));

@@ -12,8 +12,8 @@
 
 namespace bankwise::trace {
 
-/// Truncates the lists of a pattern after the last active lane, writes 0 for inactive lanes, and reduces sources to what
-/// Pattern::sources keeps.
+/// Truncates the lists of a pattern after the last active lane, writes 0 for inactive lanes, and reduces sources to
+/// what Pattern::sources keeps.
 void normalize(Pattern& pattern);
 
 /// Renumbers the site and the arrays of a pattern. Error: std::out_of_range.

@@ -67,8 +67,8 @@ struct Pattern {
   /// Empty, or the array of each lane, if the lanes go to different ones; the distance between those arrays is a guess.
   std::vector<std::uint32_t> lane_arrays;
   /// Only for copies: what each lane reads in global memory. cp_async: the address modulo 128. cp_async_cg: that, plus
-  /// 128 times the number of the cache line, counted in the order of the lanes. banks::no_source: the lane writes zeros.
-  /// Empty: unknown.
+  /// 128 times the number of the cache line, counted in the order of the lanes. banks::no_source: the lane writes
+  /// zeros. Empty: unknown.
   std::vector<std::uint32_t> sources;
   std::uint64_t count = 0;
   Occurrence first;

@@ -29,7 +29,7 @@ constexpr bool agrees(const banks::Rule& rule, unsigned width) {
 constexpr bool agrees(const banks::Architecture& row) {
   constexpr banks::WidthSet widths = banks::rows::bytes({1, 2, 4, 8, 16});
   for (const banks::Rule& rule : row.rules) {
-    const bool is_copy = (rule.operations & banks::rows::set_of({Operation::cp_async})) != 0;
+    const bool is_copy = (rule.operations & banks::rows::set_of({Operation::cp_async, Operation::cp_async_cg})) != 0;
     for (unsigned width = 1; width <= 16; ++width) {
       if ((rule.widths & widths) >> width & 1 && rule.refusal.empty() && !is_copy && !agrees(rule, width)) return false;
     }
