@@ -1,7 +1,6 @@
 #include <bankwise/trace/builder.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -27,14 +26,6 @@ bool same(const Pattern& a, const Pattern& b) {
   return a.mask == b.mask && a.site == b.site && a.array == b.array && a.level == b.level &&
          a.operation == b.operation && a.width == b.width && a.is_loop == b.is_loop && a.addresses == b.addresses &&
          a.lane_arrays == b.lane_arrays && a.sources == b.sources;
-}
-
-void normalize(std::vector<std::uint32_t>& of_lanes, std::uint64_t mask) {
-  if (of_lanes.empty()) return;
-  of_lanes.resize(banks::max_lanes - unsigned(std::countl_zero(mask)));
-  for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
-    if ((mask >> lane & 1) == 0) of_lanes[lane] = 0;
-  }
 }
 
 std::size_t bytes_of(const Pattern& pattern) {
@@ -78,30 +69,7 @@ void renumber(KernelTrace& kernel, const std::vector<std::uint32_t>& sites, cons
   }
 }
 
-/// Reduces the sources of active lanes to what matters: see Pattern::sources.
-void normalize_sources(Pattern& pattern) {
-  std::array<std::uint32_t, banks::max_lanes> lines{};
-  std::uint32_t count = 0;
-  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
-    if (lane >= pattern.sources.size() || pattern.sources[lane] == banks::no_source) return;
-    std::uint32_t& source = pattern.sources[lane];
-    const std::uint32_t line = source / source_bytes;
-    source %= source_bytes;
-    if (pattern.operation != banks::Operation::cp_async_cg) return;
-    const auto number = std::uint32_t(std::find(lines.begin(), lines.begin() + count, line) - lines.begin());
-    if (number == count) lines[count++] = line;
-    source += number * source_bytes;
-  });
-}
-
 }  // namespace
-
-void normalize(Pattern& pattern) {
-  normalize(pattern.addresses, pattern.mask);
-  normalize(pattern.lane_arrays, pattern.mask);
-  normalize(pattern.sources, pattern.mask);
-  if (!pattern.sources.empty()) normalize_sources(pattern);
-}
 
 void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays) {
   pattern.site = sites.at(pattern.site);

@@ -12,10 +12,6 @@
 
 namespace bankwise::trace {
 
-/// Truncates the lists of a pattern after the last active lane, writes 0 for inactive lanes, and reduces sources to
-/// what Pattern::sources keeps.
-void normalize(Pattern& pattern);
-
 /// Renumbers the site and the arrays of a pattern. Error: std::out_of_range.
 void renumber(Pattern& pattern, const std::vector<std::uint32_t>& sites, const std::vector<std::uint32_t>& arrays);
 

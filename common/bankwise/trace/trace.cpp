@@ -112,6 +112,30 @@ unsigned most_lanes_of_bank(const Access& access) {
   return most;
 }
 
+void normalize(std::vector<std::uint32_t>& of_lanes, std::uint64_t mask) {
+  if (of_lanes.empty()) return;
+  of_lanes.resize(banks::max_lanes - unsigned(std::countl_zero(mask)));
+  for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
+    if ((mask >> lane & 1) == 0) of_lanes[lane] = 0;
+  }
+}
+
+/// Reduces the sources of active lanes to what matters: see Pattern::sources.
+void normalize_sources(Pattern& pattern) {
+  std::array<std::uint32_t, banks::max_lanes> lines{};
+  std::uint32_t count = 0;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    if (lane >= pattern.sources.size() || pattern.sources[lane] == banks::no_source) return;
+    std::uint32_t& source = pattern.sources[lane];
+    const std::uint32_t line = source / source_bytes;
+    source %= source_bytes;
+    if (pattern.operation != banks::Operation::cp_async_cg) return;
+    const auto number = std::uint32_t(std::find(lines.begin(), lines.begin() + count, line) - lines.begin());
+    if (number == count) lines[count++] = line;
+    source += number * source_bytes;
+  });
+}
+
 }  // namespace
 
 std::uint64_t total(const LeftOut& left_out) {
@@ -153,6 +177,13 @@ std::vector<std::uint32_t> relative_to_line(std::uint64_t mask, const std::uint6
     offsets[order[i]] = std::uint32_t(addresses[order[i]] - removed);
   }
   return offsets;
+}
+
+void normalize(Pattern& pattern) {
+  normalize(pattern.addresses, pattern.mask);
+  normalize(pattern.lane_arrays, pattern.mask);
+  normalize(pattern.sources, pattern.mask);
+  if (!pattern.sources.empty()) normalize_sources(pattern);
 }
 
 std::uint64_t blocks_of(const LaunchShape& shape) {

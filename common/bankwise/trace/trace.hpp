@@ -264,6 +264,10 @@ struct Trace {
 /// are, but a gap of 16 MiB or more becomes one of 16 MiB, so that the offsets fit into 32 bits.
 std::vector<std::uint32_t> relative_to_line(std::uint64_t mask, const std::uint64_t* addresses);
 
+/// Truncates the lists of a pattern after the last active lane, writes 0 for inactive lanes, and reduces sources to
+/// what Pattern::sources keeps.
+void normalize(Pattern& pattern);
+
 /// Blocks of a launch; 2^64 - 1 for a shape with more.
 std::uint64_t blocks_of(const LaunchShape& shape);
 
