@@ -26,7 +26,7 @@ constexpr EngineKind engine_kinds[]{
     {"bulk_shared_to_global", Engine::bulk_store, "bulk copies", Operation::store},
     {"bulk_reduce_shared_to_global", Engine::bulk_reduce, "bulk copies", Operation::atomic},
     {"bulk_shared_to_shared", Engine::bulk_copy, "bulk copies", std::nullopt},
-    {"bulk_reduce_shared_to_shared", Engine::bulk_reduce, "bulk copies", std::nullopt},
+    {"bulk_reduce_shared_to_shared", Engine::bulk_reduce, "reductions into other blocks", std::nullopt},
     {"bulk_fill_shared", Engine::bulk_fill, "st.bulk", std::nullopt},
     {"tma_load", Engine::tensor_load, "TMA loads", Operation::load},
     {"tma_store", Engine::tensor_store, "TMA stores", Operation::store},
@@ -36,6 +36,12 @@ constexpr EngineKind engine_kinds[]{
 const EngineKind* kind_of(const BulkCopies& copies) {
   const auto* const kind = std::ranges::find(engine_kinds, copies.kind, &EngineKind::name);
   return kind == std::end(engine_kinds) ? nullptr : kind;
+}
+
+/// A record may have any kind, and a trace has few causes.
+std::string cause_of(const EngineKind* kind, const BulkCopies& copies) {
+  if (kind != nullptr) return std::string(kind->cause);
+  return copies.kind == "tcgen05" ? copies.kind : "instructions of an unknown kind";
 }
 
 // --- Tensor maps of compute capability 9.0 --------------------------------------------------------------------------
@@ -89,6 +95,7 @@ std::optional<EngineWork> work_of(const BulkCopies& copies) {
   const EngineKind* const kind = kind_of(copies);
   const auto& words = copies.words;
   if (kind == nullptr || words.size() < 7 || kind->engine == Engine::tensor_store) return std::nullopt;
+  if (kind->engine == Engine::bulk_reduce && !kind->global) return std::nullopt;  // its time has no rule
   EngineWork work{.engine = kind->engine, .bytes = words[0]};
   if (kind->engine == Engine::wgmma) {
     work.bytes += words[1];
@@ -123,14 +130,14 @@ std::optional<BulkSectors> sectors_of(const BulkCopies& copies) {
   return sectors;
 }
 
-UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code) {
+UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code, bool sees_loads, bool sees_stores) {
   UnseenCopies unseen;
   constexpr std::uint64_t instruction_bytes = 16, max_bytes = 16 << 20;  // of a kernel
   const std::uint64_t end = code.cubin == nullptr ? 0 : std::min(kernel.bytes, max_bytes);
   for (std::uint64_t pc = 0; pc < end; pc += instruction_bytes) {
     const auto opcode = code.opcode_at(pc);
-    if (opcode == "UTMALDG" && !code.sees_tensor_loads) ++unseen.loads;
-    if ((opcode == "UTMASTG" || opcode == "UTMAREDG") && !code.sees_tensor_stores) ++unseen.stores;
+    if (opcode == "UTMALDG" && !sees_loads) ++unseen.loads;
+    if ((opcode == "UTMASTG" || opcode == "UTMAREDG") && !sees_stores) ++unseen.stores;
   }
   return unseen;
 }
@@ -146,12 +153,12 @@ void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder&
           .count = work->engine == Engine::wgmma ? (copies.count + warps - 1) / warps : copies.count});
     } else {
       const EngineKind* const kind = kind_of(copies);
-      builder.trace().left_out[kind == nullptr ? copies.kind : std::string(kind->cause)] += copies.count;
+      builder.trace().left_out[cause_of(kind, copies)] += copies.count;
     }
   }
-  const UnseenCopies unseen = unseen_copies(kernel, code);  // their number is not known, which 0 says
-  if (unseen.loads > 0) builder.trace().left_out["TMA loads"] += 0;
-  if (unseen.stores > 0) builder.trace().left_out["TMA stores"] += 0;
+  // Their number is not known, which 0 says.
+  if (code.unseen.loads > 0) builder.trace().left_out["TMA loads"] += 0;
+  if (code.unseen.stores > 0) builder.trace().left_out["TMA stores"] += 0;
 }
 
 }  // namespace bankwise::cuda

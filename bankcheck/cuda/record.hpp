@@ -128,9 +128,9 @@ struct Resolved {
 };
 
 /// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name are one kernel,
-/// whichever process launched them. An instruction without line information is a site by its offset. Accesses that the
-/// bank model has no operation for (cp.async, an atomic of unknown opcode) and instructions of which too little is
-/// known (TMA stores) are left out and counted by cause. A cubin that cannot be read, a record that is cut short and
+/// whichever process launched them. An instruction without line information is a site by its offset. Accesses of
+/// which the record says too little for the bank model (cp.async, an atomic of unknown opcode, TMA stores) are left out
+/// and counted by cause. A cubin that cannot be read, a record that is cut short and
 /// errors of the library are errors of the trace. Patterns beyond the bound of trace::Builder are costed on
 /// `architectures`. Accesses that the GPU has costed are excess on its own architecture, and on those of
 /// `architectures` that have the same rule; the sectors of bulk copies, too. TMA is left out of global memory.

@@ -59,7 +59,8 @@ std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags, const std::opt
       return operation ? std::optional(Meaning{*operation}) : std::nullopt;
     }
     default:
-      // cp.async: the model's rule does not hold in whole kernels.
+      // cp.async: the record does not say which lanes read the same cache line and which write zeros, as the rules
+      // need.
       return std::nullopt;
   }
 }
@@ -221,13 +222,6 @@ std::optional<Cubin> read_cubin(const std::filesystem::path& path, std::vector<s
 Code code_of(const ProcessRecord& record, const RecordedKernel& kernel, Cubins& cubins,
              std::vector<std::string>& errors) {
   Code code{.function = kernel.name};
-  for (const auto& [id, other] : record.kernels) {
-    const auto has = [&](std::string_view kind) {
-      return std::ranges::find(other.bulk, kind, &BulkCopies::kind) != other.bulk.end();
-    };
-    code.sees_tensor_loads |= has("tma_load");
-    code.sees_tensor_stores |= has("tma_store");
-  }
   const auto module = record.modules.find(kernel.module);
   if (module == record.modules.end()) return code;
   const auto device = record.devices.find(module->second.device);
@@ -238,6 +232,14 @@ Code code_of(const ProcessRecord& record, const RecordedKernel& kernel, Cubins& 
   code.cubin = &*cubin->second;
   code.arrays = code.cubin->shared_arrays(kernel.name);
   return code;
+}
+
+bool has_kind(const std::vector<ProcessRecord>& records, std::string_view kind) {
+  return std::ranges::any_of(records, [&](const ProcessRecord& record) {
+    return std::ranges::any_of(record.kernels, [&](const auto& entry) {
+      return std::ranges::find(entry.second.bulk, kind, &BulkCopies::kind) != entry.second.bulk.end();
+    });
+  });
 }
 
 }  // namespace
@@ -263,9 +265,11 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
   Cubins cubins;
   std::vector<trace::Builder> builders;
   std::map<std::string, std::size_t> places;  // by mangled name
+  const bool sees_loads = has_kind(records, "tma_load"), sees_stores = has_kind(records, "tma_store");
   for (const ProcessRecord& record : records) {
     for (const auto& [id, kernel] : record.kernels) {
-      const Code code = code_of(record, kernel, cubins, trace.errors);
+      Code code = code_of(record, kernel, cubins, trace.errors);
+      code.unseen = unseen_copies(kernel, code, sees_loads, sees_stores);
       trace::KernelTrace part = trace_of(kernel, code, record.memory, architectures);
       const auto [at, is_new] = places.try_emplace(kernel.name, builders.size());
       if (is_new) builders.emplace_back(trace::KernelTrace{.kernel = part.kernel, .knows_code = part.knows_code});
@@ -291,8 +295,9 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
   };
   if (std::ranges::any_of(trace.kernels, lacks_loads)) {
     resolved.remarks.emplace_back(
-        "TMA loads were not watched: NVIDIA's Sanitizer library is older than version 2026.2; pip install "
-        "nvidia-cuda-sanitizer-api gets a newer one, and --sanitizer names its directory");
+        "the code has TMA loads, and none was seen: they did not run, or NVIDIA's Sanitizer library is older than "
+        "version "
+        "2026.2; pip install nvidia-cuda-sanitizer-api gets a newer one, and --sanitizer names its directory");
   }
   return resolved;
 }

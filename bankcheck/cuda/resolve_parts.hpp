@@ -13,18 +13,28 @@
 
 namespace bankwise::cuda {
 
+/// TMA copies in the code of a kernel for which NVIDIA's Sanitizer library does not call the patch, so that it is not
+/// known how often they ran: how many instructions. That of CUDA 13.0 sees none of them, that of version 2026.2 sees
+/// loads.
+struct UnseenCopies {
+  std::uint64_t loads = 0, stores = 0;
+};
+
 /// A kernel's code, where its cubin could be read.
 struct Code {
   const Cubin* cubin = nullptr;
   std::string function;  ///< mangled
   std::vector<Cubin::SharedArray> arrays;
   const banks::Architecture* architecture = nullptr;  ///< that of the GPU that ran it, if the bank model knows it
-  bool sees_tensor_loads = false, sees_tensor_stores = false;  ///< the library of this process has seen some
+  UnseenCopies unseen;
 
   std::optional<std::string> opcode_at(std::uint64_t pc) const {
     return cubin == nullptr ? std::nullopt : cubin->opcode_at(function, pc);
   }
 };
+
+/// `sees_loads`, `sees_stores`: the library has seen some.
+UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code, bool sees_loads, bool sees_stores);
 
 /// Where an instruction comes from: the innermost line that is not in a header of the CUDA Toolkit.
 trace::Site site_of(const Code& code, std::uint64_t pc);
@@ -33,14 +43,6 @@ trace::Site site_of(const Code& code, std::uint64_t pc);
 /// memory), and copies between them; and accesses to local memory.
 void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                  const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder);
-
-/// TMA copies in the code of a kernel for which NVIDIA's Sanitizer library does not call the patch, so that it is not
-/// known how often they ran: how many instructions. That of CUDA 13.0 sees none of them, that of version 2026.2 sees
-/// loads.
-struct UnseenCopies {
-  std::uint64_t loads = 0, stores = 0;
-};
-UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code);
 
 /// Adds what accesses shared memory without addresses of lanes.
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder);

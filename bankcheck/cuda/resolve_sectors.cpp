@@ -128,8 +128,7 @@ void add_sectors(const RecordedKernel& kernel, const Code& code, support::Memory
       trace.global_left_out += copies.count;
     }
   }
-  const UnseenCopies unseen = unseen_copies(kernel, code);
-  trace.global_left_out += kernel.global_lost + unseen.loads + unseen.stores;  // at least
+  trace.global_left_out += kernel.global_lost + code.unseen.loads + code.unseen.stores;  // at least
 }
 
 }  // namespace bankwise::cuda

@@ -116,7 +116,9 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
     for (const trace::Report& report : kernel.reports) {
       const banks::Tally& tally = report.all;
       Allowed& allowed = baseline[{kernel.name, std::string(report.architecture->name)}];
-      allowed = {tally.accesses, tally.conflicts + tally.more_conflicts, tally.unknown};
+      // Their conflicts in the banks of other blocks are not known; those without sectors are in `all`.
+      const std::uint64_t remote = report.remote.accesses - report.remote.unknown;
+      allowed = {tally.accesses + remote, tally.conflicts + tally.more_conflicts, tally.unknown + remote};
       if (!kernel.trace.watches_global) continue;
       allowed.sectors = {report.global.accesses, report::extra_sectors(report.global), report.global.unknown};
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -218,9 +219,28 @@ bool may_join(const KernelReport& kernel) {
     return std::ranges::any_of(lines, &PlacedLine::is_file);
   };
   const bool has_source =
-      std::ranges::any_of(kernel.lines, is_file) || std::ranges::any_of(kernel.global_lines, is_file);
+      std::ranges::any_of(std::array{&kernel.lines, &kernel.global_lines, &kernel.remote_lines, &kernel.engine_lines},
+                          [&](const auto* of_memory) { return std::ranges::any_of(*of_memory, is_file); });
   return is_generated(kernel.name) && !has_source && kernel.trace.diagnoses.empty() && !has_merged(kernel.reports);
 }
+
+/// Rows that the report of a kernel has.
+std::size_t rows_of(const KernelReport& kernel) {
+  std::size_t rows = kernel.trace.shapes.size();
+  for (const trace::Report& on : kernel.reports) {
+    rows += on.lines.size() + on.engine_lines.size() + on.global_lines.size() + on.remote_lines.size() +
+            on.levels.size() + on.unknown.size() + on.ranges.size() + on.incomplete.size();
+  }
+  return rows;
+}
+
+/// Each row of a kernel is compared with all of its group: beyond so many, kernels stay by themselves.
+constexpr std::size_t max_rows_of_group = 4096;
+
+struct Group {
+  std::vector<const KernelReport*> members;
+  std::size_t rows = 0;
+};
 
 }  // namespace
 
@@ -262,19 +282,26 @@ std::size_t number_of(const std::vector<KernelReport>& kernels) {
 }
 
 RunReport grouped(const RunReport& report) {
-  std::map<std::string, std::vector<const KernelReport*>> groups;
+  std::map<std::string, Group> groups;
+  std::set<const KernelReport*> joined;
   for (const KernelReport& kernel : report.kernels) {
-    if (may_join(kernel)) groups[name_without_sizes(kernel.name)].push_back(&kernel);
+    const std::size_t rows = rows_of(kernel);
+    if (rows > max_rows_of_group || !may_join(kernel)) continue;
+    Group& group = groups[name_without_sizes(kernel.name)];
+    if (group.rows + rows > max_rows_of_group) continue;
+    group.rows += rows;
+    group.members.push_back(&kernel);
+    joined.insert(&kernel);
   }
   RunReport with_groups = report;
   with_groups.kernels.clear();
   for (const KernelReport& kernel : report.kernels) {
     const std::string name = name_without_sizes(kernel.name);
     const auto group = groups.find(name);
-    if (group == groups.end() || group->second.size() < 2 || !may_join(kernel)) {
+    if (!joined.contains(&kernel) || group->second.members.size() < 2) {
       with_groups.kernels.push_back(kernel);
-    } else if (group->second.front() == &kernel) {
-      with_groups.kernels.push_back(group_of(group->second, name));
+    } else if (group->second.members.front() == &kernel) {
+      with_groups.kernels.push_back(group_of(group->second.members, name));
     }
   }
   return with_groups;

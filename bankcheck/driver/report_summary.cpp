@@ -207,7 +207,8 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
       silent.push_back(&kernel);
       recorded |= is_open;
     } else {
-      (is_open && kernel.trace.watches_shared ? in_part : clean).push_back(&kernel);
+      const bool is_part = is_open || on.remote.accesses > 0;  // whose conflicts in other blocks are not known
+      (is_part && kernel.trace.watches_shared ? in_part : clean).push_back(&kernel);
     }
   }
   const bool has_fault = std::ranges::any_of(kernels, [](auto& kernel) { return !kernel.faults_by_cause().empty(); });

@@ -122,6 +122,7 @@ ordered_json invocation_of(const RunReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     for (std::string& sentence : unknown_sentences(kernel)) sentences.push_back(std::move(sentence));
   }
+  if (std::string remote = remote_sentence(report.kernels); !remote.empty()) sentences.push_back(std::move(remote));
   for (const std::string& sentence : sentences) {
     const bool is_failure = report.failed && !report.gaps.empty() && sentence == report.gaps.front();
     invocation["toolExecutionNotifications"].push_back(

@@ -57,7 +57,8 @@ std::string served(const Architecture& architecture, const Rule& rule) {
       "; lanes that access one bank serialize unless they access the same bytes",
       "; one word per pass is broadcast to all of its lanes",
       ("; lanes that share the bank of the source or of the destination with any one lane "
-       "serialize, even for the same word")};
+       "serialize, even for the same word"),
+      "; a pass moves bytes from one cache line to one line of 128 bytes of shared memory"};
   std::string text =
       fmt::format("lanes {{{}}}, {} banks of {} bytes", fmt::join(lane_groups_of(architecture, rule), "} {"),
                   rule.banks.count, rule.banks.bytes);

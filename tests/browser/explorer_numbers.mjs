@@ -25,7 +25,7 @@ const fail = text => {
 /** A row of a CSV file, without its id, that the architecture can have. */
 function row(architecture, space) {
   for (;;) {
-    const operation = pick(operations.filter(name => name !== 'cp.async')), width = pick([1, 2, 4, 8, 12, 16]);
+    const operation = pick(operations.filter(name => !name.startsWith('cp.async'))), width = pick([1, 2, 4, 8, 12, 16]);
     const lanes = architecture.warp, step = pick([1, 2, 4, 8, 16, 32, 33, 1 + random(64)]) * width, start = random(64) * width;
     const scattered = random(3) === 0;
     const addresses = Array.from({length: lanes}, (_, lane) => (scattered ? random(512) * width : start + lane * step));

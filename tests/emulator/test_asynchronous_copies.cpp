@@ -176,7 +176,7 @@ TEST_CASE("emulator/asynchronous_copies/barrier_objects") {
   std::vector<float> out(128);
   const auto trace = emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 128u);
   CHECK(out[5] == 3 * in[122]);
-  CHECK(count_of(trace, Operation::cp_async) == 3);
+  CHECK(count_of(trace, Operation::cp_async) + count_of(trace, Operation::cp_async_cg) == 3);
   const auto stuck =
       diagnosis_of([&] { emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 129u); });
   CHECK(stuck->fault == emulator::Fault::barrier_not_reached);

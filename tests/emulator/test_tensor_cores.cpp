@@ -156,7 +156,8 @@ TEST_CASE("emulator/tensor_cores/ptx_accesses") {
   const auto copied = emulate(copy_ptx, {.grid = 1, .block = 32}, in.data(), out.data());
   CHECK(out[31] == in[0]);
   CHECK(out[31 - 5] == 0);
-  CHECK(count_of(copied, Operation::cp_async) == 2);
+  CHECK(count_of(copied, Operation::cp_async) == 1);
+  CHECK(count_of(copied, Operation::cp_async_cg) == 1);
 }
 
 TEST_CASE("emulator/tensor_cores/ldmatrix_and_mma") {

@@ -75,6 +75,7 @@ Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vecto
   }
   if (unknown > 0 && report.gaps.empty())
     gaps.causes.push_back(support::plural(unknown, "access has", "accesses have") + " no known cost");
+  if (std::string remote = remote_sentence(report.kernels); !remote.empty()) gaps.causes.push_back(std::move(remote));
   if (copied > 0) {
     gaps.causes.push_back(fmt::format("{} bytes of {} moved by {} are not counted", support::grouped(copied),
                                       terms.memory, terms.copies));

@@ -351,6 +351,9 @@ std::uint64_t conflicts(const trace::KernelTrace& trace, std::string_view archit
   const trace::Report report = trace::report(trace, *model);
   if (!report.incomplete.empty()) throw std::invalid_argument(report.incomplete.front());
   if (report.all.unknown > 0) throw std::invalid_argument(report.unknown.front());
+  if (report.remote.accesses > 0) {
+    throw std::invalid_argument(fmt::format("conflicts of accesses to the {} are not known", trace::remote_memory));
+  }
   return report.all.conflicts + report.all.more_conflicts;
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("cuda/engines/other_instructions") {
   CHECK(work("wgmma", {2048, 256, 0, 0, 0, 0, 0}) == EngineWork{Engine::wgmma, 2304});
   CHECK(work("bulk_shared_to_global", {96, 16, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_store, 96});
   CHECK(work("bulk_reduce_shared_to_global", {96, 0, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_reduce, 96});
-  CHECK(work("bulk_reduce_shared_to_shared", {96, 0, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_reduce, 96});
+  CHECK(work("bulk_reduce_shared_to_shared", {96, 0, 1, 0, 0, 0, 0}) == std::nullopt);
   CHECK(work("bulk_fill_shared", {64, 0, 1, 0, 0, 0, 0}) == EngineWork{Engine::bulk_fill, 64});
   CHECK(work("wgmma", {}) == std::nullopt);
   CHECK(work("wgmma", {~0U, ~0U, 0, 0, 0, 0, 0}) == std::nullopt);

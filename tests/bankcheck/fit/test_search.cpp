@@ -212,7 +212,7 @@ TEST_CASE("fit/search/unknown_makes_no_claim", "[fit]") {
   }
   SECTION("accesses that were left out") { trace.left_out = {{"TMA", 1}}; }
   SECTION("no known cost") {
-    trace.patterns.push_back(access(banks::Operation::atomic, 8, [](auto lane) { return 8 * lane; }));
+    trace.patterns.push_back(access(banks::Operation::atomic, 16, [](auto lane) { return 16 * lane; }));
     CHECK(fit::fit_kernel(trace, sm_90, {}, {}).arrays.front().facts.unknown == 1);
   }
   SECTION("a loop counts at its least") {

@@ -57,7 +57,7 @@ inline std::string what_is_wrong(const Architecture& architecture, const Access&
                                  const std::vector<Touch>& layout) {
   const Rule* rule = find_rule(architecture, access.operation, access.width);
   if (rule == nullptr) return "there is no rule";
-  if (rule->serving == Serving::copies) return layout.empty() ? "" : "a copy has a layout";
+  if (is_copy(access.operation)) return layout.empty() ? "" : "a copy has a layout";
   std::vector<TouchesByPass> lane_groups(cost.lane_group_count);
   for (const Touch& touch : layout) {
     if (touch.lane_group >= cost.lane_group_count) return "there is no such lane group";
