@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "made_report.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
@@ -212,6 +213,11 @@ TEST_CASE("driver/engines/remote") {
   CHECK(parsed.at("remote").at("sectors") == 128);
   CHECK(parsed.at("remote_lines").at(0).at("pattern") == "lanes 128 bytes apart (a column)");
   CHECK(parsed.at("global").is_null());
+  // The conflicts in the other blocks' banks are not known, so nothing says that there are none.
+  CHECK_THAT(html, ContainsSubstring("<b>Not watched:</b> ") && !ContainsSubstring("<b>Complete:</b>"));
+  CHECK_THAT(to_sarif(report, {}), ContainsSubstring("conflicts in the banks there are not known"));
+  CHECK(baseline_of(report.kernels).at({"k", "sm_90"}).unknown == 4);
+  CHECK_THROWS_WITH(conflicts(kernel, "sm_90"), ContainsSubstring("shared memory of other blocks are not known"));
 }
 
 TEST_CASE("driver/groups/names") {
