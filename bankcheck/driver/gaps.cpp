@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
 #include <bankwise/support/numbers.hpp>
@@ -32,10 +31,7 @@ std::string without_cost_text(const RunReport& report, std::size_t architecture)
     if (!on.without_cost.empty()) kernels.emplace_back(kernel.name);
   }
   if (causes.empty()) return "";
-  std::vector<std::pair<std::uint64_t, std::string_view>> parts;
-  for (const auto& [cause, count] : causes)
-    parts.emplace_back(count, cause.empty() ? std::string_view("unknown") : cause);
-  std::ranges::sort(parts, std::greater());
+  const auto parts = trace::largest_first(causes);
   std::uint64_t others = 0;
   std::string list;
   for (std::size_t i = 0; i < parts.size(); ++i) {

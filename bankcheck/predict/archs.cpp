@@ -53,7 +53,8 @@ std::vector<std::string> lane_groups_of(const Architecture& architecture, const 
 
 std::string served(const Architecture& architecture, const Rule& rule) {
   constexpr std::string_view servings[]{
-      "", "; lanes that access one bank serialize, even for the same word",
+      "",
+      "; lanes that access one bank serialize, even for the same word",
       "; lanes that access one bank serialize unless they access the same bytes",
       "; one word per pass is broadcast to all of its lanes",
       ("; lanes that share the bank of the source or of the destination with any one lane "

@@ -115,7 +115,8 @@ TEST_CASE("report/counters/csv") {
   for (; std::getline(csv, line); ++lines) {
     INFO(line);
     CHECK(commas(line) == commas(head));
-    if (lines == 0) CHECK_THAT(line, ContainsSubstring(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,1234,0.5,0.75,"));
+    if (lines == 0)
+      CHECK_THAT(line, ContainsSubstring(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,1234,0.5,0.75,"));
   }
   CHECK(lines == 4);
 }

@@ -49,11 +49,12 @@ struct RowPlacement {
   std::uint32_t shared_pitch = 0;   ///< from row to row in shared memory; 0: each begins as the first does
 };
 
-/// What it costs. `passes` are those that the banks cannot spend on accesses of warps: a wgmma's add to theirs, copies
-/// take none that could be measured. `cycles` are the engine's, if it works without a pause and global memory is in the
-/// L2 cache: engines work next to each other and to warps. A wgmma may need more for its arithmetic.
+/// What it costs; there are no conflicts. `passes` are those that the banks cannot spend on accesses of warps: a
+/// wgmma's add to theirs, copies take none that could be measured. `cycles` are the engine's, if it works without a
+/// pause and global memory is in the L2 cache: engines work next to each other and to warps. A wgmma may need more for
+/// its arithmetic.
 struct EngineCost {
-  std::uint64_t passes = 0, conflicts = 0;
+  std::uint64_t passes = 0;
   double cycles = 0;
 
   bool operator==(const EngineCost&) const = default;

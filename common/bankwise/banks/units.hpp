@@ -59,8 +59,7 @@ void for_each_unit(const Rule& rule, const Access& access, std::uint64_t lanes, 
     case Serving::words:
     case Serving::one_broadcast:
     case Serving::copies:  // here and below, the banks of the destination
-    case Serving::lines:
-      return for_each_unit_as<Serving::words>(rule, access, lanes, request, visit);
+    case Serving::lines: return for_each_unit_as<Serving::words>(rule, access, lanes, request, visit);
   }
 }
 

@@ -50,12 +50,17 @@ std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::A
   return sentences;
 }
 
-std::string to_text(const LeftOut& causes) {
-  constexpr std::size_t most = 6;
+std::vector<std::pair<std::uint64_t, std::string_view>> largest_first(const LeftOut& causes) {
   std::vector<std::pair<std::uint64_t, std::string_view>> parts;
   for (const auto& [cause, count] : causes)
     parts.emplace_back(count, cause.empty() ? std::string_view("unknown") : cause);
   std::ranges::sort(parts, std::greater());
+  return parts;
+}
+
+std::string to_text(const LeftOut& causes) {
+  constexpr std::size_t most = 6;
+  const auto parts = largest_first(causes);
   std::string text;
   for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
     const auto& [count, cause] = parts[i];

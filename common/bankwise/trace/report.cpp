@@ -211,9 +211,7 @@ void add_engines(const KernelTrace& trace, Report& report) {
     EngineLineReport& line = report.engine_lines[number->second];
     banks::Tally tally{.accesses = accesses.count, .without_lanes = accesses.count};
     if (const auto cost = banks::cost(*report.architecture, work)) {
-      tally.passes = cost->passes * accesses.count;
-      tally.conflicts = cost->conflicts * accesses.count;
-      tally.ideal = tally.passes - tally.conflicts;
+      tally.passes = tally.ideal = cost->passes * accesses.count;
       line.cycles += cost->cycles * double(accesses.count);
     } else {
       tally.unknown = accesses.count;

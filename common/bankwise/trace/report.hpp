@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
@@ -115,6 +116,9 @@ struct Report {
 std::uint64_t excess_without_cost(const KernelTrace& trace, const banks::Architecture& architecture);
 std::uint64_t excess_without_cost(const KernelTrace& trace, SectorMemory memory,
                                   const banks::Architecture& architecture);
+
+/// The causes, "unknown" instead of "", and their numbers, the largest first. `causes` must outlive it.
+std::vector<std::pair<std::uint64_t, std::string_view>> largest_first(const LeftOut& causes);
 
 /// "cp.async 600, TMA 400, TMA stores (unknown number)", the most first. At most six.
 std::string to_text(const LeftOut& causes);

@@ -272,3 +272,34 @@ TEST_CASE("driver/groups/added_up") {
   CHECK_THAT(text, ContainsSubstring("all 5 kernels on sm_90: at least ") && ContainsSubstring("  2 kernels  load 4 "));
   CHECK(json::parse(to_json(report)).at("kernels").size() == 5);
 }
+
+TEST_CASE("driver/groups/bound") {
+  for (const auto& [levels, groups] : {std::pair(2000U, 1U), {3000U, 2U}}) {
+    std::vector<trace::KernelTrace> kernels;
+    for (const char* name : {"gemm<1>", "gemm<2>"}) {
+      trace::Builder builder = builder_of(name);
+      trace::Pattern access = access_of(builder, {.file = "?", .pc = 16}, 4, 1);
+      for (access.level = 0; access.level < levels; ++access.level) builder.add(access);
+      kernels.push_back(builder.take());
+    }
+    const RunReport report = grouped(report_of(kernels));
+    INFO(levels);
+    CHECK(report.kernels.size() == groups);
+    CHECK(number_of(report.kernels) == 2);  // none is lost
+  }
+}
+
+TEST_CASE("driver/groups/with_source") {
+  std::vector<trace::KernelTrace> kernels;
+  for (const char* name : {"gemm<1>", "gemm<2>"}) {
+    trace::Builder builder = builder_of(name);
+    trace::EngineAccesses copies = engine(banks::Engine::tensor_load, 1024, 64, 1);
+    copies.site = builder.site({.file = "k.cu", .line = 3});
+    builder.add(copies);
+    kernels.push_back(builder.take());
+  }
+  RunReport report = report_of(kernels);
+  CHECK(grouped(report).kernels.size() == 1);
+  for (KernelReport& kernel : report.kernels) kernel.engine_lines.front().front().is_file = true;
+  CHECK(grouped(report).kernels.size() == 2);  // the user has their source
+}
