@@ -44,12 +44,13 @@ static __device__ uint4 load(const unsigned* in, size_t i, size_t n) {
   return words;
 }
 
-// Stores the exclusive prefix sums of four words, given `before`, the sum of all words before the first.
+// Stores the exclusive prefix sums of four words, given `before`, the sum of all words before the first. __stwb is an
+// ordinary store; nvcc 13.0 would split a plain one into words here.
 static __device__ void store(unsigned* out, size_t i, size_t n, unsigned before, uint4 words) {
   const uint4 sums =
       make_uint4(before, before + words.x, before + words.x + words.y, before + words.x + words.y + words.z);
   if (i + 3 < n) {
-    *reinterpret_cast<uint4*>(out + i) = sums;
+    __stwb(reinterpret_cast<uint4*>(out + i), sums);
   } else {
     if (i < n) out[i] = sums.x;
     if (i + 1 < n) out[i + 1] = sums.y;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose with cache-streaming stores, and tiles in the order of the output: contiguous writes, strided reads
-// (PTX ISA, "Cache Operators": st.global.cs). The kernel does not read its output again. On an H200 plain stores
-// are as fast here, unlike those of the CUDA kernel.
+// Matrix transpose with tiles in the order of the output: contiguous writes, strided reads.
 //
 // output_order.cuh explains what it changes, its lanes and its banks.
 //
@@ -21,26 +19,6 @@
 
 // The index of word y of column x in the tile. The four words of a chunk, y .. y + 3, are contiguous.
 uint place(uint x, uint y) { return x * TILE + (y / 4 ^ (x ^ x / 4) % 8) * 4 + y % 4; }
-
-// Cache-streaming stores. OpenCL C has no built-in for them: inline PTX; on other devices, plain stores.
-void store_chunk(__global uint4* to, uint4 word) {
-#ifdef __NV_CL_C_VERSION
-  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
-               :
-               : "l"(to), "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w)
-               : "memory");
-#else
-  *to = word;
-#endif
-}
-
-void store_word(__global uint* to, uint word) {
-#ifdef __NV_CL_C_VERSION
-  asm volatile("st.global.cs.u32 [%0], %1;" : : "l"(to), "r"(word) : "memory");
-#else
-  *to = word;
-#endif
-}
 
 __kernel __attribute__((reqd_work_group_size(LANES, WARPS, 1)))
 void transpose_output_order(__global const uint* restrict in, __global uint* restrict out, ulong height, ulong width) {
@@ -103,20 +81,20 @@ void transpose_output_order(__global const uint* restrict in, __global uint* res
   }
   // --- end of section ---
 
-  // store the tile transposed, coalesced, by cache-streaming stores
+  // store the tile transposed, coalesced
 #pragma unroll
   for (uint k = 0; k < PATCHES; ++k) {
     const uint x = first + 2 * k, below = lane % CHUNKS * 4;
     if (height % 4 == 0) {
       if (x + lane / CHUNKS < columns && below < rows) {
-        store_chunk((__global uint4*)(out + (left + x + lane / CHUNKS) * height + top + below), word[k]);
+        *(__global uint4*)(out + (left + x + lane / CHUNKS) * height + top + below) = word[k];
       }
     } else {
       __global uint* to = out + (left + x) * height + top + lane;
-      if (x < columns && lane < rows) store_word(to, word[k].x);
-      if (x < columns && lane + LANES < rows) store_word(to + LANES, word[k].y);
-      if (x + 1 < columns && lane < rows) store_word(to + height, word[k].z);
-      if (x + 1 < columns && lane + LANES < rows) store_word(to + height + LANES, word[k].w);
+      if (x < columns && lane < rows) to[0] = word[k].x;
+      if (x < columns && lane + LANES < rows) to[LANES] = word[k].y;
+      if (x + 1 < columns && lane < rows) to[height] = word[k].z;
+      if (x + 1 < columns && lane + LANES < rows) to[height + LANES] = word[k].w;
     }
   }
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Matrix transpose with cache-streaming stores, and tiles in the order of the output: contiguous writes, strided reads
-// (PTX ISA, "Cache Operators": st.global.cs). The kernel does not read its output again. nvcc 13.0 splits plain 16-byte
-// stores into four here, which costs time in the L1 cache; it does not split those of an intrinsic.
+// Matrix transpose with tiles in the order of the output: contiguous writes, strided reads.
 //
-// Changed against vectorized.cuh: the stores are cache-streaming; blocks with consecutive indices, which run
-// simultaneously, write the same 64 rows of `out` from left to right. Each of them reads 256 bytes from each of 64 rows
-// of `in`.
+// Changed against vectorized.cuh: blocks with consecutive indices, which run simultaneously, write the same 64 rows of
+// `out` from left to right. Each of them reads 256 bytes from each of 64 rows of `in`.
 //
 //   lanes, banks  As in vectorized.cuh.
 //
@@ -86,7 +83,7 @@ __global__ void __launch_bounds__(32 * 16)
   }
   // --- end of section ---
 
-  // store the tile transposed, coalesced, by cache-streaming stores
+  // store the tile transposed, coalesced, by cache-streaming stores; nvcc 13.0 would split plain ones into words
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;

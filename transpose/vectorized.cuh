@@ -2,10 +2,11 @@
 //
 // Vectorized matrix transpose: 16-byte loads and stores (uint4), 64 x 64 tile, XOR swizzle of 16-byte chunks (Luitjens
 // 2013, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access"). Each row of a tile is 256 bytes of global
-// memory.
+// memory. The stores are cache-streaming (PTX ISA, "Cache Operators": st.global.cs), because the kernel does not read
+// its output again.
 //
 // Changed against swizzled.cuh: lanes load and store four words at once, a quarter of the global-memory instructions
-// for the same words; the swizzle moves chunks of four words.
+// for the same words; the swizzle moves chunks of four words; the stores are cache-streaming.
 //
 //   lanes  A warp loads patches of 4 rows x 32 columns of `in`: eight lanes per row, each with a chunk of four words.
 //          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are
@@ -92,20 +93,20 @@ __global__ void __launch_bounds__(32 * 16)
   }
   // --- end of section ---
 
-  // store the tile transposed, coalesced; nvcc 13.0 splits these 16-byte stores: output_order.cuh has whole ones
+  // store the tile transposed, coalesced, by cache-streaming stores; nvcc 13.0 would split plain ones into words
 #pragma unroll
   for (unsigned k = 0; k < PATCHES; ++k) {
     const unsigned x = first + 2 * k, below = lane % CHUNKS * 4;
     if (height % 4 == 0) {
       if (x + lane / CHUNKS < columns && below < rows) {
-        *reinterpret_cast<uint4*>(out + (left + x + lane / CHUNKS) * height + top + below) = word[k];
+        __stcs(reinterpret_cast<uint4*>(out + (left + x + lane / CHUNKS) * height + top + below), word[k]);
       }
     } else {
       unsigned* to = out + (left + x) * height + top + lane;
-      if (x < columns && lane < rows) to[0] = word[k].x;
-      if (x < columns && lane + LANES < rows) to[LANES] = word[k].y;
-      if (x + 1 < columns && lane < rows) to[height] = word[k].z;
-      if (x + 1 < columns && lane + LANES < rows) to[height + LANES] = word[k].w;
+      if (x < columns && lane < rows) __stcs(to, word[k].x);
+      if (x < columns && lane + LANES < rows) __stcs(to + LANES, word[k].y);
+      if (x + 1 < columns && lane < rows) __stcs(to + height, word[k].z);
+      if (x + 1 < columns && lane + LANES < rows) __stcs(to + height + LANES, word[k].w);
     }
   }
 }
