@@ -100,7 +100,7 @@ EXECUTED = "smsp__sass_inst_executed_op_{}.sum"
 EXECUTED_SUM = {"shared": 1, "shared_gmma": -3 / 4, "ldgsts": 1, "dshared": 1, "tma_ld": 1, "tma_st": 1}
 PIPE_KINDS = ("ld", "st", "atom", "gmma")
 KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "ldmatrix": "ldsm", "stmatrix": "stsm"}
-KIND_OF |= {"cp.async": "ldgsts", "wgmma": "gmma"}
+KIND_OF |= {"cp.async": "ldgsts", "cp.async.cg": "ldgsts", "wgmma": "gmma"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
 GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom"), "ldgsts": ("ldgsts",)}
 GLOBAL_PAIRS = (("ld", "st"), ("red", "atom"), ("ldgsts",))
@@ -267,6 +267,9 @@ def reported(report: dict) -> dict:
     found = defaultdict(lambda: [0, 0])
     for kernel in report["kernels"]:
         costs = kernel["architectures"][0]
+        for cause in costs["without_cost"]:  # "cp.async.cg with ZFILL"
+            if kind := KIND_OF.get(cause.split()[0]):
+                found[base_name(kernel["kernel"]), kind] = [None, None]
         for line in [*costs["lines"], *costs["engine_lines"]]:
             numbers = found[base_name(kernel["kernel"]), kind_of(line)]
             for i, key in enumerate(("passes", "conflicts")):
@@ -339,8 +342,7 @@ def program(out, options) -> None:
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
         for i, kind in enumerate(KINDS):
             seen = [run[i // 2][1][kernel][sass(kind)] for run in runs]
-            # Without a cost, copies (cp.async) are in no line of the report.
-            passes, conflicts = ours.get((kernel, kind), ["", ""] if kind == "ldgsts" else [0, 0])
+            passes, conflicts = ours.get((kernel, kind), [0, 0])
             if not passes and passes is not None and not any(seen):
                 continue
             row = [options.name, kernel, kind, launches[kernel], passes, conflicts]

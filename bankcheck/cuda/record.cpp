@@ -14,7 +14,7 @@
 namespace bankwise::cuda {
 namespace {
 
-constexpr std::string_view head = "bankwise_cuda_record 2";
+constexpr std::string_view head = "bankwise_cuda_record 3";
 
 /// In the order of Kind.
 constexpr std::string_view kinds[]{"load",         "store",         "atomic",       "async",         "ldmatrix",
@@ -48,6 +48,14 @@ void take_launch(Fields& fields, RecordedKernel& kernel) {
   kernel.shapes.push_back(shape);
 }
 
+/// The bits of a copy's address are those of pack_copy() (injection/device_table.hpp).
+constexpr std::uint32_t copy_zeros = 1U << 21;
+
+std::uint32_t source_of(std::uint32_t address, unsigned width) {
+  if ((address & copy_zeros) != 0) return banks::no_source;
+  return 4 * (address >> (width == 16 ? 22 : 27));
+}
+
 void take_pattern(Fields& fields, RecordedKernel& kernel) {
   RecordedPattern pattern;
   take_access(fields, pattern);
@@ -57,14 +65,13 @@ void take_pattern(Fields& fields, RecordedKernel& kernel) {
   const bool copies = pattern.kind == Kind::async;
   const bool all_bits = is_global(pattern.kind) || is_remote(pattern.kind);
   if (copies) pattern.sources.resize(pattern.addresses.size());
-  constexpr unsigned source_bit = 27;
   // Addresses of the block's own shared memory have its rank in a cluster of at most 16 blocks, from bit 24 on.
   constexpr std::uint32_t max_address = (1U << 28) - 1, own_address = (1U << 24) - 1;
   for (std::uint32_t mask = pattern.mask; mask != 0; mask &= mask - 1) {
     const auto lane = std::size_t(std::countr_zero(mask));
     const auto address = std::uint32_t(fields.hex("address", copies || all_bits ? ~std::uint32_t{0} : max_address));
-    pattern.addresses[lane] = all_bits ? address : address & own_address;
-    if (copies) pattern.sources[lane] = 4 * (address >> source_bit);
+    pattern.addresses[lane] = all_bits ? address : address & (copies ? copy_zeros - 1 : own_address);
+    if (copies) pattern.sources[lane] = source_of(address, pattern.width);
   }
   kernel.patterns.push_back(std::move(pattern));
 }

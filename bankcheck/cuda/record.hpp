@@ -63,8 +63,8 @@ struct RecordedPattern {
   /// memory: the signed distance from the cache line of the lowest active lane. Other blocks: the high 8 bits are 0 for
   /// the block that this lane accesses.
   std::vector<std::uint32_t> addresses;
-  /// Only of `async`, for the same lanes: the address in global memory that a lane reads, modulo 128, without the bits
-  /// within a word. In the file, the high 5 bits of such an address are the word within the line of 128 bytes.
+  /// Only of `async`, for the same lanes: what a lane reads in global memory, without the bits within a word, as
+  /// trace::Pattern::sources has it; the lines of 128 bytes count only in copies of 16 bytes.
   std::vector<std::uint32_t> sources;
 };
 
@@ -119,7 +119,7 @@ struct ProcessRecord {
 };
 
 /// Limits: 1 GiB per file, 64 KiB per line, 2^62 per count; a line that breaks the format ends the record, which then
-/// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 2.
+/// has an error and is not `ended`. Error: std::runtime_error if the file cannot be read or is no record of version 3.
 ProcessRecord read_record(const std::filesystem::path& path);
 
 struct Resolved {
@@ -128,12 +128,13 @@ struct Resolved {
 };
 
 /// Turns what was recorded, by program counter, into a trace by source line. Kernels of one name are one kernel,
-/// whichever process launched them. An instruction without line information is a site by its offset. Accesses of
-/// which the record says too little for the bank model (cp.async, an atomic of unknown opcode, TMA stores) are left out
-/// and counted by cause. A cubin that cannot be read, a record that is cut short and
-/// errors of the library are errors of the trace. Patterns beyond the bound of trace::Builder are costed on
-/// `architectures`. Accesses that the GPU has costed are excess on its own architecture, and on those of
-/// `architectures` that have the same rule; the sectors of bulk copies, too. TMA is left out of global memory.
+/// whichever process launched them. An instruction without line information is a site by its offset. Accesses of which
+/// the record says too little for the bank model (an atomic of unknown opcode, TMA stores), or of which the model knows
+/// too little (cp.async with .BYPASS and .ZFILL), are left out and counted by cause. A cubin that cannot be read, a
+/// record that is cut short and errors of the library are errors of the trace. Patterns beyond the bound of
+/// trace::Builder are costed on `architectures`. Accesses that the GPU has costed are excess on its own architecture,
+/// and on those of `architectures` that have the same rule; the sectors of bulk copies, too. TMA is left out of global
+/// memory.
 Resolved resolve(const std::vector<ProcessRecord>& records,
                  const std::vector<const banks::Architecture*>& architectures,
                  const std::map<std::string, trace::KernelTime>& times = {});

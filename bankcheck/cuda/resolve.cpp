@@ -47,21 +47,31 @@ std::optional<Operation> matrix_operation(Kind kind, unsigned matrices) {
   }
 }
 
-/// `flags` as in RecordedPattern; `opcode` in the machine code, if it is known.
-std::optional<Meaning> meaning_of(Kind kind, std::uint32_t flags, const std::optional<std::string>& opcode) {
-  switch (kind) {
+/// A copy past the L1 cache that fills any part of its bytes with zeros: its counter does not show what the GPU does.
+bool is_filling(const std::optional<std::string>& copy) {
+  return copy && copy->find(".BYPASS") != std::string::npos && copy->ends_with(".ZFILL");
+}
+
+std::optional<Operation> copy_operation(unsigned width, const std::optional<std::string>& opcode) {
+  if (width < 16) return Operation::cp_async;  // none passes the L1 cache
+  if (!opcode || !opcode->starts_with("LDGSTS") || is_filling(opcode)) return std::nullopt;
+  return opcode->find(".BYPASS") != std::string::npos ? Operation::cp_async_cg : Operation::cp_async;
+}
+
+/// What a recorded access does; `opcode` in the machine code, if it is known.
+template <class Access>
+std::optional<Meaning> meaning_of(const Access& access, const std::optional<std::string>& opcode) {
+  const auto as_meaning = [](std::optional<Operation> operation) {
+    return operation ? std::optional(Meaning{*operation}) : std::nullopt;
+  };
+  switch (access.kind) {
     case Kind::load: return Meaning{Operation::load};
     case Kind::store: return Meaning{Operation::store};
     case Kind::atomic: return opcode ? meaning_of_atomic(*opcode) : std::nullopt;
     case Kind::ldmatrix:
-    case Kind::stmatrix: {
-      const auto operation = matrix_operation(kind, flags >> 8);
-      return operation ? std::optional(Meaning{*operation}) : std::nullopt;
-    }
-    default:
-      // cp.async: the record does not say which lanes read the same cache line and which write zeros, as the rules
-      // need.
-      return std::nullopt;
+    case Kind::stmatrix: return as_meaning(matrix_operation(access.kind, access.flags >> 8));
+    case Kind::async: return as_meaning(copy_operation(access.width, opcode));
+    default: return std::nullopt;
   }
 }
 
@@ -79,10 +89,10 @@ trace::Array array_of(const Code& code, std::uint32_t address) {
   return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
 }
 
-/// The cause in KernelTrace::left_out.
-std::string kind_name(Kind kind) {
+/// Why an access has no meaning: the cause in KernelTrace::left_out.
+std::string why_left_out(Kind kind, const std::optional<std::string>& opcode) {
   switch (kind) {
-    case Kind::async: return "cp.async";
+    case Kind::async: return is_filling(opcode) ? "cp.async.cg with ZFILL" : "cp.async of unknown opcode";
     case Kind::atomic: return "atomics of unknown opcode";
     default: return "accesses of an unknown kind";
   }
@@ -167,9 +177,10 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
   add_engines(kernel, code, builder);
   for (const RecordedPattern& recorded : kernel.patterns) {
     if (is_global(recorded.kind) || is_remote(recorded.kind)) continue;
-    const auto meaning = meaning_of(recorded.kind, recorded.flags, code.opcode_at(recorded.pc));
+    const auto opcode = code.opcode_at(recorded.pc);
+    const auto meaning = meaning_of(recorded, opcode);
     if (!meaning || recorded.mask == 0) {
-      trace.left_out[kind_name(recorded.kind)] += recorded.count;
+      trace.left_out[why_left_out(recorded.kind, opcode)] += recorded.count;
       continue;
     }
     trace::Pattern pattern;
@@ -178,6 +189,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : recorded.width;
     pattern.mask = recorded.mask;
     pattern.addresses = recorded.addresses;
+    pattern.sources = recorded.sources;
     pattern.count = recorded.count;
     pattern.site = builder.site(site_of(code, recorded.pc));
     pattern.array = builder.array(array_of(code, recorded.addresses[std::size_t(std::countr_zero(recorded.mask))]));
@@ -186,9 +198,10 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
   }
   for (const RecordedCost& cost : kernel.costs) {
     if (is_global(cost.kind) || is_remote(cost.kind) || is_local(cost.kind)) continue;
-    const auto meaning = meaning_of(cost.kind, cost.flags, code.opcode_at(cost.pc));
+    const auto opcode = code.opcode_at(cost.pc);
+    const auto meaning = meaning_of(cost, opcode);
     if (!meaning) {
-      trace.left_out[kind_name(cost.kind)] += cost.count;
+      trace.left_out[why_left_out(cost.kind, opcode)] += cost.count;
       continue;
     }
     trace.excess_accesses += cost.count;

@@ -159,9 +159,16 @@ TEST_CASE("emulator/asynchronous_copies/asynchronous_copies") {
   CHECK(count_of(trace, Operation::cp_async) == 4);
   CHECK(count_of(trace, Operation::load) == 4);
   CHECK(count_of(trace, Operation::store) == 0);
-  bool has_sources = false;
-  for (const auto& pattern : trace.patterns) has_sources |= pattern.sources.size() == 32;
-  CHECK(has_sources);
+  unsigned copies = 0, without_source = 0;
+  for (const auto& pattern : trace.patterns) {
+    if (pattern.operation != Operation::cp_async) continue;
+    REQUIRE(pattern.sources.size() == 32);
+    ++copies;
+    without_source += pattern.sources[3] == bankwise::banks::no_source ? 1 : 0;
+    CHECK(pattern.sources[4] % 128 == (pattern.sources[5] + 124) % 128);
+  }
+  CHECK(copies > 1);
+  CHECK(without_source == 1);  // lane 3 writes zeros
   const auto wrong = [&](Mistake mistake) {
     return diagnosis_of([&] { emulate(two_stages, {.grid = 1, .block = 64}, in.data(), out.data(), mistake); });
   };

@@ -81,7 +81,7 @@ inline trace::KernelTrace full_kernel() {
   const trace::Pattern third{.operation = banks::Operation::cp_async,
                              .mask = 5,
                              .addresses = {512, 0, 640},
-                             .sources = {124, 0, 8},
+                             .sources = {124, 0, banks::no_source},
                              .count = 20,
                              .first = {6, 2, 1, 42}};
   for (const trace::Pattern& pattern : {first, second, third}) all.add(pattern);

@@ -62,6 +62,18 @@ TEST_CASE("trace/builder/normalize") {
   copy.sources = {128, 77, 1148, 99};
   normalize(copy);
   CHECK(copy.sources == std::vector<std::uint32_t>{0, 0, 124});
+  // Past the L1 cache, with cache lines in the order of the lanes, but for those that write zeros.
+  Pattern past = loads(16, 0b1111101);
+  past.sources = {0x12345690, 77, banks::no_source, 0x100, 0x123456A0, 0x170, 0x80};
+  Pattern through = past;
+  past.operation = banks::Operation::cp_async_cg;
+  through.operation = banks::Operation::cp_async;
+  for (int time = 0; time < 2; ++time) {
+    normalize(past);
+    normalize(through);
+    CHECK(past.sources == std::vector<std::uint32_t>{16, 0, banks::no_source, 128, 32, 128 + 112, 256});
+    CHECK(through.sources == std::vector<std::uint32_t>{16, 0, banks::no_source, 0, 32, 112, 0});
+  }
 }
 
 TEST_CASE("trace/builder/excess") {

@@ -108,7 +108,7 @@ TEST_CASE("trace/json_lines/read_back") {
     INFO("pattern " << i);
     CHECK((parts_of_pattern(a, i) == parts_of_pattern(b, i)));
   }
-  CHECK(b.patterns[2].sources == std::vector<std::uint32_t>{124, 0, 8});
+  CHECK(b.patterns[2].sources == std::vector<std::uint32_t>{124, 0, banks::no_source});
   REQUIRE(b.patterns[1].lane_arrays.size() == 64);
   CHECK(b.arrays[b.patterns[1].lane_arrays[2]].name == "work");
   CHECK(b.arrays[b.patterns[1].lane_arrays[63]].name == "tile");

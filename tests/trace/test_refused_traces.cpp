@@ -231,6 +231,15 @@ TEST_CASE("trace/refused_traces/lanes_and_lists") {
   check_changed(copy, "/sources", json::array(), "sources has 0 numbers for 2 active lanes");
   check_changed(copy, "/sources", {0, 128}, "source is 128, more than 127");
   check_changed(copy, "/sources", {0, -4}, "source is not a whole number");
+  auto past = lines_of(text);
+  for (const std::uint32_t source : {8191U, 8192U}) {  // in the last of 64 lines, or beyond
+    json changed = json::parse(past[copy]);
+    changed["operation"] = "cp.async.cg";
+    changed["sources"] = {nullptr, source};
+    past[copy] = changed.dump();
+    if (source == 8191) CHECK_NOTHROW(read(joined(past)));
+  }
+  check_refused(past, copy, "source is 8192, more than 8191");
   check_changed(copy, "/operation", "store", "a store has no sources");
   check_changed(copy, "/operation", "ldmatrix.x4", "a ldmatrix.x4 has no sources");
 }

@@ -90,10 +90,20 @@ constexpr Direction direction(uint32_t flags) {
 /// Whether they say that the instruction only prefetches.
 constexpr bool is_prefetch(uint32_t flags) { return (flags & (1 | 2 | 4 | 8 | 256)) == 8; }
 
-/// An asynchronous copy's address in a pattern: its destination in shared memory in the low 27 bits, of which shared
-/// memory needs 18, and the word within the 128-byte line of global memory that it reads in the high 5 bits. No other
-/// bits of the source matter to the cost. So an address keeps 32 bits, and a step from lane to lane stays a step.
-constexpr uint32_t pack_copy(uint32_t to, uint64_t from) { return (to & 0x7ffffff) | uint32_t(from >> 2) << 27; }
+/// Of copies of 16 bytes, only the machine code says whether they pass the L1 cache; of narrower ones none does.
+constexpr uint32_t MAY_PASS_L1 = 16;
+
+/// An asynchronous copy's address in a pattern, with all of its source that matters to the cost. In the low 21 bits:
+/// its destination in shared memory, which needs 18. Above: COPY_ZEROS if the lane writes zeros, and `from` is null;
+/// otherwise the word of its 128-byte line of global memory, in the high 5 bits; if the width is MAY_PASS_L1, that and
+/// 32 times `line`, the line's number in the order of the warp's lanes, in the high 10. So an address keeps 32 bits,
+/// and a step from lane to lane stays a step.
+constexpr uint32_t COPY_ZEROS = 1 << 21;
+constexpr uint32_t pack_copy(uint32_t to, uint64_t from, uint32_t line, uint32_t width) {
+  const uint32_t word = uint32_t(from >> 2);
+  const uint32_t source = width == MAY_PASS_L1 ? (line << 5 | (word & 31)) << 22 : word << 27;
+  return (to & (COPY_ZEROS - 1)) | (from == 0 ? COPY_ZEROS : source);
+}
 
 /// The words that describe an instruction without lanes; what they mean depends on its source:
 ///   bulk_…: bytes of one block's shared memory; address in global memory, modulo 128; how many blocks get the bytes

@@ -31,7 +31,7 @@ __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint
     const GlobalCost remote = global_cost(address, width, mask, lane);
     cost = {remote.lines, remote.sectors, remote.elements};
   }
-  if (lane != __ffs(mask) - 1) return;
+  if (lane != uint32_t(__ffs(mask)) - 1) return;
   const uint32_t packed = pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
   what |= COSTED;
   const uint64_t key = key_of(launch, pc, packed, what, 0);
@@ -66,8 +66,24 @@ __device__ __forceinline__ int count_lanes(void* userdata, uint64_t pc, uint32_t
   const uint32_t mask = __activemask();
   const uint32_t lane = lane_number();
   const uint64_t key = key_of(launch, pc, mask, what, hash_of_addresses(address, mask, lane));
-  if (!count_known(launch, key, lane == __ffs(mask) - 1)) count_unknown(launch, key, pc, address, what, mask, lane);
+  if (!count_known(launch, key, lane == uint32_t(__ffs(mask)) - 1))
+    count_unknown(launch, key, pc, address, what, mask, lane);
   return 0;
+}
+
+/// The number of the cache line that the lane reads, in the order of the lanes of `mask`, which all call it. Those that
+/// write zeros read at 0, and do not count.
+__device__ __forceinline__ uint32_t number_of_line(uint64_t from, uint32_t mask, uint32_t lane) {
+  const uint32_t same = __match_any_sync(mask, static_cast<unsigned long long>(from >> LINE_SHIFT));
+  const uint32_t first = __ffs(same) - 1;
+  return __popc(__ballot_sync(mask, from != 0 && lane == first) & ((1u << first) - 1));
+}
+
+/// Counts what an asynchronous copy does in shared memory.
+__device__ __forceinline__ int count_copied(void* userdata, uint64_t pc, uint64_t from, uint32_t to, uint32_t width) {
+  if (!is_watched(static_cast<LaunchSlot*>(userdata))) return 0;
+  const uint32_t line = width == MAY_PASS_L1 ? number_of_line(from, __activemask(), lane_number()) : 0;
+  return count_lanes(userdata, pc, pack_copy(to, from, line, width), pack_what(AccessSource::async_copy, width, 0));
 }
 
 /// Counts an access to the shared memory of blocks of the cluster.
@@ -87,13 +103,13 @@ BANKWISE_PATCH bankwise_remote_access(void* userdata, uint64_t pc, void* offset,
   return count_remote(userdata, pc, uint32_t(uint64_t(offset)), pack_what(AccessSource::remote, width, flags));
 }
 BANKWISE_PATCH bankwise_async_copy(void* userdata, uint64_t pc, void* from, uint32_t offset, uint32_t width) {
-  return count_lanes(userdata, pc, pack_copy(offset, uint64_t(from)), pack_what(AccessSource::async_copy, width, 0));
+  return count_copied(userdata, pc, uint64_t(from), offset, width);
 }
 BANKWISE_PATCH bankwise_async_read(void* userdata, uint64_t pc, void* from, uint32_t /*offset*/, uint32_t width) {
   return count_copy(userdata, pc, uint64_t(from), width);
 }
 BANKWISE_PATCH bankwise_async_copy_and_read(void* userdata, uint64_t pc, void* from, uint32_t offset, uint32_t width) {
-  count_lanes(userdata, pc, pack_copy(offset, uint64_t(from)), pack_what(AccessSource::async_copy, width, 0));
+  count_copied(userdata, pc, uint64_t(from), offset, width);
   return count_copy(userdata, pc, uint64_t(from), width);
 }
 BANKWISE_PATCH bankwise_global_access(void* userdata, uint64_t pc, void* address, uint32_t width, uint32_t flags) {
@@ -107,7 +123,7 @@ BANKWISE_PATCH bankwise_local_access(void* userdata, uint64_t pc, void* /*offset
   auto* launch = static_cast<LaunchSlot*>(userdata);
   if (is_prefetch(flags) || !is_watched(launch)) return 0;
   const uint32_t mask = __activemask();
-  if (lane_number() != __ffs(mask) - 1) return 0;
+  if (lane_number() != uint32_t(__ffs(mask)) - 1) return 0;
   const uint32_t packed = pack_cost({uint32_t(__popc(mask)), 0, 0, 0});
   const uint32_t what = pack_what(AccessSource::local, width, flags) | COSTED;
   if (!count_in_half(launch, pc, packed, what, 1)) increment(uint64_t(&launch->global_lost));

@@ -118,7 +118,7 @@ void RecordWriter::open_file() {
   file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   failed_ = file_ < 0;
   if (failed_) throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
-  const std::string head = "bankwise_cuda_record 2\n" +
+  const std::string head = "bankwise_cuda_record 3\n" +
                            Line("process").number(std::uint64_t(getpid())).number(std::uint64_t(getppid())).finished() +
                            Line("memory").text(memory_.text()).finished();
   failed_ = !write_all(file_, head);

@@ -56,8 +56,8 @@ TEST_CASE("cuda/failures/control") {
   CHECK(numbers(c.on("kernel"), "", "store") == Numbers{15, 30, 30, 15, 15});
   CHECK(numbers(c.on("kernel"), "", "load") == Numbers{2, 2, 2, 2, 0});
   CHECK(c.json.at("incomplete").get<std::vector<std::string>>() ==
-        std::vector<std::string>{"10 accesses of kernel have no cost: atomics of unknown opcode 6, cp.async 4; the "
-                                 "numbers are lower bounds",
+        std::vector<std::string>{"10 accesses of kernel have no cost: atomics of unknown opcode 6, cp.async of unknown "
+                                 "opcode 4; the numbers are lower bounds",
                                  "8 accesses to global memory of kernel were left out: the sectors are lower bounds"});
 }
 

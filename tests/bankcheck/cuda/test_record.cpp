@@ -6,11 +6,12 @@
 #include "tests/scratch_directory.hpp"
 
 using namespace bankwise::cuda;
+using bankwise::banks::no_source;
 
 namespace {
 
 const std::string whole =
-    "bankwise_cuda_record 2\n"
+    "bankwise_cuda_record 3\n"
     "process 12 11\n"
     "memory global\n"
     "device 0 9 0 NVIDIA H200\n"
@@ -20,6 +21,7 @@ const std::string whole =
     "pattern 5 150 store 4 2 80000001 7 400 f00047c\n"
     "pattern 5 160 ldmatrix 16 401 ff 2 0 10 20 30 40 50 60 70\n"
     "pattern 5 180 async 4 0 5 3 400 f8000480\n"
+    "pattern 5 188 async 16 0 b 3 400 f200480 9000480\n"
     "cost 5 1c0 atomic 4 7 32 1 3 8 6\n"
     "pattern 5 190 global_load 4 1 3 8 ffffff00 7c\n"
     "cost 5 1d0 global_atomic 4 7 32 10 20 30 6\n"
@@ -62,7 +64,7 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.shapes[0].block == std::array<std::uint64_t, 3>{32, 8, 1});
   CHECK(kernel.shapes[0].launches == 3);
   CHECK(kernel.shapes[0].watched_blocks == 24);
-  REQUIRE(kernel.patterns.size() == 5);
+  REQUIRE(kernel.patterns.size() == 6);
   CHECK(kernel.patterns[0].kind == Kind::store);
   CHECK(kernel.patterns[0].pc == 0x150);
   CHECK(kernel.patterns[0].count == 7);
@@ -74,10 +76,12 @@ TEST_CASE("cuda/record/every_field") {
   CHECK(kernel.patterns[2].kind == Kind::async);
   CHECK(kernel.patterns[2].addresses == std::vector<std::uint32_t>{0x400, 0, 0x480});
   CHECK(kernel.patterns[2].sources == std::vector<std::uint32_t>{0, 0, 124});  // word 31 of its line
-  CHECK(kernel.patterns[3].kind == Kind::global_load);
-  CHECK(kernel.patterns[3].addresses == std::vector<std::uint32_t>{0xffffff00, 0x7c});
-  CHECK(kernel.patterns[4].kind == Kind::remote_load);
-  CHECK(kernel.patterns[4].addresses == std::vector<std::uint32_t>{0x400, 0x12000400});  // of two blocks
+  CHECK(kernel.patterns[3].addresses == std::vector<std::uint32_t>{0x400, 0x480, 0, 0x480});
+  CHECK(kernel.patterns[3].sources == std::vector<std::uint32_t>{0, no_source, 0, 128 + 16});
+  CHECK(kernel.patterns[4].kind == Kind::global_load);
+  CHECK(kernel.patterns[4].addresses == std::vector<std::uint32_t>{0xffffff00, 0x7c});
+  CHECK(kernel.patterns[5].kind == Kind::remote_load);
+  CHECK(kernel.patterns[5].addresses == std::vector<std::uint32_t>{0x400, 0x12000400});  // of two blocks
   CHECK_FALSE(record.memory.shared);
   CHECK(record.memory.global);
   CHECK(kernel.lost == 9);
@@ -127,7 +131,7 @@ TEST_CASE("cuda/record/damaged") {
     CHECK(record.errors.back().find(sentence) != std::string::npos);
   }
   // Other files.
-  CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 2"));
-  CHECK_THROWS_WITH(read("bankwise_cuda_record 1\nend\n"), Catch::Matchers::EndsWith("is no record of version 2"));
+  CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 3"));
+  CHECK_THROWS_WITH(read("bankwise_cuda_record 2\nend\n"), Catch::Matchers::EndsWith("is no record of version 3"));
   CHECK_THROWS_WITH(read_record("/no/such/file"), "cannot read '/no/such/file'");
 }

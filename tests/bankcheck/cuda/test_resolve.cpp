@@ -79,11 +79,83 @@ TEST_CASE("cuda/resolve/several_processes") {
 }
 
 TEST_CASE("cuda/resolve/access_without_rule") {
-  const auto resolved =
-      resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), pattern(store_pc, Kind::async, 4, 6)})});
-  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"cp.async", 6}});
+  cuda::RecordedPattern copy = pattern(store_pc, Kind::async, 16, 6);  // the machine code has none there
+  copy.width = 16;
+  const auto resolved = resolved_from({record_of({pattern(store_pc, Kind::store, 4, 1), copy})});
+  CHECK(resolved.trace.kernels.at(0).left_out == trace::LeftOut{{"cp.async of unknown opcode", 6}});
   CHECK(report_of(resolved).incomplete.size() == 1);
   CHECK_THROWS(conflicts(resolved.trace.kernels[0], "sm_90"));
+}
+
+TEST_CASE("cuda/resolve/copies") {
+  using namespace made;
+  using banks::Operation;
+  struct Row {
+    const char* opcode;
+    std::uint64_t high;  ///< half of its bits
+    unsigned width;
+    std::optional<Operation> operation;
+  };
+  const Row forms[]{{"LDGSTS.E", 0xfe8000b921844, 4, Operation::cp_async},
+                    {"LDGSTS.E.64.ZFILL", 0xfe80008161a44, 8, Operation::cp_async},
+                    {"LDGSTS.E.128", 0xfe8000b921c44, 16, Operation::cp_async},
+                    {"LDGSTS.E.128.ZFILL", 0xfe80008161c44, 16, Operation::cp_async},
+                    {"LDGSTS.E.BYPASS.LTC128B.128", 0xfe8000b901d44, 16, Operation::cp_async_cg},
+                    {"LDGSTS.E.BYPASS.128.ZFILL", 0xfe80008141c44, 16, std::nullopt}};
+  std::string code;
+  std::vector<cuda::RecordedPattern> patterns;
+  std::vector<cuda::RecordedCost> costs;
+  for (const Row& form : forms) {
+    const std::uint64_t low = 0x02057fae, pc = code.size();
+    CHECK(cuda::shared_opcode(90, {low, form.high}) == form.opcode);
+    code += u64(low) + u64(form.high);
+    // In shared memory one after another; in global memory each from its own line, but for two lanes.
+    cuda::RecordedPattern copy = pattern(pc, Kind::async, form.width, 3);
+    copy.width = form.width;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) copy.sources.push_back(128 * lane);
+    copy.sources[7] = copy.sources[6];
+    copy.sources[3] = banks::no_source;
+    patterns.push_back(copy);
+    costs.push_back({.pc = pc, .kind = Kind::async, .width = form.width, .lanes = 32, .count = 2});
+  }
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "made.cubin";
+  std::ofstream(path, std::ios::binary) << elf(
+      {{".text.k", code}}, symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, code.size()), '\0' + made::text("k"));
+  cuda::ProcessRecord record = record_of(patterns);
+  record.modules[0].cubin = path;
+  record.kernels[0].name = "k";
+  record.kernels[0].costs = costs;
+  const auto resolved = resolved_from({record});
+  const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
+  CHECK(kernel.left_out == trace::LeftOut{{"cp.async.cg with ZFILL", 5}});
+  REQUIRE(kernel.patterns.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    INFO(forms[i].opcode);
+    const trace::Pattern& copy = kernel.patterns[i];
+    CHECK(copy.operation == forms[i].operation);
+    CHECK(copy.width == forms[i].width);
+    CHECK(copy.count == 3);
+    const auto lines = std::uint32_t(copy.operation == Operation::cp_async_cg ? 29 : 0);
+    CHECK(copy.sources[31] == 128 * lines);  // without the line of lane 7, and of lane 3
+    CHECK(copy.sources[3] == banks::no_source);
+  }
+  const trace::Report report = report_of(resolved);
+  // Lanes of a lane group that read one bank; then 4 passes of zeros, and 30 lines, of which lane 7 reads one again.
+  const std::uint64_t passes[]{31, 15 + 16, 7 + 3 * 8, 7 + 3 * 8, 4 + 31};
+  std::uint64_t all = 0;
+  for (const std::uint64_t of_form : passes) all += 3 * of_form;
+  CHECK(report.all.passes == all);
+  // Those whose addresses had no room.
+  CHECK(kernel.excess_accesses == 5 * 2);
+  CHECK(report.all.unknown == 5 * 2);
+  CHECK(report.all.accesses == 5 * (3 + 2));
+  // Without the machine code, only the width tells that a copy goes through the L1 cache.
+  record.modules.clear();
+  record.kernels[0].costs.clear();
+  const trace::KernelTrace bare = resolved_from({record}).trace.kernels.at(0);
+  CHECK(bare.patterns.size() == 2);
+  CHECK(bare.left_out == trace::LeftOut{{"cp.async of unknown opcode", 4 * 3}});
 }
 
 TEST_CASE("cuda/resolve/remote_shared_memory") {

@@ -85,14 +85,6 @@ TEST_CASE("cuda/gpu/kinds/matrix_rows", "[kinds]") {
   }
 }
 
-TEST_CASE("cuda/gpu/kinds/asynchronous_copies", "[kinds]") {
-  if (!has_capability(80)) return;
-  CHECK(lacking("async_copies") ==
-        std::vector<std::string>{"9 accesses of async_copies have no cost: cp.async 9; the numbers are lower bounds"});
-  // Only the load of the source: nvcc also emits loads that no lane performs.
-  CHECK(numbers(kinds().on("async_copies")) == times(blocks, 1));
-}
-
 TEST_CASE("cuda/gpu/kinds/remote_shared_memory", "[kinds]") {
   if (!has_capability(90)) return;
   CHECK(lacking("remote").empty());

@@ -75,7 +75,7 @@ TEST_CASE("cuda/injection/by_kernel_and_instruction") {
   const std::string record = played.record();
   const auto first = record.find("device ");
   REQUIRE(first != std::string::npos);
-  CHECK(record.rfind("bankwise_cuda_record 2\nprocess ", 0) == 0);
+  CHECK(record.rfind("bankwise_cuda_record 3\nprocess ", 0) == 0);
   CHECK(lines(record, "memory") == Lines{"memory shared,global"});
   CHECK(record.substr(first) ==
         "device 3 9 0 Fake GPU\n"

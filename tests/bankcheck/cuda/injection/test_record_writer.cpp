@@ -18,7 +18,7 @@ std::filesystem::path record_in(const std::filesystem::path& folder) {
   return {};
 }
 
-const std::string HEAD = "bankwise_cuda_record 2\nprocess " + std::to_string(getpid()) + " " +
+const std::string HEAD = "bankwise_cuda_record 3\nprocess " + std::to_string(getpid()) + " " +
                          std::to_string(getppid()) + "\nmemory shared,global\n";
 
 }  // namespace
@@ -142,13 +142,16 @@ TEST_CASE("cuda/injection/record_writer/prefetches") {
 }
 
 TEST_CASE("cuda/injection/record_writer/copy_address") {
-  CHECK(pack_copy(0x400, 0x7f0012345600) == 0x400);
-  CHECK(pack_copy(0x480, 0x7f001234567c) == 0xf8000480);
-  CHECK(pack_copy(0x3ffff, 0x84) == (1U << 27 | 0x3ffff));
+  CHECK(pack_copy(0x400, 0x7f0012345600, 0, 4) == 0x400);
+  CHECK(pack_copy(0x480, 0x7f001234567c, 0, 4) == 0xf8000480);
+  CHECK(pack_copy(0x3ffff, 0x84, 0, 8) == (1U << 27 | 0x3ffff));
+  CHECK(pack_copy(0x3ffff, 0x90, 31, 16) == (31U << 27 | 4U << 22 | 0x3ffff));
+  for (const std::uint32_t width : {4U, 16U}) CHECK(pack_copy(0xf1100480, 0, 3, width) == (COPY_ZEROS | 0x100480));
   // A step between lanes stays one when the source enters another line.
-  const std::uint32_t step = pack_copy(16, 16) - pack_copy(0, 0);
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    CHECK(pack_copy(512 + 16 * lane, 64 + 16 * lane) == pack_copy(512, 64) + step * lane);
+  for (const std::uint32_t width : {4U, 8U, 16U}) {
+    const auto packed = [&](std::uint32_t at) { return pack_copy(512 + at, 64 + at, (64 + at) / 128, width); };
+    const std::uint32_t step = packed(width) - packed(0);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) CHECK(packed(width * lane) == packed(0) + step * lane);
   }
 }
 

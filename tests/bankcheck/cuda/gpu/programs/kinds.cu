@@ -169,25 +169,7 @@ __global__ void stmatrix_4(unsigned* out) {
 #endif
 }
 
-// --- Without a cost -------------------------------------------------------------------------------------------------
-
-/// cp.async of 4, 8 and 16 bytes: 3 copies.
-__global__ void async_copies(unsigned* out) {
-#if __CUDA_ARCH__ >= 800
-  __shared__ __align__(16) unsigned small[32], middle[64], large[128];
-  const unsigned* const from = out + 128 + 4 * threadIdx.x;  // 16 bytes for each lane, each word with its number
-  const unsigned at_4 = address_of(small + threadIdx.x), at_8 = address_of(middle + 2 * threadIdx.x),
-                 at_16 = address_of(large + 4 * threadIdx.x);
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at_4), "l"(from) : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at_8), "l"(from) : "memory");
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at_16), "l"(from) : "memory");
-  asm volatile("cp.async.wait_all;" ::: "memory");
-  const volatile unsigned* const check = small;
-  give(out, check[threadIdx.x]);  // load
-#else
-  give(out, threadIdx.x);
-#endif
-}
+// --- Other blocks' shared memory -------------------------------------------------------------------------------------
 
 /// In clusters of 2 blocks: a store, a load and an atomic in the other block's shared memory.
 __global__ void remote(unsigned* out) {
@@ -257,16 +239,25 @@ struct Entry {
   unsigned threads = 32, cluster = 1;
 };
 #define NAMED(kernel) #kernel, kernel
-constexpr Entry entries[] = {{NAMED(bytes_1)},      {NAMED(bytes_2)},
-                             {NAMED(bytes_4)},      {NAMED(bytes_8)},
-                             {NAMED(bytes_16)},     {NAMED(add_unused)},
-                             {NAMED(add_used)},     {NAMED(increments)},
-                             {NAMED(swaps)},        {NAMED(float_adds)},
-                             {NAMED(ldmatrix_1)},   {NAMED(ldmatrix_2)},
-                             {NAMED(ldmatrix_4)},   {NAMED(ldmatrix_4_transposed)},
-                             {NAMED(stmatrix_1)},   {NAMED(stmatrix_4)},
-                             {NAMED(async_copies)}, {NAMED(remote), 32, 2},
-                             {NAMED(two_thirds)},   {NAMED(part_of_warp), 17},
+constexpr Entry entries[] = {{NAMED(bytes_1)},
+                             {NAMED(bytes_2)},
+                             {NAMED(bytes_4)},
+                             {NAMED(bytes_8)},
+                             {NAMED(bytes_16)},
+                             {NAMED(add_unused)},
+                             {NAMED(add_used)},
+                             {NAMED(increments)},
+                             {NAMED(swaps)},
+                             {NAMED(float_adds)},
+                             {NAMED(ldmatrix_1)},
+                             {NAMED(ldmatrix_2)},
+                             {NAMED(ldmatrix_4)},
+                             {NAMED(ldmatrix_4_transposed)},
+                             {NAMED(stmatrix_1)},
+                             {NAMED(stmatrix_4)},
+                             {NAMED(remote), 32, 2},
+                             {NAMED(two_thirds)},
+                             {NAMED(part_of_warp), 17},
                              {NAMED(anywhere)}};
 
 /// Grids of clusters have 4 blocks. GPUs before compute capability 9.0 have no clusters.
@@ -276,10 +267,9 @@ void run(const Entry& entry) {
   if (entry.cluster > 1 && major < 9) return;
   const unsigned grid = entry.cluster == 1 ? blocks : 2 * entry.cluster;
   unsigned* out = nullptr;
-  std::vector<unsigned> before(256, 0xffffffff);  // the output, then what async_copies reads
-  for (unsigned i = 0; i < 128; ++i) before[128 + i] = i / 4;
-  CHECK(cudaMalloc(&out, before.size() * sizeof(unsigned)));
-  CHECK(cudaMemcpy(out, before.data(), before.size() * sizeof(unsigned), cudaMemcpyHostToDevice));
+  std::vector<unsigned> answers(std::size_t{grid} * entry.threads);
+  CHECK(cudaMalloc(&out, answers.size() * sizeof(unsigned)));
+  CHECK(cudaMemset(out, 0xff, answers.size() * sizeof(unsigned)));
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = entry.cluster;
@@ -290,7 +280,6 @@ void run(const Entry& entry) {
   config.attrs = &attribute;
   config.numAttrs = entry.cluster == 1 ? 0 : 1;
   CHECK(cudaLaunchKernelEx(&config, entry.kernel, out));
-  std::vector<unsigned> answers(std::size_t{grid} * entry.threads);
   CHECK(cudaMemcpy(answers.data(), out, answers.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
   for (std::size_t i = 0; i < answers.size(); ++i) expect(answers[i] == i % entry.threads, entry.name);
 }

@@ -1,0 +1,41 @@
+// cp.async, with the numbers that programs/copies.cu derives. One run of all its kernels.
+#include "watched_program.hpp"
+
+namespace {
+
+constexpr unsigned blocks = 3;
+
+const Checked& copies() {
+  static const Checked checked = watched(program("copies"));
+  return checked;
+}
+
+bool has_copies() { return bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) >= 80; }
+
+}  // namespace
+
+TEST_CASE("cuda/gpu/copies/passes", "[copies]") {
+  if (!has_copies()) return;
+  struct Row {
+    const char *kernel, *operation;
+    unsigned width, passes, ideal, lanes = 32;
+  };
+  for (const Row row : {Row{"through_4", "cp.async", 4, 2, 1}, Row{"through_8", "cp.async", 8, 4, 2},
+                        Row{"through_16", "cp.async", 16, 32, 4}, Row{"through_zeros", "cp.async", 4, 16, 1},
+                        Row{"past_lines", "cp.async.cg", 16, 5, 4}, Row{"past_tile", "cp.async.cg", 16, 8, 4},
+                        Row{"past_gather", "cp.async.cg", 16, 32, 4}, Row{"past_idle", "cp.async.cg", 16, 2, 2, 12},
+                        Row{"past_zeros", "cp.async.cg", 16, 6, 6}}) {
+    INFO(row.kernel);
+    check_launches(copies(), row.kernel, 1, blocks);
+    CHECK(numbers(copies().on(row.kernel), "", row.operation) == times(blocks, row.passes, row.ideal, row.lanes));
+    for (const auto& line : rows(copies().on(row.kernel), "", row.operation)) CHECK(line.at("width") == row.width);
+  }
+  CHECK(numbers(copies().on("past_stages"), "", "cp.async.cg") == times(std::uint64_t{blocks} * 4 * 8, 4, 4));
+}
+
+TEST_CASE("cuda/gpu/copies/without_cost", "[copies]") {
+  if (!has_copies()) return;
+  CHECK(copies().json.at("incomplete").get<std::vector<std::string>>() ==
+        std::vector<std::string>{
+            "3 accesses of past_filling have no cost: cp.async.cg with ZFILL 3; the numbers are lower bounds"});
+}
