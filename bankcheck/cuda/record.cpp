@@ -80,9 +80,10 @@ void take_cost(Fields& fields, RecordedKernel& kernel) {
   RecordedCost cost;
   take_access(fields, cost);
   cost.lanes = unsigned(fields.number("number of lanes", 32));
-  cost.ideal = unsigned(fields.number("number of passes", 32));
-  cost.passes = unsigned(fields.number("number of passes", 32));
-  cost.lane_passes = unsigned(fields.number("number of passes", 32));
+  constexpr std::uint64_t max_passes = 64;  // of copies past the L1 cache, which may take 32 for zeros
+  for (unsigned* passes : {&cost.ideal, &cost.passes, &cost.lane_passes}) {
+    *passes = unsigned(fields.number("number of passes", max_passes));
+  }
   if (cost.passes < cost.ideal || cost.lane_passes < cost.passes) throw Wrong{"passes contradict each other"};
   if ((is_global(cost.kind) || is_remote(cost.kind)) && (cost.ideal == 0 || cost.lane_passes > cost.lanes)) {
     throw Wrong{"lines, sectors and lanes contradict each other"};

@@ -68,12 +68,16 @@ struct RecordedPattern {
   std::vector<std::uint32_t> sources;
 };
 
+/// In the flags of the cost of a copy: past the L1 cache. As only its opcode says whether it is, a copy of 16 bytes has
+/// both costs.
+inline constexpr std::uint32_t past_l1 = 1;
+
 /// Accesses of one instruction that cost the same on the GPU, and whose patterns had no room in its table.
 struct RecordedCost {
   std::uint64_t pc = 0;  ///< bytes from the kernel's first instruction
   Kind kind = Kind::load;
   unsigned width = 4;       ///< bytes per lane
-  std::uint32_t flags = 0;  ///< as in RecordedPattern
+  std::uint32_t flags = 0;  ///< as in RecordedPattern; of `async`: past_l1 or 0
   unsigned lanes = 0;       ///< active
   // Of global memory and that of other blocks: different cache lines, sectors, and elements of `width` bytes.
   unsigned ideal = 0;        ///< passes without conflicts; 0: not known

@@ -98,6 +98,13 @@ std::string why_left_out(Kind kind, const std::optional<std::string>& opcode) {
   }
 }
 
+/// Whether a copy does not go the way for which it has this cost: its accesses count with the other one.
+bool is_other_way(const RecordedCost& cost, const std::optional<Meaning>& meaning) {
+  if (cost.kind != Kind::async || cost.width != 16) return false;
+  const bool is_past = (cost.flags & past_l1) != 0;
+  return is_past != (meaning && meaning->operation == Operation::cp_async_cg);
+}
+
 /// What the bank model makes of accesses that the GPU has costed.
 banks::Tally tally_of(const RecordedCost& cost, const banks::Rule& rule) {
   const bool queue = rule.serving == banks::Serving::lanes;
@@ -200,6 +207,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     if (is_global(cost.kind) || is_remote(cost.kind) || is_local(cost.kind)) continue;
     const auto opcode = code.opcode_at(cost.pc);
     const auto meaning = meaning_of(cost, opcode);
+    if (is_other_way(cost, meaning)) continue;
     if (!meaning) {
       trace.left_out[why_left_out(cost.kind, opcode)] += cost.count;
       continue;

@@ -113,6 +113,8 @@ constexpr uint32_t ENGINE_WORDS = 7, ENGINE_MASK = (1u << ENGINE_WORDS) - 1;
 
 /// In PatternEntry::what: the entry counts accesses of one cost.
 constexpr uint32_t COSTED = 0x80000000;
+/// The flag of a copy's cost if it passes the L1 cache. A copy of the width MAY_PASS_L1 has one cost of each kind.
+constexpr uint32_t PAST_L1 = 1;
 
 /// The address in a window of shared memory that all blocks of a cluster share has the block's rank in the high 8 bits.
 constexpr uint32_t BLOCK_BITS = 0xff000000;
@@ -130,7 +132,7 @@ constexpr bool is_remote(AccessSource source) {
 /// all three are 0.
 struct PackedCost {
   uint32_t lanes;        ///< active
-  uint32_t ideal;        ///< passes without conflicts; 0: the source has no cost, for example copies
+  uint32_t ideal;        ///< passes without conflicts; 0: the source has no cost
   uint32_t passes;       ///< if lanes that access the same word are served together
   uint32_t lane_passes;  ///< if they queue
 };

@@ -6,12 +6,26 @@
 // the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
 // those of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that are not used here are left
 // out, because newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
+#include "bankcheck/cuda/injection/copy_cost.cuh"
 #include "bankcheck/cuda/injection/patch_engines.cuh"
 #include "bankcheck/cuda/injection/patch_global.cuh"
 #include "bankcheck/cuda/injection/patch_table.cuh"
 #include "bankcheck/cuda/injection/warp_cost.cuh"
 
 namespace {
+
+/// Counts an access of this cost, unless there is no room. Of the lanes that call it, the lowest of `mask` does it.
+__device__ __forceinline__ void count_with(LaunchSlot* launch, uint64_t pc, WarpCost cost, uint32_t what, uint32_t mask,
+                                           uint32_t lane) {
+  if (lane != uint32_t(__ffs(mask)) - 1) return;
+  const uint32_t packed = pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
+  what |= COSTED;
+  const uint64_t key = key_of(launch, pc, packed, what, 0);
+  if (count_known(launch, key, true)) return;
+  if (find_or_insert(launch, entries_of_costs(launch), key, pc, packed, what) == NO_ROOM) {
+    increment(uint64_t(&launch->lost));
+  }
+}
 
 /// Counts an access by its cost. All lanes of `mask` call it, which are all active ones.
 __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint32_t address, uint32_t what,
@@ -30,15 +44,12 @@ __device__ __forceinline__ void count_cost(LaunchSlot* launch, uint64_t pc, uint
   } else if (is_remote(AccessSource(source))) {
     const GlobalCost remote = global_cost(address, width, mask, lane);
     cost = {remote.lines, remote.sectors, remote.elements};
+  } else if (source == uint32_t(AccessSource::async_copy)) {
+    const LaneCopy copy = unpack_copy(address, width);
+    if (width == MAY_PASS_L1) count_with(launch, pc, cost_past_l1(copy, mask, lane), what | PAST_L1, mask, lane);
+    cost = cost_through_l1(copy, width, mask, lane);
   }
-  if (lane != uint32_t(__ffs(mask)) - 1) return;
-  const uint32_t packed = pack_cost({uint32_t(__popc(mask)), cost.ideal, cost.passes, cost.lane_passes});
-  what |= COSTED;
-  const uint64_t key = key_of(launch, pc, packed, what, 0);
-  if (count_known(launch, key, true)) return;
-  if (find_or_insert(launch, entries_of_costs(launch), key, pc, packed, what) == NO_ROOM) {
-    increment(uint64_t(&launch->lost));
-  }
+  count_with(launch, pc, cost, what, mask, lane);
 }
 
 /// Counts an access whose pattern is not where count_known() looked.

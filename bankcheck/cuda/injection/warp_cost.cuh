@@ -17,7 +17,7 @@ __device__ constexpr uint32_t element_shift(uint32_t width) { return width == 16
 /// Aligned elements in the banks, and the lanes of a lane group, which are neighbours.
 __device__ constexpr uint32_t lane_group_size(uint32_t width) { return BANKS * BANK_BYTES >> element_shift(width); }
 
-/// What an access costs; the same in all lanes. All are below 64.
+/// What an access costs; the same in all lanes. All are at most 64.
 struct WarpCost {
   uint32_t ideal = 0;        ///< lane groups with an active lane
   uint32_t passes = 0;       ///< if lanes that access the same word are served together
@@ -44,6 +44,23 @@ __device__ __forceinline__ bool partners_agree(uint32_t mask, uint32_t address, 
   return __all_sync(mask, __shfl_sync(mask, address, active ? partner : lane) == address);
 }
 
+/// The neighbouring lanes, `count` of them, that a lane is served with.
+__device__ __forceinline__ uint32_t lane_group_of(uint32_t lane, uint32_t count) {
+  return 0xffffffffu >> (32 - count) << (lane / count * count);
+}
+
+/// The sum of `value` over the lane groups with a lane in `mask`, whose lanes all call it, with the value of their group.
+__device__ __forceinline__ uint32_t sum_of_groups(uint32_t mask, uint32_t group, uint32_t value) {
+  uint32_t sum = 0;
+#pragma unroll 1
+  for (uint32_t rest = mask; rest != 0;) {
+    const uint32_t from = __ffs(rest) - 1;
+    sum += __shfl_sync(mask, value, from);
+    rest &= ~__shfl_sync(mask, group, from);
+  }
+  return sum;
+}
+
 /// The cost of an access of `width` bytes (1, 2, 4, 8 or 16, aligned) by the lanes of `mask`, which all call it.
 /// `merges`: a load, of which two neighbouring lane groups are served together if lanes in pairs agree.
 __device__ __forceinline__ WarpCost warp_cost(uint32_t address, uint32_t width, bool merges, uint32_t mask,
@@ -54,23 +71,15 @@ __device__ __forceinline__ WarpCost warp_cost(uint32_t address, uint32_t width, 
       (partners_agree(mask, address, lane, 1) || partners_agree(mask, address, lane, 2))) {
     together *= 2;
   }
-  const uint32_t group = 0xffffffffu >> (32 - together) << (lane / together * together) & mask;
+  const uint32_t group = lane_group_of(lane, together) & mask;
   const uint32_t element = address >> shift;
   const uint32_t same = __match_any_sync(mask, element) & group;
   const uint32_t leaders = __ballot_sync(mask, uint32_t(__ffs(same)) - 1 == lane);
   const uint32_t place = __match_any_sync(mask, element & (places - 1)) & group;
   const uint32_t elements = largest(mask, __popc(place & leaders), group);
   const uint32_t lanes = largest(mask, __popc(place), group);
-  WarpCost cost;
-#pragma unroll 1
-  for (uint32_t rest = mask; rest != 0;) {
-    const uint32_t from = __ffs(rest) - 1;
-    ++cost.ideal;
-    cost.passes += __shfl_sync(mask, elements, from);
-    cost.lane_passes += __shfl_sync(mask, lanes, from);
-    rest &= ~__shfl_sync(mask, group, from);
-  }
-  return cost;
+  const uint32_t sums = sum_of_groups(mask, group, 1 | elements << 8 | lanes << 16);
+  return {sums & 0xff, sums >> 8 & 0xff, sums >> 16};
 }
 
 /// What an access to global memory moves and asks for; the same in all lanes.

@@ -18,6 +18,11 @@ namespace {
 /// Whether warp_cost() is what a row's rule says of its operations at a width.
 constexpr bool agrees(const banks::Rule& rule, unsigned width) {
   using namespace banks;
+  if (rule.serving == Serving::lines) return width == cuda::MAY_PASS_L1;
+  if (rule.serving == Serving::copies) {
+    const unsigned places = cuda::lane_group_size(width);
+    return rule.lane_groups == consecutive(places) && rule.banks == Banks{places, width, places * width};
+  }
   const bool is_load = (rule.operations & rows::loads) != 0, may_merge = is_load && width >= cuda::MERGING_WIDTH;
   const bool queues = (rule.operations & rows::set_of({Operation::atomic, Operation::atomic_cas})) != 0;
   return rule.lane_groups == consecutive(cuda::lane_group_size(width)) &&
@@ -29,9 +34,8 @@ constexpr bool agrees(const banks::Rule& rule, unsigned width) {
 constexpr bool agrees(const banks::Architecture& row) {
   constexpr banks::WidthSet widths = banks::rows::bytes({1, 2, 4, 8, 16});
   for (const banks::Rule& rule : row.rules) {
-    const bool is_copy = (rule.operations & banks::rows::set_of({Operation::cp_async, Operation::cp_async_cg})) != 0;
     for (unsigned width = 1; width <= 16; ++width) {
-      if ((rule.widths & widths) >> width & 1 && rule.refusal.empty() && !is_copy && !agrees(rule, width)) return false;
+      if ((rule.widths & widths) >> width & 1 && rule.refusal.empty() && !agrees(rule, width)) return false;
     }
   }
   return true;
