@@ -39,3 +39,18 @@ TEST_CASE("cuda/gpu/copies/without_cost", "[copies]") {
         std::vector<std::string>{
             "3 accesses of past_filling have no cost: cp.async.cg with ZFILL 3; the numbers are lower bounds"});
 }
+
+TEST_CASE("cuda/gpu/copies/full_table", "[copies]") {
+  if (!has_copies()) return;
+  // The smallest table has room for 8,000 to 9,000 different copies. Of the others the GPU computes the cost.
+  const Checked small = watched(program("copies"), "--table 8");
+  for (const auto& [kernel, operation] :
+       {std::pair("through_anywhere", "cp.async"), std::pair("past_anywhere", "cp.async.cg")}) {
+    INFO(kernel);
+    const Numbers expected = numbers(copies().on(kernel), "", operation);
+    CHECK(expected.front() == std::uint64_t{blocks} * 4 * 1024);
+    CHECK(expected.back() > expected.front());
+    CHECK(numbers(small.on(kernel), "", operation) == expected);
+    CHECK(small.on(kernel).at("without_cost").empty());
+  }
+}

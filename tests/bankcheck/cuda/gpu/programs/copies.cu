@@ -114,6 +114,26 @@ __global__ void past_stages(const unsigned* words, unsigned* out) {
   give(out, to[1][warp] + 4 * lane, 512 * 7 + 128 * warp + 4 * lane);
 }
 
+// --- More different copies than the smallest table has room for -----------------------------------------------------
+
+/// Blocks of 4 warps; each warp copies 1024 times, from anywhere to anywhere.
+template <bool past>
+__device__ void copy_anywhere(const unsigned* words, unsigned* out) {
+  __shared__ __align__(128) unsigned to[1024];
+#pragma unroll 1
+  for (unsigned i = 0; i < 1024; ++i) {
+    unsigned random = (1024 * (blockDim.x * blockIdx.x + threadIdx.x) + i) * 0x9e3779b1;
+    random = (random ^ random >> 15) * 0x85ebca77;
+    random ^= random >> 13;
+    const unsigned* const from = words + random % 1024 * 4;
+    unsigned* const slot = to + random / 1024 % 256 * 4;
+    past ? copy_past(slot, from) : copy_through<16>(slot, from);
+  }
+  give(out, words, 0);
+}
+__global__ void through_anywhere(const unsigned* words, unsigned* out) { copy_anywhere<false>(words, out); }
+__global__ void past_anywhere(const unsigned* words, unsigned* out) { copy_anywhere<true>(words, out); }
+
 using CopyKernel = void (*)(const unsigned*, unsigned*);
 struct Entry {
   const char* name;
@@ -131,7 +151,9 @@ constexpr Entry entries[] = {{NAMED(through_4)},
                              {NAMED(past_idle)},
                              {NAMED(past_zeros)},
                              {NAMED(past_filling)},
-                             {NAMED(past_stages), max_threads}};
+                             {NAMED(past_stages), max_threads},
+                             {NAMED(through_anywhere), max_threads},
+                             {NAMED(past_anywhere), max_threads}};
 
 }  // namespace
 
