@@ -242,8 +242,8 @@ def of_program(metrics: list, command: list) -> tuple:
 
 
 def of_programs(metrics: list, command: list) -> list:
-    """`of_program` for each list of metrics, four runs at once: ncu profiles one kernel at a time on a GPU."""
-    with ThreadPoolExecutor(4) as pool:
+    """`of_program` for each list of metrics, eight runs at once: ncu profiles one kernel at a time on a GPU."""
+    with ThreadPoolExecutor(8) as pool:
         return list(pool.map(of_program, metrics, [command] * len(metrics)))
 
 
@@ -336,12 +336,11 @@ def program(out, options) -> None:
         write_costs(options.costs, options.name, report, options.command)
     ours = reported(report)
     metrics = [[sass(kind) for kind in pair] for pair in pairs]
-    runs = [of_programs(metrics, options.command) for _ in range(options.repeat)]
-    pipe = of_program([text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS], options.command)[1]
-    launches = runs[0][0][0]
+    pipe_metrics = [text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS]
+    (launches, pipe), *runs = of_programs([pipe_metrics, *metrics * options.repeat], options.command)
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
         for i, kind in enumerate(KINDS):
-            seen = [run[i // 2][1][kernel][sass(kind)] for run in runs]
+            seen = [sums[kernel][sass(kind)] for _, sums in runs[i // 2 :: len(pairs)]]
             passes, conflicts = ours.get((kernel, kind), [0, 0])
             if not passes and passes is not None and not any(seen):
                 continue

@@ -112,7 +112,8 @@ def counted(root: Path) -> None:
     for name, text in programs.items():
         (folder / name).write_text(f"#!{sys.executable}\nimport sys\n{text}\n")
         (folder / name).chmod(0o755)
-    command = [sys.executable, root / "tools/counters.py", "program", folder / "bankcheck", "p", "--costs", folder / "costs.csv", "--", "x"]
+    options = ["--repeat", "2", "--costs", folder / "costs.csv"]
+    command = [sys.executable, root / "tools/counters.py", "program", folder / "bankcheck", "p", *options, "--", "x"]
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     assert "p,k,ld,1,5,1,5,5,5,5\n" in printed and "p,k,ldsm,1,2,0,5,5,,\n" in printed and "p,k,gmma,1,6,0,5,5,5,5\n" in printed
