@@ -46,9 +46,9 @@ std::string cause_of(const EngineKind* kind, const BulkCopies& copies) {
 
 // --- Tensor maps of compute capability 9.0 --------------------------------------------------------------------------
 //
-// NVIDIA does not document their 128 bytes. The fields are those that ptxas 13.0 writes for tensormap.replace, whose
-// modifiers name them, alike for compute capability 9.0, 10.0 and 12.0; a test compares them with maps that the driver
-// made for an H200.
+// NVIDIA does not document them. The fields are those that ptxas 13.0 writes for tensormap.replace, whose modifiers name
+// them, alike for compute capability 9.0, 10.0 and 12.0; tests compare them with maps that the driver, cuBLAS and cuDNN
+// made for an H200. All fields are in the first 64 bytes: of the 128 of a CUtensorMap, libraries make no more.
 
 /// `width` bits of a word.
 constexpr std::uint32_t bits(std::uint32_t word, unsigned bit, unsigned width) {
@@ -58,7 +58,7 @@ constexpr std::uint32_t bits(std::uint32_t word, unsigned bit, unsigned width) {
 /// Bytes of an element, by its type.
 constexpr std::array<unsigned, 11> element_bytes{1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2};
 
-constexpr std::uint32_t load_tiled = 0, load_im2col = 1;  // Sanitizer_LoadMode
+constexpr std::uint32_t load_im2col = 1;  // of Sanitizer_LoadMode; less is tiled, more is not known
 
 /// Bytes that a load writes, and those of a row of its box.
 struct Box {
@@ -66,10 +66,12 @@ struct Box {
   std::uint32_t row_bytes = 0;
 };
 
-/// `words`: 2 and 13 to 16 of the map.
+/// `words`: 2 and 13 to 15 of the map.
 std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
   const std::uint32_t rank = bits(words[0], 4, 3) + 1, type = bits(words[0], 7, 4);
   if (rank > 5 || type >= element_bytes.size() || mode > load_im2col) return std::nullopt;
+  // A map has its mode, too. Bit 1 is set in maps of cuBLAS and cuDNN, and not in those of the driver.
+  if ((bits(words[0], 0, 4) & ~2U) != mode) return std::nullopt;
   // Channels of a pixel, or elements of the innermost dimension.
   Box box{.row_bytes = (bits(words[1], 24, 8) + 1) * element_bytes[type]};
   box.bytes = box.row_bytes;
@@ -83,10 +85,7 @@ std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
     }
   }
   // The hardware moves whole multiples of 16 bytes into 228 KiB of shared memory at most.
-  if (box.row_bytes % 16 != 0 || box.bytes > 228 << 10) return std::nullopt;
-  // A map has its mode, and those that the driver made also the bytes of the box, if it takes each element.
-  if (bits(words[0], 0, 4) != mode && words[4] != box.bytes) return std::nullopt;
-  return box;
+  return box.row_bytes % 16 == 0 && box.bytes <= 228 << 10 ? std::optional(box) : std::nullopt;
 }
 
 }  // namespace
@@ -94,16 +93,16 @@ std::optional<Box> box_of(std::uint32_t mode, const std::uint32_t* words) {
 std::optional<EngineWork> work_of(const BulkCopies& copies) {
   const EngineKind* const kind = kind_of(copies);
   const auto& words = copies.words;
-  if (kind == nullptr || words.size() < 7 || kind->engine == Engine::tensor_store) return std::nullopt;
+  if (kind == nullptr || words.size() < 6 || kind->engine == Engine::tensor_store) return std::nullopt;
   if (kind->engine == Engine::bulk_reduce && !kind->global) return std::nullopt;  // its time has no rule
   EngineWork work{.engine = kind->engine, .bytes = words[0]};
   if (kind->engine == Engine::wgmma) {
     work.bytes += words[1];
   } else if (kind->engine == Engine::tensor_load) {
     const auto box = box_of(words[0], &words[2]);
-    if (!box || words[1] == 0) return std::nullopt;
+    if (!box) return std::nullopt;
     work.bytes = box->bytes * words[1];
-    work.row_bytes = box->row_bytes;
+    if (work.bytes > 0) work.row_bytes = box->row_bytes;  // cuDNN multicasts to no block where it has no rows left
   } else {
     work.bytes *= words[2];
   }

@@ -30,6 +30,7 @@ struct Meaning {
 
 std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
   const auto has = [&](std::string_view part) { return opcode.find(part) != std::string::npos; };
+  if (opcode.starts_with("ATOM.") && has(".CAS")) return Meaning{Operation::atomic_cas};  // generic addresses
   if (!opcode.starts_with("ATOMS")) return std::nullopt;
   if (has(".POPC.INC")) return Meaning{Operation::atomic_inc};
   if (has(".CAST")) return Meaning{Operation::atomic_cas, true};
@@ -73,6 +74,13 @@ std::optional<Meaning> meaning_of(const Access& access, const std::optional<std:
     case Kind::async: return as_meaning(copy_operation(access.width, opcode));
     default: return std::nullopt;
   }
+}
+
+/// Bytes per lane of the instruction. Of a 16-bit atomic, NVIDIA's library reports what the program asks for; the
+/// compiler makes it of a loop that compares and swaps the word.
+unsigned width_of(Operation operation, unsigned recorded) {
+  if (banks::matrix_rows(operation) > 0) return 16;
+  return operation == Operation::atomic_cas ? std::max(recorded, 4U) : recorded;
 }
 
 /// The CUDA Toolkit's own headers, which wrap an instruction in a function.
@@ -151,8 +159,7 @@ std::set<const banks::Architecture*> costed_alike(const trace::Excess& excess, c
 
 /// Accesses that the GPU has costed, on its own architecture. Their addresses, and so their array, are not known.
 trace::Excess excess_of(const RecordedCost& cost, const Meaning& meaning, const banks::Architecture& architecture) {
-  trace::Excess excess{.operation = meaning.operation, .width = cost.width};
-  if (banks::matrix_rows(meaning.operation) > 0) excess.width = 16;
+  trace::Excess excess{.operation = meaning.operation, .width = width_of(meaning.operation, cost.width)};
   excess.accesses = cost.count;
   const banks::Rule* rule = banks::find_rule(architecture, meaning.operation, excess.width);
   if (rule != nullptr && rule->refusal.empty() && cost.ideal > 0) {
@@ -193,10 +200,13 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     trace::Pattern pattern;
     pattern.operation = meaning->operation;
     pattern.is_loop = meaning->is_loop;
-    pattern.width = banks::matrix_rows(meaning->operation) > 0 ? 16 : recorded.width;
+    pattern.width = width_of(meaning->operation, recorded.width);
     pattern.mask = recorded.mask;
     pattern.addresses = recorded.addresses;
     pattern.sources = recorded.sources;
+    if (pattern.width > recorded.width) {
+      for (std::uint32_t& address : pattern.addresses) address -= address % pattern.width;
+    }
     pattern.count = recorded.count;
     pattern.site = builder.site(site_of(code, recorded.pc));
     pattern.array = builder.array(array_of(code, recorded.addresses[std::size_t(std::countr_zero(recorded.mask))]));

@@ -107,9 +107,9 @@ constexpr uint32_t pack_copy(uint32_t to, uint64_t from, uint32_t line, uint32_t
 
 /// The words that describe an instruction without lanes; what they mean depends on its source:
 ///   bulk_…: bytes of one block's shared memory; address in global memory, modulo 128; how many blocks get the bytes
-///   tma_load: Sanitizer_LoadMode; how many blocks get the bytes; the words 2 and 13 to 16 of the tensor map
+///   tma_load: Sanitizer_LoadMode; how many blocks get the bytes; the words 2 and 13 to 15 of the tensor map
 ///   wgmma: bytes of A in shared memory, and of B
-constexpr uint32_t ENGINE_WORDS = 7, ENGINE_MASK = (1u << ENGINE_WORDS) - 1;
+constexpr uint32_t ENGINE_WORDS = 6, ENGINE_MASK = (1u << ENGINE_WORDS) - 1;
 
 /// In PatternEntry::what: the entry counts accesses of one cost.
 constexpr uint32_t COSTED = 0x80000000;

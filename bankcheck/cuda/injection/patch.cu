@@ -189,7 +189,7 @@ BANKWISE_PATCH bankwise_tma_load(void* userdata, uint64_t pc, uint64_t map, uint
   // The program may have written the map just now.
   const auto* const words = reinterpret_cast<const volatile uint32_t*>(map);
   return count_engine(userdata, pc, AccessSource::tma_load,
-                      {{mode, targets, words[2], words[13], words[14], words[15], words[16]}});
+                      {{mode, targets, words[2], words[13], words[14], words[15]}});
 }
 BANKWISE_PATCH bankwise_tma_store(void* userdata, uint64_t pc) {
   return count_engine(userdata, pc, AccessSource::tma_store, {});

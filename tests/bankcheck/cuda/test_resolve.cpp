@@ -193,13 +193,13 @@ TEST_CASE("cuda/resolve/remote_shared_memory") {
 TEST_CASE("cuda/resolve/engines") {
   cuda::ProcessRecord record = record_of({});
   const std::uint32_t tile = 0x90, two_rows = 1;  // rank 2, 2-byte elements; 32 of them
-  record.kernels[0].bulk = {{store_pc, 8, "wgmma", {2048, 256, 0, 0, 0, 0, 0}},
-                            {store_pc, 3, "tma_load", {0, 2, tile, 31U << 24, two_rows, 0, 0}},
-                            {store_pc, 4, "tma_load", {4, 1, tile, 31U << 24, two_rows, 0, 0}},
-                            {store_pc, 2, "tma_store", {0, 0, 0, 0, 0, 0, 0}},
-                            {store_pc, 6, "bulk_global_to_shared", {1040, 16, 2, 0, 0, 0, 0}},
-                            {store_pc, 7, "bulk_shared_to_shared", {64, 0, 1, 0, 0, 0, 0}},
-                            {store_pc, 5, "tcgen05", {0, 0, 0, 0, 0, 0, 0}}};
+  record.kernels[0].bulk = {{store_pc, 8, "wgmma", {2048, 256, 0, 0, 0, 0}},
+                            {store_pc, 3, "tma_load", {0, 2, tile, 31U << 24, two_rows, 0}},
+                            {store_pc, 4, "tma_load", {4, 1, tile, 31U << 24, two_rows, 0}},
+                            {store_pc, 2, "tma_store", {0, 0, 0, 0, 0, 0}},
+                            {store_pc, 6, "bulk_global_to_shared", {1040, 16, 2, 0, 0, 0}},
+                            {store_pc, 7, "bulk_shared_to_shared", {64, 0, 1, 0, 0, 0}},
+                            {store_pc, 5, "tcgen05", {0, 0, 0, 0, 0, 0}}};
   record.memory = {true, true};
   const auto resolved = resolved_from({record});
   const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
@@ -313,6 +313,34 @@ TEST_CASE("cuda/resolve/excess_atomics_queue") {
   const auto report = report_of(resolved_from({record}));
   CHECK(report.atomics.passes == 10 * 5);
   CHECK(report.atomics.conflicts == 10 * 4);
+}
+
+// A sum of halves by one warp, as the library reported it on an H200. The counter of atomics had six passes.
+TEST_CASE("cuda/resolve/atomics_of_16_bits") {
+  using namespace made;
+  const std::string code = u64(0x80204738b) + u64(0x16200001ee109);  // ATOM.E.CAS
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "made.cubin";
+  std::ofstream(path, std::ios::binary) << elf({{".text.k", code}}, symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 16),
+                                               '\0' + made::text("k"));
+  // Each lane adds to the half of its number. Where two add to a word, one of them has to try again.
+  cuda::RecordedPattern first{.kind = Kind::atomic, .width = 2, .mask = 0x0f0fff37, .count = 1};
+  cuda::RecordedPattern second{.kind = Kind::atomic, .width = 2, .mask = 0x0a0aaa22, .count = 1};
+  for (std::uint32_t lane = 0; lane < 28; ++lane) {
+    for (cuda::RecordedPattern* turn : {&first, &second}) {
+      turn->addresses.push_back((turn->mask >> lane & 1) != 0 ? 0x400 + 2 * lane : 0);
+    }
+  }
+  cuda::ProcessRecord record = record_of({first, second});
+  record.modules[0].cubin = path;
+  record.kernels[0].name = "k";
+  const auto resolved = resolved_from({record});
+  CHECK(resolved.trace.kernels.at(0).left_out.empty());
+  CHECK(report_of(resolved).atomics.passes == 6);
+  record.kernels[0].patterns.clear();
+  record.kernels[0].costs = {
+      {.kind = Kind::atomic, .width = 2, .lanes = 21, .ideal = 1, .passes = 1, .lane_passes = 2, .count = 10}};
+  CHECK(report_of(resolved_from({record})).atomics.passes == 10 * 4);
 }
 
 TEST_CASE("cuda/resolve/global_memory") {

@@ -64,7 +64,12 @@ TEST_CASE("cuda/gpu/kinds/atomics", "[kinds]") {
   CHECK(numbers(kinds().on("increments"), "", "atomic.inc") == times(blocks, 16));
   // 4 passes, ideal 2, and each conflict takes two passes.
   CHECK(numbers(kinds().on("swaps"), "", "atomic.cas") == Numbers{blocks, 32 * blocks, 4 * blocks, 2 * blocks, blocks});
-  for (const char* kernel : {"add_unused", "add_used", "increments", "swaps"}) CHECK(lacking(kernel).empty());
+  CHECK(numbers(kinds().on("half_adds"), "", "atomic.cas") ==
+        Numbers{2 * blocks, 48 * blocks, 6 * blocks, 4 * blocks, blocks});
+  for (const char* kernel : {"add_unused", "add_used", "increments", "swaps", "half_adds"}) {
+    INFO(kernel);
+    CHECK(lacking(kernel).empty());
+  }
   // A loop has no cost.
   const auto loops = rows(kinds().on("float_adds"), "", "atomic.cas");
   REQUIRE(loops.size() == 1);

@@ -89,7 +89,7 @@ TEST_CASE("cuda/injection/by_kernel_and_instruction") {
         "pattern 0 30 async 16 0 1 4 30\n"
         "pattern 0 50 atomic 4 3 1 6 40\n"
         "pattern 0 60 remote_store 4 2 1 7 1000080\n"
-        "bulk 0 70 tma_load 8 0 1 110 3000000 7 0 80\n"
+        "bulk 0 70 tma_load 8 0 1 110 3000000 7 80\n"
         "end\n");
 }
 

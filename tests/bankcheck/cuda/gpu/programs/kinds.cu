@@ -1,5 +1,7 @@
 // One kernel for each kind of access, as `kinds KERNEL`. Each has one warp per block and 3 blocks; each lane ends with
 // its own number, which the program verifies. The comments say what one warp's access takes on compute capability 9.0.
+#include <cuda_fp16.h>
+
 #include "common.cuh"
 
 namespace {
@@ -87,6 +89,17 @@ __global__ void float_adds(unsigned* out) {
   words[threadIdx.x] = 0;
   atomicAdd(slots + threadIdx.x, float(threadIdx.x));  // atomic
   give(out, unsigned(words[threadIdx.x]));
+}
+
+/// A loop around a compare-and-swap of the word through a generic address. Two lanes want each word, and one of them has
+/// to try again: 4 passes, and 2.
+__global__ void half_adds(unsigned* out) {
+  __shared__ __half slots[32];
+  slots[threadIdx.x] = __float2half(0);
+  __syncwarp();
+  atomicAdd(slots + threadIdx.x, __float2half(float(threadIdx.x)));  // atomic
+  __syncwarp();
+  give(out, unsigned(__half2float(slots[threadIdx.x])));
 }
 
 // --- Matrices: rows of 16 bytes -------------------------------------------------------------------------------------
@@ -239,26 +252,13 @@ struct Entry {
   unsigned threads = 32, cluster = 1;
 };
 #define NAMED(kernel) #kernel, kernel
-constexpr Entry entries[] = {{NAMED(bytes_1)},
-                             {NAMED(bytes_2)},
-                             {NAMED(bytes_4)},
-                             {NAMED(bytes_8)},
-                             {NAMED(bytes_16)},
-                             {NAMED(add_unused)},
-                             {NAMED(add_used)},
-                             {NAMED(increments)},
-                             {NAMED(swaps)},
-                             {NAMED(float_adds)},
-                             {NAMED(ldmatrix_1)},
-                             {NAMED(ldmatrix_2)},
-                             {NAMED(ldmatrix_4)},
-                             {NAMED(ldmatrix_4_transposed)},
-                             {NAMED(stmatrix_1)},
-                             {NAMED(stmatrix_4)},
-                             {NAMED(remote), 32, 2},
-                             {NAMED(two_thirds)},
-                             {NAMED(part_of_warp), 17},
-                             {NAMED(anywhere)}};
+constexpr Entry entries[] = {{NAMED(bytes_1)},    {NAMED(bytes_2)},          {NAMED(bytes_4)},
+                             {NAMED(bytes_8)},    {NAMED(bytes_16)},         {NAMED(add_unused)},
+                             {NAMED(add_used)},   {NAMED(increments)},       {NAMED(swaps)},
+                             {NAMED(float_adds)}, {NAMED(half_adds)},        {NAMED(ldmatrix_1)},
+                             {NAMED(ldmatrix_2)}, {NAMED(ldmatrix_4)},       {NAMED(ldmatrix_4_transposed)},
+                             {NAMED(stmatrix_1)}, {NAMED(stmatrix_4)},       {NAMED(remote), 32, 2},
+                             {NAMED(two_thirds)}, {NAMED(part_of_warp), 17}, {NAMED(anywhere)}};
 
 /// Grids of clusters have 4 blocks. GPUs before compute capability 9.0 have no clusters.
 void run(const Entry& entry) {
