@@ -46,9 +46,9 @@ std::string cause_of(const EngineKind* kind, const BulkCopies& copies) {
 
 // --- Tensor maps of compute capability 9.0 --------------------------------------------------------------------------
 //
-// NVIDIA does not document them. The fields are those that ptxas 13.0 writes for tensormap.replace, whose modifiers name
-// them, alike for compute capability 9.0, 10.0 and 12.0; tests compare them with maps that the driver, cuBLAS and cuDNN
-// made for an H200. All fields are in the first 64 bytes: of the 128 of a CUtensorMap, libraries make no more.
+// NVIDIA does not document them. The fields are those that ptxas 13.0 writes for tensormap.replace, whose modifiers
+// name them, alike for compute capability 9.0, 10.0 and 12.0; tests compare them with maps that the driver, cuBLAS and
+// cuDNN made for an H200. All fields are in the first 64 of the 128 bytes of a CUtensorMap: libraries make no more.
 
 /// `width` bits of a word.
 constexpr std::uint32_t bits(std::uint32_t word, unsigned bit, unsigned width) {

@@ -88,8 +88,8 @@ TEST_CASE("cuda/engines/maps_of_driver") {
   CHECK(fitting >= 1100);
 }
 
-/// Maps that libraries of PyTorch 2.11 made on an H200, which the driver's functions do not describe: a load of a part of
-/// a tile, as the kernel's name and its multicast tell.
+/// Maps that the libraries of PyTorch 2.11 made on an H200, each for a part of a tile, as the kernel's name and its
+/// multicast tell.
 TEST_CASE("cuda/engines/maps_of_libraries") {
   struct LibraryMap {
     std::uint32_t mode, targets;

@@ -91,8 +91,8 @@ __global__ void float_adds(unsigned* out) {
   give(out, unsigned(words[threadIdx.x]));
 }
 
-/// A loop around a compare-and-swap of the word through a generic address. Two lanes want each word, and one of them has
-/// to try again: 4 passes, and 2.
+/// A loop around a compare-and-swap of the word through a generic address. Two lanes want each word, and one of them
+/// has to try again: 4 passes, and 2.
 __global__ void half_adds(unsigned* out) {
   __shared__ __half slots[32];
   slots[threadIdx.x] = __float2half(0);
