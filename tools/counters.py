@@ -12,9 +12,13 @@
         What limits the kernels, each profiled once: the utilization of parts of the GPU in percent of their peak, why
         warps stall in percent of the time that they are resident, and the totals of the kernel.
 
-    counters.py engines {wgmma,bulk,remote} > tests/data/h200_wgmma.csv
-        What engines/measure.py measures, with hardware counters. `bulk` and `remote` take a minute, `wgmma` needs one to
-        compile its kernels.
+    counters.py arbitration BUILD > arbitration.csv
+        The passes of each launch of the case studies with 2^24 words: those of the data pipe (l1tex__…), those that
+        follow instructions (smsp__sass_…), and the conflicts by arbitration.
+
+    counters.py engines {wgmma,bulk,remote} [--rows FIRST:LAST:STEP] [--module FILE] > tests/data/h200_wgmma.csv
+        What engines/measure.py measures, with hardware counters; about eight rows a second. Without --module, `wgmma`
+        needs a minute to compile its kernels.
 
     counters.py program BANKCHECK NAME [--repeat N] [--costs FILE] -- PROGRAM ARGUMENTS … >> bankcheck_cuda.csv
         The passes that `bankcheck cuda` computes for a program, next to its counters: a row for each kernel and kind of
@@ -46,11 +50,13 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
 from campaign import output
-from reports import STUDIES, TEST_STUDIES
+from ncu import ALL_STUDIES, Failed, kernel_name, listed, ncu, number, of_sample
+from reports import CASES, STUDIES
 
 COUNTERS = {
     f"{kind}_{column}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
@@ -63,7 +69,6 @@ SECTOR_COUNTERS = {
     for kind, ops in (("load", ["ld"]), ("store", ["st"]), ("atomic", ["red", "atom"]))
 }
 RUNS = 3
-ALL_STUDIES = {**STUDIES, **TEST_STUDIES}
 
 PARTS = {
     "memory": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -99,65 +104,29 @@ EXECUTED = "smsp__sass_inst_executed_op_{}.sum"
 # Instructions that access shared memory, and how they add up; `shared` includes wgmma, and `tma_st` reductions.
 EXECUTED_SUM = {"shared": 1, "shared_gmma": -3 / 4, "ldgsts": 1, "dshared": 1, "tma_ld": 1, "tma_st": 1}
 PIPE_KINDS = ("ld", "st", "atom", "gmma")
+ARBITRATED = ("ld", "st", "atom")
 KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "ldmatrix": "ldsm", "stmatrix": "stsm"}
 KIND_OF |= {"cp.async": "ldgsts", "cp.async.cg": "ldgsts", "wgmma": "gmma"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
 GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom"), "ldgsts": ("ldgsts",)}
 GLOBAL_PAIRS = (("ld", "st"), ("red", "atom"), ("ldgsts",))
-# By set: the counters of each column. Those of a list are counted in one run.
+# By set: the counters of each column.
 DSHARED = "l1tex__t_{}_pipe_lsu_mem_dshared.sum"
 ENGINES = {
-    "wgmma": [
-        {
-            "passes": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
-            "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum",
-        }
-    ],
-    "bulk": [{"bank_reads": "l1tex__data_bank_reads.sum", "bank_writes": "l1tex__data_bank_writes.sum"}],
-    "remote": [
-        {
-            "sectors": DSHARED.format("sectors"),
-            "output_wavefronts": DSHARED.format("output_wavefronts"),
-            "gds_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_gds.sum",
-        }
-    ],
+    "wgmma": {"passes": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum", "conflicts": CONFLICTS.format("gmma")},
+    "bulk": {
+        "bank_reads": "l1tex__data_bank_reads.sum",
+        "bank_writes": "l1tex__data_bank_writes.sum",
+        "lsu_passes": "l1tex__data_pipe_lsu_wavefronts.sum",
+        "lsu_conflicts": "l1tex__data_bank_conflicts_pipe_lsu.sum",
+    },
+    "remote": {
+        "sectors": DSHARED.format("sectors"),
+        "output_wavefronts": DSHARED.format("output_wavefronts"),
+        "gds_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_gds.sum",
+    },
 }
 WIDTH = 80  # bankcheck cuda cuts longer names
-
-
-class Failed(Exception): ...
-
-
-def ncu(metrics: list, flags: list, command: list, folder: Path | None = None) -> list:
-    """The metrics of each launch, in order. Errors: OSError if there is no ncu; subprocess.CalledProcessError."""
-    run = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
-    run += ["--metrics", ",".join(metrics), *flags, *command]
-    lines = output(run, cwd=folder, stderr=subprocess.PIPE).splitlines()
-    return list(csv.DictReader(line for line in lines if line.startswith('"')))[1:]  # the first has the units
-
-
-def number(row: dict, metric: str) -> float:
-    """The value of a metric; 0 for n/a, a metric that this GPU lacks."""
-    try:
-        return float((row.get(metric) or "").replace(",", ""))
-    except ValueError:
-        return 0.0
-
-
-def of_sample(build: Path, sample: str, metrics: list, flags: list) -> list:
-    """The metrics of each bankwise kernel that `sample` launches with `flags`."""
-    prefixes = "|".join(study["kernel_prefix"] for study in ALL_STUDIES.values())
-    command = [f"./{sample}", "--profile", "--api", "cuda", *flags]
-    return ncu(metrics, ["-k", f"regex:^({prefixes})"], command, build)
-
-
-def kernel_name(row: dict) -> str:
-    return row["Kernel Name"].split("(")[0]
-
-
-def listed(build: Path, case: str) -> list:
-    """The names of all variants, without the line of the headings."""
-    return [line.split()[0] for line in output([f"./{case}", "--list"], cwd=build, stderr=subprocess.PIPE).splitlines()[1:]]
 
 
 def block(out, options) -> None:
@@ -209,15 +178,39 @@ def limits(out, options) -> None:
             out.writerow([case, variant, flags, kernel_name(row), blocks, *cells])
 
 
+def arbitration(out, options) -> None:
+    """Each list of metrics is counted in a run of its own: of those that follow instructions at most two are exact."""
+    pipe = {f"l1tex_{kind}_{name}": text.format(kind) for kind in ARBITRATED for name, text in (("passes", PIPE), ("conflicts", CONFLICTS))}
+    pipe |= {"arbitration": "l1tex__data_bank_conflicts_type_arbitration.sum"}
+    columns = pipe | {f"{kind}_passes": sass(kind) for kind in ARBITRATED}
+    parts = [[*pipe.values()], [sass(kind) for kind in ARBITRATED[:2]], [sass(kind) for kind in ARBITRATED[2:]]]
+    out.writerow(["case", "kernel", "height", "width", *columns])
+    for case in CASES:
+        study = STUDIES[case]
+        height, width = (4096, 4096) if isinstance(study["block"], list) else (1, (1 << 24) // study.get("words_per_element", 1))
+        extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
+        flags = ["--variant", ",".join(listed(options.build, case)), *extent]
+        with ThreadPoolExecutor(len(parts)) as pool:
+            runs = list(pool.map(partial(of_sample, options.build, case, flags=flags), parts))
+        if len({tuple(map(kernel_name, run)) for run in runs}) != 1:
+            raise Failed(f"{case}: its runs launch different kernels")
+        for launch in zip(*runs):
+            counted = {metric: round(number(row, metric)) for part, row in zip(parts, launch) for metric in part}
+            out.writerow([case, kernel_name(launch[0]), height, width, *(counted[metric] for metric in columns.values())])
+
+
 def engines(out, options) -> None:
-    program = [sys.executable, str(Path(__file__).parent / "engines/measure.py"), options.set]
+    program = [sys.executable, str(Path(__file__).parent / "engines/measure.py"), options.set, "--rows", options.rows]
+    program += ["--module", str(options.module)] if options.module else []
     rows = list(csv.DictReader(output(program, stderr=subprocess.PIPE).splitlines()))
-    for counters in ENGINES[options.set]:
-        counted = ncu(list(counters.values()), [], [*program, "--once"])
-        if len(counted) != len(rows):
-            raise Failed(f"{len(counted)} kernels for {len(rows)} rows")
-        for row, numbers in zip(rows, counted):
-            row |= {column: f"{number(numbers, metric):.0f}" for column, metric in counters.items()}
+    if not rows:
+        raise Failed(f"the driver refuses all rows of {options.set}")
+    counters = ENGINES[options.set]
+    counted = ncu(list(counters.values()), [], [*program, "--once"])
+    if len(counted) != len(rows):
+        raise Failed(f"{len(counted)} kernels for {len(rows)} rows")
+    for row, numbers in zip(rows, counted):
+        row |= {column: f"{number(numbers, metric):.0f}" for column, metric in counters.items()}
     out.writerow(rows[0])
     out.writerows(row.values() for row in rows)
 
@@ -354,7 +347,8 @@ def copies(out, options) -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "kernels.csv"
         command = [str(options.program.resolve()), str(options.seed), str(options.count), str(table)]
-        runs = [[round(number(row, SASS.format("ldgsts"))) for row in ncu([SASS.format("ldgsts")], [], command)] for _ in range(options.repeat)]
+        metric = SASS.format("ldgsts")
+        runs = [[round(number(row, metric)) for row in ncu([metric], [], command)] for _ in range(options.repeat)]
         head, *kernels = csv.reader(table.read_text().splitlines())
     if any(len(run) != len(kernels) for run in runs):
         raise Failed(f"{len(runs[0])} launches for {len(kernels)} kernels")
@@ -366,13 +360,15 @@ def copies(out, options) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    for name, function in (("block", block), ("limits", limits)):
+    for name, function in (("block", block), ("limits", limits), ("arbitration", arbitration)):
         command = commands.add_parser(name)
         command.add_argument("build", type=Path)
         command.add_argument("--space", choices=("shared", "global"), default="shared")
         command.set_defaults(function=function)
     command = commands.add_parser("engines")
     command.add_argument("set", choices=ENGINES)
+    command.add_argument("--rows", default=":", metavar="FIRST:LAST:STEP", help="count these only")
+    command.add_argument("--module", type=Path, help="the kernels, compiled by ptxas")
     command.set_defaults(function=engines)
     command = commands.add_parser("program")
     command.add_argument("bankcheck")

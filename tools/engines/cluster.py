@@ -30,17 +30,19 @@ REMOTE = {
     "red.async add.u64": (8, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [r], u, [s];"),
     "red.async and.b32": (4, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.b32 [r], x, [s];"),
 }  # fmt: skip
-# Those under all patterns; others under a third of them.
-THOROUGH = ["load 4", "load 8", "load 16", "store 4", "store 8", "store 16", "atom add.u32", "red add.u32"]
-THOROUGH += ["st.async 16", "red.async add.u32"]
+# By operation: how many of the patterns it is measured under. Others: SOME of them.
+PATTERNS = dict.fromkeys(("load 4", "load 8", "load 16", "store 4", "store 8", "store 16"), 38)
+PATTERNS |= {"atom add.u32": 13, "red add.u32": 13, "st.async 16": 10, "red.async add.u32": 13}
+SOME = 6
+CLUSTERS = (2, 4)  # blocks
 UNROLLED = 4
 
 
-def remote_kernel(name: str) -> Kernel:
+def remote_kernel(name: str, blocks: int) -> Kernel:
     """Words: 0 to 31 offsets, 32 lanes, 33 the target's number, 34 iterations - 1, 35 whether to access once only."""
     code = REMOTE[name][1]
     asynchronous = "async" in name
-    entry_name = "remote_" + name.replace(" ", "_").replace(".", "_")
+    entry_name = f"remote_{blocks}_" + name.replace(" ", "_").replace(".", "_")
     text = """
 .reg .b32 rank, target, mask;
 .reg .f32 f;
@@ -110,43 +112,49 @@ barrier.cluster.wait;
 """
     if asynchronous:  # those in flight shall arrive before the target's shared memory goes
         text += "mov.u64 t, %clock64;\nREST: mov.u64 d, %clock64;\nsub.u64 d, d, t;\nsetp.lt.u64 p, d, 20000;\n@p bra REST;\n"
-    return Kernel(entry_name, entry(entry_name, 32, text, 2), 32, 2)
+    return Kernel(entry_name, entry(entry_name, 32, text, blocks), 32, blocks)
 
 
 def remote_patterns(width: int, chosen: random.Random) -> list:
-    """Names, offsets of lanes in units of the width, masks."""
+    """Names, offsets of lanes in units of the width, masks; the random and the regular take turns."""
     everyone = 0xFFFFFFFF
     regular = {
-        "consecutive": lambda i: i, "stride 2": lambda i: 2 * i, "stride 4": lambda i: 4 * i, "stride 8": lambda i: 8 * i,
-        "stride 32": lambda i: 32 * i, "same": lambda i: 0, "pairs": lambda i: i // 2, "permuted": lambda i: i ^ 5,
-        "tile": lambda i: i % 8 * 32 + i // 8, "four": lambda i: i % 4 * 8, "stride 3": lambda i: 3 * i, "stride 17": lambda i: 17 * i,
-        "halves": lambda i: i % 16 * 2 + i // 16, "reversed": lambda i: 31 - i,
+        "consecutive": lambda i: i, "stride 2": lambda i: 2 * i, "tile": lambda i: i % 8 * 32 + i // 8, "same": lambda i: 0,
+        "stride 32": lambda i: 32 * i, "pairs": lambda i: i // 2, "stride 4": lambda i: 4 * i, "permuted": lambda i: i ^ 5,
+        "stride 8": lambda i: 8 * i, "four": lambda i: i % 4 * 8, "stride 3": lambda i: 3 * i, "stride 17": lambda i: 17 * i,
+        "halves": lambda i: i % 16 * 2 + i // 16, "reversed": lambda i: 31 - i, "stride 33": lambda i: 33 * i,
+        "swizzled tile": lambda i: i % 8 * 32 + (i // 8 ^ i % 8), "two lines": lambda i: i % 2 * 256 + i // 2,
     }  # fmt: skip
     patterns = [(name, [at(i) for i in range(32)], everyone) for name, at in regular.items()]
     for name, mask in (("odd lanes", 0xAAAAAAAA), ("first half", 0xFFFF), ("a lane", 1 << 13), ("few lanes", 0x01010011)):
         patterns.append((name, [3 * i for i in range(32)], mask))
     far = 196608 // width
-    for name, range_, sparse in (
-        ("random 64", 64, 0), ("random", 1024, 0), ("random lanes", 1024, 1), ("random 64 lanes", 64, 1),
-        ("far", far, 0), ("far", far, 0), ("far", far, 0), ("far lanes", far, 1), ("far lanes", far, 1),
+    random_ones = []
+    for name, range_, sparse in 2 * (
+        ("random", 1024, 0), ("far", far, 0), ("random lanes", 1024, 1), ("far lanes", far, 1), ("random 64", 64, 0),
+        ("far", far, 0), ("random 64 lanes", 64, 1), ("far", far, 0), ("few far lanes", far, 2),
     ):  # fmt: skip
-        mask = chosen.getrandbits(32) | 1 if sparse else everyone
-        patterns.append((name, [chosen.randrange(range_) for _ in range(32)], mask))
-    return [(name, [at * width % 196608 for at in offsets], mask) for name, offsets, mask in patterns]
+        mask = everyone
+        for _ in range(sparse):
+            mask &= chosen.getrandbits(32)
+        random_ones.append((name, [chosen.randrange(range_) for _ in range(32)], mask or 1))
+    mixed = [pattern for pair in zip(random_ones, patterns) for pattern in pair] + patterns[len(random_ones) :]
+    return [(name, [at * width % 196608 for at in offsets], mask) for name, offsets, mask in mixed]
 
 
 def remote_rows() -> list:
+    """An operation's rows alternate between the sizes of a cluster; the last is one of the block's own memory."""
     chosen = random.Random(2)
-    kernels = {name: remote_kernel(name) for name in REMOTE}
+    kernels = {(name, blocks): remote_kernel(name, blocks) for name in REMOTE for blocks in CLUSTERS}
     rows = []
     for name, (width, _) in REMOTE.items():
-        for target in (1, 0):
-            patterns = remote_patterns(width, chosen)
-            step = (1 if name in THOROUGH else 3) * (1 if target else 4)
-            for pattern, offsets, mask in patterns[::step]:
-                columns = {"operation": name.split()[0] + (f".{name.split()[1]}" if not name.split()[1].isdigit() else "")}
-                columns |= {"width": width, "target": "other" if target else "own", "pattern": pattern, "mask": f"0x{mask:08x}"}
-                columns |= {f"a{lane}": offset for lane, offset in enumerate(offsets)}
-                words = [*offsets, mask, target, 64, 0]
-                rows.append(Row(kernels[name], columns, ["clocks"], words, {35: 1}, count=(1, 1 + 64 * UNROLLED)))
+        patterns = remote_patterns(width, chosen)[: PATTERNS.get(name, SOME)]
+        for i, (pattern, offsets, mask) in enumerate(patterns):
+            blocks = CLUSTERS[i // 2 % len(CLUSTERS)]
+            target = chosen.randrange(1, blocks) if i + 1 < len(patterns) else 0
+            columns = {"operation": name.split()[0] + (f".{name.split()[1]}" if not name.split()[1].isdigit() else "")}
+            columns |= {"width": width, "blocks": blocks, "target": target, "pattern": pattern, "mask": f"0x{mask:08x}"}
+            columns |= {f"a{lane}": offset for lane, offset in enumerate(offsets)}
+            words = [*offsets, mask, target, 64, 0]
+            rows.append(Row(kernels[name, blocks], columns, ["clocks"], words, {35: 1}, count=(1, 1 + 64 * UNROLLED)))
     return rows

@@ -11,6 +11,7 @@ ELEMENTS = {  # name: number in the driver's API, bytes
 }  # fmt: skip
 BOX_SWIZZLES = ["none", "32B", "64B", "128B"]  # the driver refuses the variants of 128B on compute capability 9.0
 SPANS = [1 << 20, 32, 64, 128]  # the most bytes of a row
+INTERLEAVES = ["", "16B", "32B"]  # bytes of the slices of channels
 
 
 def copy_text(direction: str, space: str, reduction: str) -> str:
@@ -227,9 +228,9 @@ def bulk_rows(beside: str = "") -> list:
                 words, {0: 1}, {0: 1, 1: 1, 15: 1}, (copies, 4 * copies), tensor, receives)
         )  # fmt: skip
 
-    none = {"element": "", "swizzle": "", "box": "", "pitch": ""}
+    none = {"element": "", "swizzle": "", "interleave": "", "box": "", "pitch": ""}
 
-    def box(direction, mode, element, swizzle, sizes, reduction="", pitch=0, strides=None, coordinates=None, channels=0, pixels=0):
+    def box(direction, mode, element, swizzle, sizes, reduction="", pitch=0, strides=None, coordinates=None, interleave=0):
         """A tensor whose last dimension holds 16 boxes, in 8 MiB."""
         number, size = ELEMENTS[element]
         inner = sizes[0] * size
@@ -248,11 +249,11 @@ def bulk_rows(beside: str = "") -> list:
         loaded = [-(-n // s) for n, s in zip(sizes, steps)]
         loaded[0] = sizes[0]
         tensor = {"type": number, "dims": dims, "strides": bytes_of[: rank - 1], "box": sizes, "steps": steps}
-        tensor |= {"swizzle": swizzle, "at": HALF if direction == "store" else 0}
+        tensor |= {"swizzle": swizzle, "interleave": interleave, "at": HALF if direction == "store" else 0}
         total = prod(loaded) * size
         if total > 32768 or (pitch if rank > 1 else inner) * prod(sizes[1:]) * 16 > HALF:
             return
-        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle]}
+        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle], "interleave": INTERLEAVES[interleave]}
         columns |= {"box": "x".join(map(str, sizes)) + ("/" + "x".join(map(str, steps)) if max(steps) > 1 else ""), "pitch": pitch}
         first = coordinates or [0] * rank
         add(direction, f"tile {rank}", reduction, columns, total, tensor, sizes[-1], first, rows_of=prod(loaded[1:]), row=inner)
@@ -272,9 +273,9 @@ def bulk_rows(beside: str = "") -> list:
         if strides[-1] * 32 > HALF:
             return
         tensor = {"type": number, "dims": dims, "strides": strides, "steps": [1] * rank, "swizzle": swizzle}
-        tensor |= {"at": HALF if direction == "store" else 0, "lower": [0] * (rank - 2), "upper": [0] * (rank - 2)}
+        tensor |= {"interleave": 0, "at": HALF if direction == "store" else 0, "lower": [0] * (rank - 2), "upper": [0] * (rank - 2)}
         tensor |= {"channels": channels, "pixels": count}
-        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle], "box": f"{channels}x{count}", "pitch": pitch}
+        columns = {"element": element, "swizzle": BOX_SWIZZLES[swizzle], "interleave": "", "box": f"{channels}x{count}", "pitch": pitch}
         add(direction, f"im2col {rank}", reduction, columns, inner * count, tensor, 1, [0] * rank, rows_of=count, row=inner)
 
     widths = (16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256)
@@ -358,4 +359,9 @@ def bulk_rows(beside: str = "") -> list:
         for swizzle in (0, 3):
             box("multicast", "tile", "u8", swizzle, [width, 64])
             box("multicast", "tile", "u8", swizzle, [width, 8, 8])
+    for interleave, width, swizzles in ((1, 16, (0, 1, 2, 3)), (2, 32, (1,))):
+        for direction in ("load", "store"):
+            for swizzle in swizzles:
+                for rest in ([8, 8], [64, 4], [16, 4, 4]):
+                    box(direction, "tile", "f16", swizzle, [width // 2, *rest], pitch=width, interleave=interleave)
     return rows

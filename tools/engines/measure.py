@@ -79,7 +79,7 @@ class Gpu:
 
         head = [ctypes.c_void_p(address), tensor["type"], rank, ctypes.c_void_p(self.data.value + tensor["at"])]
         head += [numbers(ctypes.c_uint64, tensor["dims"]), numbers(ctypes.c_uint64, tensor["strides"])]
-        tail = [numbers(ctypes.c_uint32, tensor["steps"]), 0, tensor["swizzle"], 0, 0]
+        tail = [numbers(ctypes.c_uint32, tensor["steps"]), tensor["interleave"], tensor["swizzle"], 0, 0]
         if "pixels" in tensor:
             name = "cuTensorMapEncodeIm2col"
             middle = [numbers(ctypes.c_int, tensor["lower"]), numbers(ctypes.c_int, tensor["upper"])]
@@ -139,7 +139,7 @@ def main() -> int:
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--ptx", action="store_true")
     parser.add_argument("--module", type=Path)
-    parser.add_argument("--rows", type=part, default=slice(None), metavar="FIRST:LAST", help="measure these only")
+    parser.add_argument("--rows", type=part, default=slice(None), metavar="FIRST:LAST:STEP", help="measure these only")
     options = parser.parse_args()
     rows = SETS[options.set]()
     kernels = {row.kernel.name: row.kernel.text for row in rows}
