@@ -359,9 +359,14 @@ def bulk_rows(beside: str = "") -> list:
         for swizzle in (0, 3):
             box("multicast", "tile", "u8", swizzle, [width, 64])
             box("multicast", "tile", "u8", swizzle, [width, 8, 8])
-    for interleave, width, swizzles in ((1, 16, (0, 1, 2, 3)), (2, 32, (1,))):
+    for rest in ([8, 8], [4, 4], [16, 4], [64, 1], [2, 32], [4, 4, 4]):
         for direction in ("load", "store"):
-            for swizzle in swizzles:
-                for rest in ([8, 8], [64, 4], [16, 4, 4]):
-                    box(direction, "tile", "f16", swizzle, [width // 2, *rest], pitch=width, interleave=interleave)
+            for swizzle in range(4):
+                box(direction, "tile", "f16", swizzle, [8, *rest], pitch=16, interleave=1)
+    for rest in ([4, 4], [8, 4], [2, 16], [8, 8]):
+        for direction in ("load", "store"):
+            box(direction, "tile", "f16", 1, [16, *rest], pitch=32, interleave=2)
+    for rest in ([16, 8], [8, 16], [64, 2], [64, 4]):
+        for direction in ("load", "store"):
+            box(direction, "tile", "f16", 0, [8, *rest], pitch=16, interleave=1)
     return rows
