@@ -297,6 +297,21 @@ def different_global_table(device: str) -> str:
     return markdown(["program", "kernel", "access", "computed", "counted"], body, 3)
 
 
+def arbitration_table(device: str) -> str:
+    """By kernel of the case studies with shared memory: the passes of its launches by both counters, and in how many
+    launches the conflicts by arbitration explain the difference."""
+    kernels = {}
+    for row in csv_rows(RESULTS / device / "arbitration.csv"):
+        exact, pipe = (sum(int(row[f"{of}{kind}_passes"]) for kind in ("ld", "st", "atom")) for of in ("", "l1tex_"))
+        if exact:
+            counts = (1, pipe - exact <= int(row["arbitration"]), exact, pipe - exact, int(row["arbitration"]))
+            kernels[row["kernel"]] = [a + b for a, b in zip(kernels.get(row["kernel"], (0,) * 5), counts)]
+    rows = [(f"`{name}`", *counts) for name, counts in kernels.items()]
+    rows.append(("all", *(sum(column) for column in list(zip(*rows))[1:])))
+    body = [[name, *(f"{n:,}" for n in passes), f"{explained} of {launches}"] for name, launches, explained, *passes in rows]
+    return markdown(["kernel", "passes per instruction", "more by `l1tex__…`", "arbitration", "launches explained"], body)
+
+
 def sizes_text(sizes: str) -> str:
     sides = sizes.split()
     return "–" if not sides else sides[0] if len(sides) == 1 else f"{sides[0]}–{sides[-1]}"
@@ -354,6 +369,7 @@ TABLES = {
     "different": different_table,
     "watched_global": watched_global_table,
     "different_global": different_global_table,
+    "arbitration": arbitration_table,
     "programs": program_table,
     "times": time_table,
     "lines": line_table,

@@ -217,7 +217,8 @@ def bulk_rows(beside: str = "") -> list:
         words = [3, copies, size, apart, buffers - 1, far, places - 1, at[0], start + at[1]]
         words += [*coordinates, *[0] * (5 - len(coordinates)), step, 0, size]
         names = {"direction": direction, "space": space, "operation": reduction, **columns}
-        names |= {"bytes": size, "rows": rows_of, "row_bytes": row, "shared_offset": at[0], "global_offset": at[1]}
+        first = coordinates[0] * ELEMENTS[columns["element"]][1] if coordinates else 0
+        names |= {"bytes": size, "rows": rows_of, "row_bytes": row, "shared_offset": at[0], "global_offset": at[1] + first}
         receives = direction in ("load", "multicast")
         if beside:
             names = {"beside": beside, **names}
@@ -366,6 +367,10 @@ def bulk_rows(beside: str = "") -> list:
     for rest in ([4, 4], [8, 4], [2, 16], [8, 8]):
         for direction in ("load", "store"):
             box(direction, "tile", "f16", 1, [16, *rest], pitch=32, interleave=2)
+    for width in (16, 32, 48, 64, 96, 128):
+        for swizzle in (0, 3):
+            for count in (32, 128, 256):
+                box("multicast", "tile", "u8", swizzle, [width, count])
     for rest in ([16, 8], [8, 16], [64, 2], [64, 4]):
         for direction in ("load", "store"):
             box(direction, "tile", "f16", 0, [8, *rest], pitch=16, interleave=1)
