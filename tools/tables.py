@@ -19,7 +19,7 @@ from functools import partial
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 import bounds  # noqa: I001
 import ranks
-from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, WAYS, fastest, markdown, report, rows, size_text, sizes, software
+from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, STUDIES, WAYS, fastest, markdown, report, rows, size_text, sizes, software
 from reports import block_counters, csv_rows, limits, model_totals, traffic, write_or_check
 from targets import target_table
 
@@ -303,7 +303,7 @@ def arbitration_table(device: str) -> str:
     kernels = {}
     for row in csv_rows(RESULTS / device / "arbitration.csv"):
         exact, pipe = (sum(int(row[f"{of}{kind}_passes"]) for kind in ("ld", "st", "atom")) for of in ("", "l1tex_"))
-        if exact:
+        if exact and row["kernel"].startswith(STUDIES[row["case"]]["kernel_prefix"]):
             counts = (1, pipe - exact <= int(row["arbitration"]), exact, pipe - exact, int(row["arbitration"]))
             kernels[row["kernel"]] = [a + b for a, b in zip(kernels.get(row["kernel"], (0,) * 5), counts)]
     rows = [(f"`{name}`", *counts) for name, counts in kernels.items()]

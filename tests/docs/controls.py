@@ -97,24 +97,51 @@ def bounds(root: Path) -> None:
     assert "reduction: naive -> packed, block cuda" in done.stderr
 
 
+def programs(folder: Path, texts: dict) -> dict:
+    """Python programs in a new folder. Returns an environment that finds them."""
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(f"#!{sys.executable}\nimport sys\n{text}\n")
+        (folder / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def arbitrated(root: Path) -> None:
+    """Each case study launches a kernel, and a library's: 7 passes and conflicts of each kind by the data pipe, 5 passes
+    by instruction, and 4 conflicts by arbitration."""
+    counts = "names = sys.argv[sys.argv.index('--metrics') + 1].split(',')\n"
+    counts += "kernel = {'./reduction': 'reduce_naive', './prefix_sum': 'scan_naive', './transpose': 'transpose_naive'}\n"
+    counts += "kernel = next(kernel[name] for name in sys.argv if name in kernel)\n"
+    counts += "numbers = ['5' if 'sass' in name else '4' if 'arbitration' in name else '7' for name in names]\n"
+    counts += "launched = ([name + '(int*)', *numbers] for name in (kernel, 'void ' + kernel))\n"
+    counts += "for row in (['Kernel Name', *names], ['', *names], *launched):\n"
+    counts += """    print('"' + '","'.join(row) + '"')"""
+    studies = dict.fromkeys(("reduction", "prefix_sum", "transpose"), "print('variant\\nnaive')")
+    environment = programs(root / "fake_build", {"ncu": counts, **studies})
+    command = [sys.executable, root / "tools/counters.py", "arbitration", root / "fake_build"]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "reduction,reduce_naive,1,4194304,7,7,7,7,7,7,4,5,5,5\n" in printed
+    assert "transpose,transpose_naive,4096,4096,7," in printed
+    (root / "docs/results" / DEVICE / "arbitration.csv").write_text(printed)
+    subprocess.run([sys.executable, root / "tools/tables.py"], capture_output=True, check=True)
+    page = (root / "docs/faq.md").read_text(encoding="utf-8")
+    assert "| `scan_naive` | 15 | 6 | 4 | 0 of 1 |" in page and "| all | 45 | 18 | 12 | 0 of 3 |" in page
+
+
 def counted(root: Path) -> None:
     """A program of one kernel, of which ncu counts 5 of each, and bankcheck sees a load, a wgmma and a TMA load."""
     folder = root / "fake"
-    folder.mkdir()
     lines = [{"operation": "load", "passes": 5, "conflicts": 1}, {"operation": "ldmatrix.x4", "passes": 2, "conflicts": 0}]
     engines = [{"engine": "wgmma", "passes": 6, "conflicts": 0}, {"engine": "TMA load", "passes": 1, "conflicts": 0}]
     costs = {"lines": lines, "engine_lines": engines, "all_accesses": 9, "without_cost": {"cp.async": 4, "TMA stores": None}}
     report = json.dumps({"kernels": [{"kernel": "a::k<1>(int*)", "architectures": [costs]}]})
     counts = "names = sys.argv[sys.argv.index('--metrics') + 1].split(',')\n"
     counts += "for row in (['Kernel Name', *names], ['', *names], ['void a::k<1>', *'5' * len(names)]):\n"
-    programs = {"ncu": counts + """    print('"' + '","'.join(row) + '"')"""}
-    programs["bankcheck"] = f"open(sys.argv[sys.argv.index('--json') + 1], 'w').write({report!r})"
-    for name, text in programs.items():
-        (folder / name).write_text(f"#!{sys.executable}\nimport sys\n{text}\n")
-        (folder / name).chmod(0o755)
+    texts = {"ncu": counts + """    print('"' + '","'.join(row) + '"')"""}
+    texts["bankcheck"] = f"open(sys.argv[sys.argv.index('--json') + 1], 'w').write({report!r})"
+    environment = programs(folder, texts)
     options = ["--repeat", "2", "--costs", folder / "costs.csv"]
     command = [sys.executable, root / "tools/counters.py", "program", folder / "bankcheck", "p", *options, "--", "x"]
-    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     assert "p,k,ld,1,5,1,5,5,5,5\n" in printed and "p,k,ldsm,1,2,0,5,5,,\n" in printed and "p,k,gmma,1,6,0,5,5,5,5\n" in printed
     assert "p,k,ldgsts,1,,,5,5,,\n" in printed  # no line of the report: its passes are not known
@@ -145,7 +172,9 @@ CONTROLS = (
     ("tables.py --check", edit(f"docs/results/{DEVICE}/limits.csv", r"transpose_tma,(\d+),\d", r"transpose_tma,\1,1"), 1, "docs/limits.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/bounds.csv", r"(naive -> padded,memory cuda,.*),", r"\1,9"), 1, "docs/limits.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/bankcheck_cuda_costs.csv", r"(Kernel,)\d", r"\g<1>8"), 1, "docs/checking_cuda.md"),
+    ("tables.py --check", edit(f"docs/results/{DEVICE}/arbitration.csv", r"(_naive,1,\d+,)\d", r"\g<1>9"), 1, "docs/faq.md"),
     ("tables.py", counted, 0, ""),
+    ("tables.py", arbitrated, 0, ""),
     ("tables.py", bounds, 0, ""),
     ("tables.py --check", edit("docs/results/README.md", r"\| (yes|stretch|no) \|", "| of course |"), 1, "docs/results/README.md"),
     ("tables.py --check", cpu_results, 0, ""),
