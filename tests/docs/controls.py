@@ -129,14 +129,18 @@ def arbitrated(root: Path) -> None:
 
 
 def counted(root: Path) -> None:
-    """A program of one kernel, of which ncu counts 5 of each, and bankcheck sees a load, a wgmma and a TMA load."""
+    """A program of two kernels, of which ncu counts 5 of each; in k bankcheck sees a load, copies, a wgmma and a TMA load, of
+    j only copies."""
     folder = root / "fake"
-    lines = [{"operation": "load", "passes": 5, "conflicts": 1}, {"operation": "ldmatrix.x4", "passes": 2, "conflicts": 0}]
+    copies = [{"operation": "cp.async", "passes": 1, "conflicts": 0}, {"operation": "cp.async.cg", "passes": 4, "conflicts": 2}]
+    lines = [{"operation": "load", "passes": 5, "conflicts": 1}, {"operation": "ldmatrix.x4", "passes": 2, "conflicts": 0}, *copies]
     engines = [{"engine": "wgmma", "passes": 6, "conflicts": 0}, {"engine": "TMA load", "passes": 1, "conflicts": 0}]
-    costs = {"lines": lines, "engine_lines": engines, "all_accesses": 9, "without_cost": {"cp.async": 4, "TMA stores": None}}
-    report = json.dumps({"kernels": [{"kernel": "a::k<1>(int*)", "architectures": [costs]}]})
+    costs = {"lines": lines, "engine_lines": engines, "all_accesses": 9, "without_cost": {"cp.async.cg with ZFILL": 4, "TMA stores": None}}
+    kernels = [{"kernel": "a::k<1>(int*)", "architectures": [costs]}]
+    kernels += [{"kernel": "j", "architectures": [{"lines": copies, "engine_lines": [], "all_accesses": 2, "without_cost": {}}]}]
+    report = json.dumps({"kernels": kernels})
     counts = "names = sys.argv[sys.argv.index('--metrics') + 1].split(',')\n"
-    counts += "for row in (['Kernel Name', *names], ['', *names], ['void a::k<1>', *'5' * len(names)]):\n"
+    counts += "for row in (['Kernel Name', *names], ['', *names], ['void a::k<1>', *'5' * len(names)], ['j', *'5' * len(names)]):\n"
     texts = {"ncu": counts + """    print('"' + '","'.join(row) + '"')"""}
     texts["bankcheck"] = f"open(sys.argv[sys.argv.index('--json') + 1], 'w').write({report!r})"
     environment = programs(folder, texts)
@@ -144,9 +148,9 @@ def counted(root: Path) -> None:
     command = [sys.executable, root / "tools/counters.py", "program", folder / "bankcheck", "p", *options, "--", "x"]
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     assert "p,k,ld,1,5,1,5,5,5,5\n" in printed and "p,k,ldsm,1,2,0,5,5,,\n" in printed and "p,k,gmma,1,6,0,5,5,5,5\n" in printed
-    assert "p,k,ldgsts,1,,,5,5,,\n" in printed  # no line of the report: its passes are not known
+    assert "p,k,ldgsts,1,,,5,5,,\n" in printed and "p,j,ldgsts,1,5,2,5,5,,\n" in printed  # some of k have no cost
     # shared + ldgsts + dshared + tma_ld + tma_st, and a quarter of the wgmma in `shared`: 5 × (5 - 3/4)
-    assert (folder / "costs.csv").read_text() == "p,k,21,9,4,cp.async 4; TMA stores ?\n"
+    assert (folder / "costs.csv").read_text() == "p,j,21,2,0,\np,k,21,9,4,cp.async.cg with ZFILL 4; TMA stores ?\n"
 
 
 def no_matplotlib(root: Path) -> None:

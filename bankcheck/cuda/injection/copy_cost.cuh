@@ -1,5 +1,5 @@
-// What one asynchronous copy costs on the GPU itself, as warp_cost.cuh says of other accesses: the bank model's rules for
-// compute capability 8.0 to 12.x (docs/bank_model.md#cp-async).
+// What one asynchronous copy costs on the GPU itself, as warp_cost.cuh has it of other accesses: the bank model's rules
+// for compute capability 8.0 to 12.x (docs/bank_model.md#cp-async).
 #pragma once
 
 #include "bankcheck/cuda/injection/warp_cost.cuh"
@@ -27,7 +27,7 @@ __device__ __forceinline__ WarpCost cost_through_l1(LaneCopy copy, uint32_t widt
   return {sums & 0xff, sums >> 8, sums >> 8};
 }
 
-/// The passes in which the lanes of `moving` copy 16 bytes each to different places, past the L1 cache; they all call it.
+/// The passes in which the lanes of `moving` copy 16 bytes each, all to different places. They all call it.
 __device__ __forceinline__ uint32_t passes_of_moves(uint32_t to, uint32_t from, uint32_t moving, uint32_t lane) {
   // Slots of 16 bytes: 8 bits in the numbered lines of global memory, 17 in shared memory.
   const uint32_t source = from >> 4, target = to >> 4 & 0x1ffff, change = source ^ target;

@@ -49,7 +49,7 @@ __device__ __forceinline__ uint32_t lane_group_of(uint32_t lane, uint32_t count)
   return 0xffffffffu >> (32 - count) << (lane / count * count);
 }
 
-/// The sum of `value` over the lane groups with a lane in `mask`, whose lanes all call it, with the value of their group.
+/// The sum of `value` over the lane groups with a lane in `mask`. All its lanes call it, with the value of their group.
 __device__ __forceinline__ uint32_t sum_of_groups(uint32_t mask, uint32_t group, uint32_t value) {
   uint32_t sum = 0;
 #pragma unroll 1
