@@ -1,4 +1,4 @@
-// When to stop measuring, which samples count, how to take one, and what follows from all.
+// Which samples count, how to take one, and what follows from all.
 #pragma once
 
 #include <chrono>
@@ -10,44 +10,12 @@
 
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/result.hpp>
+#include <bankwise/support/stop_rule.hpp>
 
 namespace bankwise::bench {
 
-/// When to stop measuring a variant. Times in seconds, noise as a fraction.
-struct StopLimits {
-  std::size_t min_samples = 10;
-  std::size_t max_samples = 1024;  ///< replaces min_time, and is the end in any case
-  double min_time = 0.2;           ///< spent on this variant, cache flushes included
-  double max_noise = 0.01;
-  double timeout = 1;  ///< spent on this variant, cache flushes included
-};
-
-/// Decides after each sample. The caller passes the time, so the rule has no clock.
-class StopRule {
- public:
-  explicit StopRule(const StopLimits& limits) : limits_(limits) {}
-
-  /// Adds a sample. `elapsed` is the time spent on this variant so far. True if it was the last sample.
-  bool add(double sample, double elapsed);
-
-  /// Instead of add(): the sample is dropped because the device throttled, but its time was spent.
-  bool drop(double elapsed);
-
-  std::span<const double> samples() const { return samples_; }
-  std::size_t dropped() const { return dropped_; }
-  /// Why it stopped: "quiet", "stable" (noisy, but more samples would not change that), "enough", "timeout",
-  /// "throttled" (a timeout, and half of the samples or more were dropped). Empty while measuring continues.
-  std::string_view reason() const { return reason_; }
-
- private:
-  bool out_of_time(double elapsed);
-
-  StopLimits limits_;
-  std::vector<double> samples_;
-  std::size_t dropped_ = 0;
-  std::vector<double> noises_;  // the estimate after each sample, of the last `window`
-  std::string_view reason_;
-};
+using support::StopLimits;
+using support::StopRule;
 
 /// How long a device rests after a sample during which it throttled. Power and temperature are averages: without a
 /// rest, throttling would continue in the next samples.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
+#include <bankwise/support/stop_rule.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 
@@ -68,8 +68,7 @@ Rows rows_of(const std::string& report, std::span<const Side> sides) {
 
 /// Whether two medians differ by more than the noise of both; empty if there were too few samples to know the noise.
 std::optional<bool> differ(const Timing& before, const Timing& now) {
-  if (!before.noise || !now.noise) return std::nullopt;
-  return std::abs(*now.median / *before.median - 1) > std::hypot(*before.noise, *now.noise);
+  return support::differ({*before.median, before.noise}, {*now.median, now.noise});
 }
 
 std::string verdict(const Timing& before, const Timing& now) {
