@@ -18,8 +18,8 @@
 #include <bankwise/support/library.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
-#include "bankcheck/cuda/record.hpp"
-#include "bankcheck/cuda/times.hpp"
+#include "bankcheck/cuda/measure.hpp"
+#include "bankcheck/cuda/runs.hpp"
 
 namespace bankwise::cuda {
 namespace {
@@ -173,25 +173,6 @@ void check_gpu_present() {
 
 // --- The run ---
 
-/// What the processes of a run have left in a folder, read by `read`.
-template <class Read>
-auto records_in(const fs::path& folder, const char* extension, Read read, std::vector<std::string>& errors) {
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == extension) paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<decltype(read(folder))> records;
-  for (const fs::path& path : paths) {
-    try {
-      records.push_back(read(path));
-    } catch (const std::runtime_error& error) {
-      errors.emplace_back(error.what());
-    }
-  }
-  return records;
-}
-
 /// The GPUs' own. Error: std::runtime_error for one that the bank model lacks.
 std::vector<const banks::Architecture*> architectures_of(const std::vector<ProcessRecord>& records) {
   std::vector<const banks::Architecture*> architectures;
@@ -211,53 +192,13 @@ std::vector<const banks::Architecture*> architectures_of(const std::vector<Proce
   return architectures;
 }
 
-/// The first failure that applies, in the order of causes.
-std::optional<std::string> failure_of(const Ended& ended, const std::vector<ProcessRecord>& records,
-                                      const trace::Trace& trace) {
-  if (auto failure = driver::failure_of(ended)) {
-    if (WIFEXITED(ended.status) && !ended.out_of_time && !trace.errors.empty()) {
-      *failure += "; " + trace.errors.front();  // which may be why
-    }
-    return failure;
-  }
-  if (!trace.errors.empty()) return trace.errors.front();
-  const std::string program = support::in_quotes(ended.program);
-  if (records.empty()) return fmt::format("the program {} did not use CUDA, or cleared its environment", program);
-  if (trace.kernels.empty()) return fmt::format("the program {} ran no kernel that was watched", program);
-  return std::nullopt;
-}
-
-/// What --time needs.
-struct Timer {
-  fs::path injection, cupti;
-};
-
-/// Runs the program again, without watching it. The kernels have no times if that fails.
-MatchedTimes time_kernels(const Timer& timer, const CheckOptions& options, const TemporaryFolder& folder,
-                          const std::vector<ProcessRecord>& records) {
-  setenv("CUDA_INJECTION64_PATH", timer.injection.c_str(), 1);
-  write_request(support::CudaTimeRequest{.folder = folder.path(), .cupti = timer.cupti});
-  const Ended ended =
-      start_and_wait(find_program(options.program.front()), options.program,
-                     {.silent = true,
-                      .time_limit = options.time_limit,
-                      .hint = "the program is running for the second time, for --time; its output is not shown"});
-  if (const auto failure = driver::failure_of(ended)) {
-    return {{}, {fmt::format("no kernel has a time, since the second run failed: {}", *failure)}};
-  }
-  std::vector<std::string> errors;
-  std::vector<ProcessTimes> times = records_in(folder.path(), ".times", read_times, errors);
-  MatchedTimes matched = match(records, std::move(times));
-  matched.remarks.insert(matched.remarks.begin(), errors.begin(), errors.end());
-  return matched;
-}
-
 }  // namespace
 
 void Recorder::declare(CLI::App& command) {
   command.footer(
       "The program and its arguments follow the options; -- may stand before them.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program failed, or could not be "
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or no layout that --measure could measure, 2 usage, 3 the "
+      "program failed, or could not be "
       "watched, 77 there is no NVIDIA GPU, and the program was not run. With --max-conflicts or --baseline the exit "
       "code is 1 for every "
       "incomplete trace.\n"
@@ -274,46 +215,62 @@ void Recorder::declare(CLI::App& command) {
                    "reads nothing, and its output is not shown");
   command.add_option("--sanitizer", sanitizer_, "Directory of libsanitizer-public.so (default: the CUDA Toolkit's)")
       ->type_name("DIR");
+  declare_measure(command, measure_);
+  command
+      .add_option(
+          "--build", build_,
+          "For --measure: the shell command that builds the program. It runs in copies of the work tree of git, "
+          "or of the current directory")
+      ->check(CLI::Validator(not_a_text, ""))
+      ->type_name("COMMAND");
+  command
+      .add_option("--copy", copied_,
+                  "For --measure: also copy this file or directory, which git ignores; may be repeated")
+      ->check(CLI::Validator(not_a_text, ""))
+      ->allow_extra_args(false)
+      ->type_name("PATH");
 }
 
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
   if (options.program.empty())
     throw support::UsageError("no program to check: give it after the options; see bankcheck cuda --help");
   check_program(options.program.front());
+  if (measure_.measure && build_.empty()) {
+    throw support::UsageError("--measure needs --build, the command that builds the program, for example --build make");
+  }
   const bool names_library = !sanitizer_.empty();
   if (!names_library) check_gpu_present();  // without one, it does not matter what else is missing
   const fs::path injection = find_injection("bankcheck_cuda.so", "Compute Sanitizer");
   const fs::path sanitizer = find_sanitizer(sanitizer_);
+  const Watching watching{.injection = injection,
+                          .request = {.sanitizer = sanitizer,
+                                      .kernels = std::exchange(options.report.kernels, {}),  // all of it is reported
+                                      .max_launches = options.max_launches,
+                                      .max_blocks = options.max_groups,
+                                      .table_bytes = table_mebibytes_ << 20,
+                                      .memory = options.memory},
+                          .time_limit = options.time_limit};
   std::optional<Timer> timer;
-  if (time_) timer = Timer{find_injection("bankcheck_cuda_time.so", "CUPTI"), find_cupti()};
+  if (time_ || measure_.measure) timer = Timer{find_injection("bankcheck_cuda_time.so", "CUPTI"), find_cupti()};
   if (names_library) check_gpu_present();
-  const TemporaryFolder folder;
-  setenv("CUDA_INJECTION64_PATH", injection.c_str(), 1);
-  write_request(support::CudaRequest{
-      .folder = folder.path(),
-      .sanitizer = sanitizer,
-      .kernels = std::exchange(options.report.kernels, {}),  // globs of what is watched; all of it is reported
-      .max_launches = options.max_launches,
-      .max_blocks = options.max_groups,
-      .table_bytes = table_mebibytes_ << 20,
-      .memory = options.memory});
-  const Ended ended = start_and_wait(find_program(options.program.front()), options.program,
-                                     {.own_stdout = !reporting.quiet(), .time_limit = options.time_limit});
+  std::optional<SourceTree> tree;
+  if (measure_.measure) tree = find_tree(".", copied_);
+  options.report.fit.fit |= measure_.measure;
 
-  std::vector<std::string> errors;
-  const std::vector<ProcessRecord> records = records_in(folder.path(), ".record", read_record, errors);
-  if (reporting.architectures().empty()) reporting.report_on(architectures_of(records));
+  const Place place{find_program(options.program.front()), options.program, ""};
+  const TemporaryFolder folder;
+  WatchedRun run = watch(watching, place, !reporting.quiet(), folder);
+  if (reporting.architectures().empty()) reporting.report_on(architectures_of(run.records));
   MatchedTimes matched;
-  if (timer && !driver::failure_of(ended) && !records.empty()) matched = time_kernels(*timer, options, folder, records);
-  Resolved resolved = resolve(records, reporting.architectures(), matched.times);
-  Outcome outcome{.trace = std::move(resolved.trace)};
-  outcome.trace.command = options.program;
-  outcome.trace.errors.insert(outcome.trace.errors.end(), errors.begin(), errors.end());
-  outcome.failure = failure_of(ended, records, outcome.trace);
-  add_end(outcome, ended, folder, injection.filename().string());
-  outcome.remarks = std::move(resolved.remarks);
-  outcome.remarks.insert(outcome.remarks.end(), matched.remarks.begin(), matched.remarks.end());
-  // Not of processes without CUDA in the background, which many programs leave
+  if (time_ && !driver::failure_of(run.ended) && !run.records.empty()) {
+    matched = time_kernels(*timer, place, options.time_limit, folder, run.records);
+  }
+  Outcome outcome = outcome_of(std::move(run), watching, reporting.architectures(), matched, folder);
+  if (measure_.measure) {
+    outcome.verify = [this, watching, timer, tree](const Reporting& reported, const trace::Trace& trace) {
+      return measure_copies(reported, trace, measure_, {*tree, build_, options.program, watching, *timer});
+    };
+  }
   return outcome;
 }
 

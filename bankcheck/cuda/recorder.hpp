@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "bankcheck/driver/measure.hpp"
 #include "bankcheck/driver/recorder.hpp"
 
 namespace bankwise::cuda {
@@ -18,6 +20,9 @@ class Recorder : public driver::ProgramRecorder {
   std::string sanitizer_;                ///< directory of libsanitizer-public.so; empty: it is looked for
   std::uint64_t table_mebibytes_ = 256;  ///< device memory for each context
   bool time_ = false;                    ///< run the program again, without watching it, for the times of its kernels
+  driver::MeasureOptions measure_;
+  std::string build_;                ///< for measure_: the shell command that builds the program
+  std::vector<std::string> copied_;  ///< for measure_: what is copied although git ignores it
 };
 
 }  // namespace bankwise::cuda

@@ -232,14 +232,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Starts a program. If it is `quiet`, it is a tool that reads nothing, and ignores the signals that bankcheck ignores,
-/// for example under nohup; otherwise signals are to it what they usually are. Error: std::runtime_error.
+/// Starts a program, in a directory, or in bankcheck's own. If it is `quiet`, it is a tool that reads nothing, and
+/// ignores the signals that bankcheck ignores, for example under nohup; otherwise signals are to it what they usually
+/// are. Error: std::runtime_error.
 pid_t spawn(const fs::path& program, const std::vector<std::string>& command,
-            const std::vector<Redirection>& redirections, bool quiet) {
+            const std::vector<Redirection>& redirections, bool quiet, const fs::path& directory = {}) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (quiet) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (const auto& [ours, its] : redirections) posix_spawn_file_actions_adddup2(&actions, ours, its);
+  if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t as_usual;
@@ -303,12 +305,17 @@ Ended start_and_wait(const fs::path& program, const std::vector<std::string>& co
   if (!wait.own_stdout) redirections.insert(redirections.begin(), {STDERR_FILENO, STDOUT_FILENO});
   const int null = wait.silent ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
   if (null >= 0) redirections = {{null, STDIN_FILENO}, {null, STDOUT_FILENO}, {null, STDERR_FILENO}};
+  const int file =
+      wait.stdout_file.empty() ? -1 : open(wait.stdout_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (!wait.stdout_file.empty() && file < 0) throw std::runtime_error("cannot create a file: " + last_error());
+  if (file >= 0) redirections.push_back({file, STDOUT_FILENO});
   const Parenthood parenthood;
   SignalsToChild signals;
-  const pid_t child = spawn(program, command, redirections, false);
+  const pid_t child = spawn(program, command, redirections, false, wait.directory);
   const Guarded guarded(std::to_string(child));
   pipe.close_in();
   if (null >= 0) close(null);
+  if (file >= 0) close(file);
   Ended ended = wait_for(child, pipe.out, wait, signals);
   ended.program = command.front();
   ended.time_limit = wait.time_limit;

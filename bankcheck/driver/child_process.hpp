@@ -71,6 +71,18 @@ void check_program(const std::string& name);
 /// A file that is built next to bankcheck and installed in its library directory; empty if it is in neither.
 std::filesystem::path find_next_to_bankcheck(std::string_view name);
 
+/// Restores the variables of this process's environment, which it sets for a program.
+class KeptEnvironment {
+ public:
+  KeptEnvironment();
+  KeptEnvironment(const KeptEnvironment&) = delete;
+  KeptEnvironment& operator=(const KeptEnvironment&) = delete;
+  ~KeptEnvironment();
+
+ private:
+  std::vector<std::string> variables_;
+};
+
 /// How far a watched program is: the file that it writes, and the last line of a terminal.
 class Progress {
  public:
@@ -114,6 +126,8 @@ struct Ended {
 struct Wait {
   bool own_stdout = true;                              ///< false: the command's stdout goes to stderr
   bool silent = false;                                 ///< the command reads nothing, and its output is dropped
+  std::filesystem::path stdout_file{};                 ///< new, for the command's stdout; empty: as above
+  std::filesystem::path directory{};                   ///< in which the command runs; empty: bankcheck's own
   std::function<void(std::string_view)> watch_stderr;  ///< called with each piece of the command's stderr
   Progress* progress = nullptr;                        ///< shown while the command runs
   double time_limit = 0;                               ///< in seconds; 0: none

@@ -28,6 +28,8 @@
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
 
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
+
 namespace bankwise::driver {
 namespace {
 
@@ -253,6 +255,18 @@ fs::path find_next_to_bankcheck(std::string_view name) {
     if (fs::exists(place / name)) return fs::canonical(place / name);
   }
   return {};
+}
+
+KeptEnvironment::KeptEnvironment() {
+  for (char** variable = environ; *variable != nullptr; ++variable) variables_.emplace_back(*variable);
+}
+
+KeptEnvironment::~KeptEnvironment() {
+  clearenv();
+  for (const std::string& variable : variables_) {
+    const auto end = variable.find('=', 1);
+    if (end != std::string::npos) setenv(variable.substr(0, end).c_str(), variable.c_str() + end + 1, 1);
+  }
 }
 
 Progress::Progress(const fs::path& path, std::string blocks)

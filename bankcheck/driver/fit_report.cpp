@@ -40,9 +40,14 @@ class Sources {
       if (path.empty()) path = finder_.path_of(file, false);
       if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace.options)) return source;
     }
+    return find_in_own_text(trace_, kernel_trace, used_array, files);
+  }
+
+  static std::optional<ArraySource> find_in_own_text(const trace::Trace& trace, const trace::KernelTrace& kernel_trace,
+                                                     const trace::Array& used_array, const UsedLines& files) {
     if (kernel_trace.source == trace::no_source) return std::nullopt;
     const auto own = files.find("");
-    return declared_in("", trace_.sources.at(kernel_trace.source), used_array,
+    return declared_in("", trace.sources.at(kernel_trace.source), used_array,
                        own == files.end() ? std::set<unsigned>() : own->second, kernel_trace.options);
   }
 
@@ -73,10 +78,10 @@ class Sources {
 };
 
 /// What `--fit` writes for an array's change.
-void set_edits(const trace::KernelTrace& kernel, const fit::ArrayFit& array, ArraySource& source) {
+void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& array, ArraySource& source) {
   if (array.chosen == 0) return;
   std::set<std::string> names;
-  for (const std::uint32_t each : array.arrays) names.insert(kernel.arrays[each].name);
+  for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
   if (names.size() > 1) {
     source.edits = "several arrays are changed together";
   } else {
@@ -84,7 +89,7 @@ void set_edits(const trace::KernelTrace& kernel, const fit::ArrayFit& array, Arr
   }
 }
 
-using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path
+using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path, or by text
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
 
@@ -106,17 +111,18 @@ void part_overlapping(KernelFitReport& report) {
 
 /// The edits of all changed arrays of a kernel, or why there are none.
 std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
-                                                 std::map<std::string, std::string>& texts) {
+                                                 std::map<std::string, std::string>& texts, bool by_text) {
   Edits edits;
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const fit::ArrayFit& array = report.fit.arrays[i];
     if (array.chosen == 0) continue;
     const auto& source = report.sources[i];
     if (!source) return fmt::format("the declaration of {} was not found", array.name);
-    if (source->path.empty()) return fmt::format("{} is not declared in a file", array.name);
+    if (source->path.empty() && !by_text) return fmt::format("{} is not declared in a file", array.name);
     if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
-    texts[source->path] = source->text;
-    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[source->path].push_back(edit);
+    const std::string& key = by_text ? source->text : source->path;
+    texts[key] = source->text;
+    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[key].push_back(edit);
   }
   return edits;
 }
@@ -156,20 +162,44 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       const auto declaration = declared.find(array.arrays.front());
       if (declaration == declared.end()) continue;
       source = declaration->second;
-      set_edits(kernel_trace, array, *source);
+      set_edits(kernel_trace.arrays, array, *source);
     }
     part_overlapping(report);
   }
   return reports;
 }
 
-FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits) {
+void choose(KernelFitReport& report, const std::vector<fit::PricedOption>& options) {
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    fit::ArrayFit& array = report.fit.arrays[i];
+    array.options.push_back(options[i]);
+    const bool is_changed = options[i].option.change != fit::Change();
+    array.chosen = is_changed ? array.options.size() - 1 : 0;
+    if (report.sources[i]) set_edits(report.fit.places, array, *report.sources[i]);
+  }
+  part_overlapping(report);
+}
+
+void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace) {
+  const trace::KernelTrace& kernel_trace = trace.kernels[kernel.number];
+  const auto used_lines = Sources::used_lines(kernel, kernel_trace);
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& array = report.fit.arrays[i];
+    const std::uint32_t first = array.arrays.front();
+    report.sources[i] = Sources::find_in_own_text(trace, kernel_trace, kernel_trace.arrays[first], used_lines[first]);
+    if (report.sources[i]) set_edits(kernel_trace.arrays, array, *report.sources[i]);
+  }
+  part_overlapping(report);
+}
+
+FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+                           bool by_text) {
   FixedSources fixed;
   std::map<std::string, std::string> texts;
   Edits accepted;
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
-    const auto answer = edits_of_kernel(fits[k], texts);
+    const auto answer = edits_of_kernel(fits[k], texts, by_text);
     if (const auto* why = std::get_if<std::string>(&answer)) {
       fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, *why));
       continue;

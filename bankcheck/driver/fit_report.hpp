@@ -39,6 +39,12 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
                                          const fit::Architectures& architectures, const FitOptions& options,
                                          const SourceFinder& finder, bool incomplete);
 
+/// Chooses other layouts: `options` has one for each array of the fit. KernelFit::after remains that of the proposal.
+void choose(KernelFitReport& report, const std::vector<fit::PricedOption>& options);
+
+/// Looks for the arrays' declarations in the text that the program gives to its OpenCL driver, and not in files.
+void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace);
+
 /// For a terminal of `columns` columns: results, the code to paste, then tables. `after_report`: the reader has seen
 /// the report, and the picture of the worst access.
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report);
@@ -50,13 +56,18 @@ std::string fit_summary(const KernelFitReport& report);
 /// With `fits`, one for each kernel, each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits = {});
 
+/// The user's own lines before and after the chosen changes, as far as they can be rewritten.
+std::string diffs_text(const KernelFitReport& report);
+
 struct FixedSources {
-  std::map<std::string, std::string> files;  ///< new texts, by path
+  std::map<std::string, std::string> files;  ///< new texts, by path; or by the old text
   std::vector<std::size_t> kernels;          ///< indices of the kernels that are changed as predicted
   std::vector<std::string> left_out;         ///< which kernels cannot be changed automatically, and why
 };
 
 /// A kernel is changed if all of its changes can be, in files, and if no other kernel needs other text there.
-FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits);
+/// `by_text`: in texts without a file instead.
+FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+                           bool by_text = false);
 
 }  // namespace bankwise::driver

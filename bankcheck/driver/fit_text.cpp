@@ -147,7 +147,6 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
 /// The layouts of all changed arrays in code, and then the user's own lines as far as they can be rewritten.
 std::string code_text(const KernelReport& kernel, const KernelFitReport& report) {
   std::string text;
-  std::map<std::string, std::pair<const std::string*, std::vector<fit::Edit>>> edits;  // by path
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const ArrayFit& array = report.fit.arrays[i];
     if (array.chosen == 0) continue;
@@ -155,19 +154,10 @@ std::string code_text(const KernelReport& kernel, const KernelFitReport& report)
     const std::optional<ArraySource>& source = report.sources[i];
     const WrittenArray code = written(array, source, report.is_opencl);
     text += index_line(array, code);
-    const auto* known = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
-    if (known != nullptr) {
-      auto& [file, all] = edits[source->path];
-      file = &source->text;
-      for (const fit::Edit& edit : *known) {
-        if (std::ranges::find(all, edit) == all.end()) all.push_back(edit);
-      }
-      continue;
-    }
-    text += by_hand_text(array, source, code);
+    const bool is_written = source && std::holds_alternative<std::vector<fit::Edit>>(source->edits);
+    if (!is_written) text += by_hand_text(array, source, code);
   }
-  for (const auto& [path, file] : edits) text += diff_text(path, *file.first, file.second);
-  return text;
+  return text + diffs_text(report);
 }
 
 /// The arrays that stay as they are.
@@ -331,6 +321,23 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
 }
 
 }  // namespace
+
+std::string diffs_text(const KernelFitReport& report) {
+  std::string text;
+  std::map<std::string, std::pair<const std::string*, std::vector<fit::Edit>>> edits;  // by path
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const std::optional<ArraySource>& source = report.sources[i];
+    const auto* known = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+    if (report.fit.arrays[i].chosen == 0 || known == nullptr) continue;
+    auto& [file, all] = edits[source->path];
+    file = &source->text;
+    for (const fit::Edit& edit : *known) {
+      if (std::ranges::find(all, edit) == all.end()) all.push_back(edit);
+    }
+  }
+  for (const auto& [path, file] : edits) text += diff_text(path, *file.first, file.second);
+  return text;
+}
 
 std::string fit_summary(const KernelFitReport& report) {
   std::string text;

@@ -115,7 +115,7 @@ int check(ProgramRecorder& recorder) {
   const int code = outcome->failure ? reporting.finish_failed(trace, *outcome->failure, outcome->interrupted,
                                                               std::move(outcome->incomplete))
                                     : reporting.finish(trace, std::move(outcome->incomplete));
-  const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting) : support::exit_ok;
+  const int verified = outcome->verify && !outcome->failure ? outcome->verify(reporting, trace) : support::exit_ok;
   const std::vector<std::string>& faults = outcome->faults;
   if (faults.empty()) return code == support::exit_ok ? verified : code;
   tell(fmt::format("{} in the program, first: {}", support::plural(faults.size(), "fault", "faults"), faults.front()));

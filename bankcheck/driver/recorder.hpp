@@ -36,7 +36,8 @@ struct Outcome {
   bool interrupted = false;             ///< a signal or the time limit ended the run; `failure` says so
   std::vector<std::string> incomplete;  ///< what the trace lacks although the run did not fail: a sentence each
   std::vector<std::string> remarks;     ///< what was unusual, although nothing is missing: a sentence each
-  std::function<int(const Reporting&)> verify;  ///< after the report of a run that did not fail; returns an exit code
+  /// After the report of a run that did not fail, of which it gets the trace; returns an exit code.
+  std::function<int(const Reporting&, const trace::Trace&)> verify;
 };
 
 /// Ends the command with an exit code. `details`, the messages of a tool, are printed before the sentence.

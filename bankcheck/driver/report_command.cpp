@@ -29,6 +29,7 @@ void declare_fit(CLI::App& command, ReportCommand& options) {
       "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage or an input that is no trace, 3 an output "
       "cannot be "
       "written. --max-conflicts, --max-sectors and --baseline apply to the kernels before the change.\n"
+      "bankcheck cuda --measure and bankcheck opencl --measure run the program with the best layouts, and time them.\n"
       "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
   declare_report_options(command, options.report);
   command.remove_option(command.get_option("--fit"));

@@ -207,7 +207,7 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   if (verifies()) run.request.results = *folder / "results";
   driver::Outcome outcome = run_emulated(run);
   if (verifies()) {
-    outcome.verify = [this, run, folder](const driver::Reporting& reported) {
+    outcome.verify = [this, run, folder](const driver::Reporting& reported, const trace::Trace&) {
       try {
         const std::string_view page = report::path_of(options.report.outputs, "--html");
         const int code = verify(reported, program_, run, cache_folder(cache_), fixed_);

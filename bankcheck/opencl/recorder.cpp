@@ -103,17 +103,18 @@ fs::path oclgrind_libraries() {
   return fs::canonical(fs::canonical(oclgrind).parent_path() / ".." / "lib" / "oclgrind");
 }
 
-fs::path find_plugin() {
-  fs::path plugin = find_next_to_bankcheck("bankcheck_oclgrind.so");
-  if (plugin.empty()) {
-    throw std::runtime_error(
-        "there is no Oclgrind plugin next to bankcheck: bankcheck was built without Oclgrind's headers (Debian, "
-        "Ubuntu: apt-get install liboclgrind-dev), please rebuild it");
-  }
-  return plugin;
-}
-
 }  // namespace
+
+fs::path find_library(std::string_view name) {
+  fs::path library = find_next_to_bankcheck(name);
+  if (library.empty()) {
+    throw std::runtime_error(fmt::format(
+        "there is no {} next to bankcheck: bankcheck was built without Oclgrind's headers (Debian, Ubuntu: apt-get "
+        "install liboclgrind-dev), please rebuild it",
+        name));
+  }
+  return library;
+}
 
 std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first) {
   support::Lines lines;
@@ -144,7 +145,8 @@ std::vector<std::string> device_values(const std::vector<std::string>& device_in
 void Recorder::declare(CLI::App& command) {
   command.footer(
       "The program and its arguments follow the options; -- may stand before them.\n"
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage, 3 the program or Oclgrind failed. With "
+      "Exit codes: 0 ok, 1 more conflicts than allowed, or no layout that --measure could measure, 2 usage, 3 the "
+      "program or Oclgrind failed. With "
       "--max-conflicts or --baseline the exit code is 1 for every "
       "incomplete trace.\n"
       "Example: bankcheck opencl --arch h100,mi300x --max-conflicts 0 ./my_program --size 256");
@@ -157,25 +159,44 @@ void Recorder::declare(CLI::App& command) {
                   "Property that the simulated GPU reports; may be repeated. Keys: " + keys())
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  declare_measure(command, measure_);
 }
 
 std::optional<Outcome> Recorder::run(Reporting& reporting) {
   if (options.program.empty())
     throw support::UsageError("no program to check: give it after the options; see bankcheck opencl --help");
-  const std::string& program = options.program.front();
-  support::OpenclRequest request{.kernels = names_without_suffixes(options.report.kernels),
-                                 .max_launches = options.max_launches,
-                                 .max_groups = options.max_groups,
-                                 .memory = options.memory,
-                                 .device = device_values(device_info_, *reporting.architectures().front())};
+  WatchedRun run{.request = {.kernels = names_without_suffixes(options.report.kernels),
+                             .max_launches = options.max_launches,
+                             .max_groups = options.max_groups,
+                             .memory = options.memory,
+                             .device = device_values(device_info_, *reporting.architectures().front())},
+                 .program = options.program,
+                 .local_memory = local_memory_,
+                 .time_limit = options.time_limit,
+                 .own_stdout = !reporting.quiet()};
   for (const banks::Architecture* architecture : reporting.architectures()) {
-    request.architectures.emplace_back(architecture->name);
+    run.request.architectures.emplace_back(architecture->name);
   }
-  const fs::path libraries = oclgrind_libraries(), plugin = find_plugin();
+  options.report.fit.fit |= measure_.measure;
+  if (measure_.measure) (void)find_library(layer_library);
+  Outcome outcome = run_watched(run);
+  if (measure_.measure) {
+    outcome.verify = [this, run](const Reporting& reported, const trace::Trace& trace) {
+      return measure_texts(reported, trace, measure_, run);
+    };
+  }
+  return outcome;
+}
+
+Outcome run_watched(WatchedRun run) {
+  const std::string& program = run.program.front();
+  const fs::path libraries = oclgrind_libraries(), plugin = find_library("bankcheck_oclgrind.so");
   check_program(program);
+  const KeptEnvironment kept;
   const TemporaryFolder folder;
   const trace::Trace header{
-      .maker = trace::Maker::opencl, .revision = std::string(support::revision()), .command = options.program};
+      .maker = trace::Maker::opencl, .revision = std::string(support::revision()), .command = run.program};
+  support::OpenclRequest& request = run.request;
   request.record = begin_record(folder, header);
   request.unfinished = folder / "unfinished";
   request.launches = folder / "launches";
@@ -185,18 +206,18 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
 
   // -O0: Oclgrind executes some optimized code incorrectly, and the accesses of optimized code differ from a GPU's.
   setenv("OCLGRIND_BUILD_OPTIONS", "-O0", 1);
-  setenv("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(local_memory_).c_str(), 1);
+  setenv("OCLGRIND_LOCAL_MEM_SIZE", std::to_string(run.local_memory).c_str(), 1);
   fs::create_symlink(plugin, folder / "plugin.so");  // Oclgrind splits the list at commas
   setenv("OCLGRIND_PLUGINS", (folder / "plugin.so").c_str(), 1);
   preload(libraries, plugin, folder);
   OclgrindMessages messages;
-  Progress progress(folder / "progress", blocks);
-  const Ended ended = start_and_wait(find_program(program), options.program,
-                                     {.own_stdout = !reporting.quiet(),
+  Progress progress(folder / "progress", blocks_word);
+  const Ended ended = start_and_wait(find_program(program), run.program,
+                                     {.own_stdout = run.own_stdout,
                                       .watch_stderr = [&](std::string_view bytes) { messages.read(bytes); },
                                       .progress = &progress,
-                                      .time_limit = options.time_limit,
-                                      .hint = hint_to_watch_less(options.max_groups, blocks)});
+                                      .time_limit = run.time_limit,
+                                      .hint = hint_to_watch_less(request.max_groups, blocks_word)});
 
   Outcome outcome;
   const auto damaged = [&](std::uint64_t line) {

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include <bankwise/support/watch_request.hpp>
 #include <bankwise/trace/codec.hpp>
+#include "bankcheck/driver/measure.hpp"
 #include "bankcheck/driver/recorder.hpp"
 
 namespace bankwise::opencl {
@@ -18,17 +20,41 @@ namespace bankwise::opencl {
 /// Oclgrind's. Error: UsageError.
 std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first);
 
+inline constexpr const char* blocks_word = "work-groups";
+
 /// `bankcheck opencl`: runs any OpenCL program under Oclgrind, with a plugin that records.
 class Recorder : public driver::ProgramRecorder {
  public:
-  Recorder() : driver::ProgramRecorder("work-groups") {}
+  Recorder() : driver::ProgramRecorder(blocks_word) {}
   void declare(CLI::App& command) override;
   std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
 
  private:
   std::vector<std::string> device_info_;  ///< KEY=VALUE
   std::uint64_t local_memory_ = 65536;    ///< bytes that the simulated device reports
+  driver::MeasureOptions measure_;
 };
+
+/// A program to run under Oclgrind.
+struct WatchedRun {
+  support::OpenclRequest request;  ///< without its files
+  std::vector<std::string> program;
+  std::uint64_t local_memory = 0;  ///< bytes that the simulated device reports
+  double time_limit = 0;           ///< seconds; 0: none
+  bool own_stdout = true;          ///< false: the program's stdout goes to stderr
+};
+
+/// Runs it to its end. Error: std::runtime_error if it cannot be started.
+driver::Outcome run_watched(WatchedRun run);
+
+/// driver::measure() with other texts in place of those that the program gives to its own OpenCL driver. Errors: those,
+/// and std::runtime_error.
+int measure_texts(const driver::Reporting& reporting, const trace::Trace& trace, const driver::MeasureOptions& options,
+                  const WatchedRun& run);
+
+/// A library that is loaded into programs. Error: std::runtime_error if bankcheck has none.
+std::filesystem::path find_library(std::string_view name);
+inline constexpr std::string_view layer_library = "bankcheck_opencl_layer.so";
 
 /// Recognises Oclgrind's messages in the stderr of a program that Oclgrind runs, while it is written, and keeps the
 /// first of each kind. Text of the program is taken for a message only if it has all lines of that message.

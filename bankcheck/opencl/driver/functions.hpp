@@ -13,6 +13,7 @@
   f(clGetDeviceInfo) \
   f(clGetKernelWorkGroupInfo) \
   f(clCreateContextFromType) \
+  f(clCreateProgramWithSource) \
   f(clEnqueueNDRangeKernel) \
   f(clBuildProgram) \
   f(clCompileProgram) \

@@ -16,6 +16,7 @@
 
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
+#include "bankcheck/opencl/exchange.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"
 
 namespace {
@@ -186,6 +187,19 @@ BANKWISE_REPLACEMENT cl_context CL_API_CALL clCreateContextFromType(
   }
   if (error != nullptr) *error = CL_DEVICE_NOT_FOUND;
   return nullptr;
+}
+
+/// Builds another text if bankcheck measures layouts.
+BANKWISE_REPLACEMENT cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count,
+                                                                      const char** strings, const std::size_t* lengths,
+                                                                      cl_int* error) {
+  static const auto& texts =
+      *new bankwise::opencl::ExchangedTexts(bankwise::support::read_request<bankwise::support::OpenclRequest>().texts);
+  const std::string* text = texts.in_place_of(count, strings, lengths);
+  if (text == nullptr) return oclgrinds().clCreateProgramWithSource(context, count, strings, lengths, error);
+  const char* string = text->c_str();
+  const std::size_t length = text->size();
+  return oclgrinds().clCreateProgramWithSource(context, 1, &string, &length, error);
 }
 
 /// Without a local size Oclgrind runs groups of one work-item; GPUs choose larger ones.

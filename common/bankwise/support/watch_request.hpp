@@ -57,6 +57,7 @@ struct OpenclRequest {
   MemorySpaces memory;
   Lines device;                 ///< properties of the simulated device: KEY=VALUE; the first line of a key counts
   std::string oclgrind_driver;  ///< path of Oclgrind's driver, for the one that passes all requests on to it
+  std::string texts;            ///< folder of texts to exchange (bankcheck/opencl/exchange.hpp); empty: none
 
   template <class Request, class Visit>
   static void for_each_variable(Request& request, Visit visit) {
@@ -71,6 +72,19 @@ struct OpenclRequest {
     visit("BANKWISE_MEMORY", request.memory);
     visit("BANKWISE_OPENCL_DEVICE", request.device);
     visit("BANKWISE_OCLGRIND_DRIVER", request.oclgrind_driver);
+    visit("BANKWISE_OPENCL_TEXTS", request.texts);
+  }
+};
+
+/// To the layer that the OpenCL loader puts before the program's driver when the program is timed.
+struct OpenclTimeRequest {
+  std::string folder;  ///< for the times
+  std::string texts;   ///< as OpenclRequest has it
+
+  template <class Request, class Visit>
+  static void for_each_variable(Request& request, Visit visit) {
+    visit("BANKWISE_OPENCL_TIMES", request.folder, true);
+    visit("BANKWISE_OPENCL_TEXTS", request.texts);
   }
 };
 

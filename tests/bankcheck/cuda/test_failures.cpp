@@ -201,6 +201,24 @@ TEST_CASE("cuda/failures/time_of_other_launches") {
   CHECK_THAT(trace, !ContainsSubstring("\"time\""));
 }
 
+TEST_CASE("cuda/failures/measure") {
+  const SanitizerDirectory sanitizer(FAKE_SANITIZER);
+  const ScratchDirectory scratch;
+  const std::string libraries = "LD_LIBRARY_PATH='" FAKE_DRIVER_DIRECTORY ":" FAKE_CUPTI_DIRECTORY "' ";
+  const auto measure = [&](const std::string& options, const std::string& environment = "") {
+    return bankcheck("cuda --measure " + options + " " + sanitizer.option() + " -- " + scenario("simple"),
+                     "cd '" + scratch.path().string() + "' && " + driver + libraries + environment);
+  };
+  check_tells(measure(""), 2, "--measure needs --build, the command that builds the program");
+  check_tells(measure("--build make --copy /nowhere"), 2, "--copy '/nowhere': it does not exist");
+  check_tells(measure("--build make --copy /"), 2, "--copy '/': it does not lie in ");
+  check_tells(measure("--build make", "FAKE_DRIVER_INIT=100"), 77, "no NVIDIA GPU was found: fake: no device");
+  const Outcome unknown = measure("--build make");
+  INFO(unknown.out);
+  CHECK_THAT(unknown.out, ContainsSubstring("\nnothing to measure: no change is proposed\n") ||
+                              ContainsSubstring("\nnot measured: kernel: "));
+}
+
 TEST_CASE("cuda/failures/time_without_cupti") {
   const SanitizerDirectory sanitizer(FAKE_SANITIZER);
   const Outcome refused = ended(0, time(in_second_run, "FAKE_CUPTI_FAIL=cuptiActivityEnable"));

@@ -1,0 +1,217 @@
+#include "bankcheck/driver/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/files.hpp>
+#include <bankwise/support/text.hpp>
+#include "bankcheck/driver/measure_parts.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// When the runs in turn end. A sample is a whole run of the program.
+support::StopLimits stop_limits(double seconds) {
+  return {.min_samples = 10, .max_samples = 40, .min_time = 0, .max_noise = 0.005, .timeout = seconds};
+}
+
+/// Makes the versions and runs them.
+class Measurement {
+ public:
+  Measurement(const std::vector<KernelReport>& kernels, const MeasureOptions& options, const ProgramVersions& program)
+      : kernels_(kernels), limits_(stop_limits(options.seconds)), program_(program) {}
+
+  /// Makes a version. Returns its number. Error: CommandFailed if it is the program as it is, and cannot be made.
+  std::size_t add(ProgramVersion version) {
+    const std::size_t number = versions.size();
+    version.rejected = program_.make(number, version.sources);
+    if (number == 0 && version.rejected) fail(*version.rejected);
+    versions.push_back({std::move(version), {}, std::vector(kernels_.size(), KernelSamples(limits_))});
+    return number;
+  }
+
+  /// Runs all versions in turn. The first runs are not timed: the program as it is runs twice, so that it is known what
+  /// it always writes. Error: CommandFailed if it fails.
+  void run() {
+    run(0, false);
+    for (std::size_t v = 0; v < versions.size(); ++v) run(v, false);
+    start_ = Clock::now();
+    for (; !is_enough(); ++rounds) {
+      for (std::size_t v = 0; v < versions.size(); ++v) run(v, true);
+    }
+    for (std::size_t v = 1; v < versions.size(); ++v) compare_output(v);
+  }
+
+  /// Runs a version for its output alone.
+  void check(std::size_t number) {
+    run(number, false);
+    compare_output(number);
+  }
+
+  MeasuredVersions versions;
+  std::size_t rounds = 0;
+  std::string device;
+
+ private:
+  [[noreturn]] static void fail(const std::string& why) {
+    throw CommandFailed(support::exit_device, "--measure: the program as it is: " + why);
+  }
+
+  void run(std::size_t number, bool is_timed) {
+    MeasuredVersion& measured = versions[number];
+    if (measured.version.rejected) return;
+    const TimedRun run = program_.time(number);
+    if (run.interrupted) throw CommandFailed(support::exit_device, "--measure: a signal ended it before a verdict");
+    if (run.failure && number == 0) fail(*run.failure);
+    measured.version.rejected = run.failure;
+    if (run.failure) return;
+    measured.output.add(run.output);
+    if (device.empty()) device = run.device;
+    for (std::size_t k = 0; k < kernels_.size(); ++k) add_sample(run, number, k, is_timed);
+  }
+
+  void add_sample(const TimedRun& run, std::size_t number, std::size_t kernel, bool is_timed) {
+    KernelSamples& samples = versions[number].kernels[kernel];
+    const auto times = run.kernels.find(kernels_[kernel].trace.kernel);
+    if (times == run.kernels.end() || times->second.launches == 0) {
+      samples.problem = "the run has no time of it";
+      return;
+    }
+    const auto [launches, nanoseconds] = times->second;
+    if (is_timed) {
+      const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+      samples.rule.add(double(nanoseconds) / double(launches), seconds);
+      return;
+    }
+    samples.launches = launches;
+    const std::uint64_t original = versions.front().kernels[kernel].launches;
+    if (launches != original) samples.problem = fmt::format("{} launches instead of {}", launches, original);
+  }
+
+  /// Whether each candidate of each kernel has a verdict, or more runs would not give one.
+  bool is_enough() const {
+    for (std::size_t v = 1; v < versions.size(); ++v) {
+      for (std::size_t k = 0; k < kernels_.size(); ++k) {
+        if (needs_runs(v, k)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool needs_runs(std::size_t version, std::size_t kernel) const {
+    const ProgramVersion& planned = versions[version].version;
+    const KernelSamples &original = versions.front().kernels[kernel], &candidate = versions[version].kernels[kernel];
+    if (planned.rejected || !planned.kernels[kernel] || original.problem || candidate.problem) return false;
+    if (!original.rule.reason().empty() && !candidate.rule.reason().empty()) return false;
+    return candidate.rule.samples().size() < limits_.min_samples || gain_of(original, candidate) == Gain::none;
+  }
+
+  void compare_output(std::size_t number) {
+    ProgramVersion& version = versions[number].version;
+    if (version.rejected) return;
+    const ComparedOutput compared = compare(versions.front().output, versions[number].output);
+    if (compared.difference) version.rejected = "other results: " + *compared.difference;
+  }
+
+  const std::vector<KernelReport>& kernels_;
+  const support::StopLimits limits_;
+  const ProgramVersions& program_;
+  Clock::time_point start_;
+};
+
+/// The version that has the fastest candidate of each kernel: one of those that were measured if it has no others, or
+/// a new one.
+std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdict>& verdicts,
+                         const Reporting& reporting, bool by_text) {
+  std::vector<std::size_t> chosen;
+  for (const KernelVerdict& verdict : verdicts) chosen.push_back(verdict.fastest);
+  for (std::size_t v = 1; v < measurement.versions.size(); ++v) {
+    const auto& kernels = measurement.versions[v].version.kernels;
+    bool is_same = true;
+    for (std::size_t k = 0; k < chosen.size(); ++k) is_same = is_same && chosen[k] == (kernels[k] ? v : 0);
+    if (is_same) return v;
+  }
+  std::vector<ProgramVersion> planned;
+  for (const MeasuredVersion& measured : measurement.versions) planned.push_back(measured.version);
+  const std::size_t number = measurement.add(combined(reporting.kernels(), reporting.fits(), planned, chosen, by_text));
+  measurement.check(number);
+  return number;
+}
+
+int print(const Reporting& reporting, const std::string& text, bool is_right) {
+  if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
+  return is_right ? support::exit_ok : support::exit_wrong;
+}
+
+}  // namespace
+
+void declare_measure(CLI::App& command, MeasureOptions& options) {
+  command.option_defaults()->group("Measure");
+  command.add_flag("--measure", options.measure,
+                   "Make a version of the program for each of the best layouts, run them in turn without watching "
+                   "them, and propose the fastest, or none; implies --fit");
+  command.add_option("--candidates", options.candidates, "Measure at most this many layouts of each kernel")
+      ->check(CLI::Range(1U, 26U))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--measure-time", options.seconds, "Spend at most about this long on the runs in turn")
+      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+int measure(const Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
+            const ProgramVersions& program) {
+  const auto& kernels = reporting.kernels();
+  const auto& fits = reporting.fits();
+  PlannedVersions planned = plan_versions(kernels, fits, trace, options.candidates, program.by_text);
+  std::string text;
+  for (const std::string& sentence : planned.left_out) text += fmt::format("not measured: {}\n", sentence);
+  if (planned.versions.size() == 1) {
+    const bool is_proposed = !planned.left_out.empty();
+    if (is_proposed) tell("--measure: nothing was measured, because no proposed change could be applied");
+    return print(reporting, text + (is_proposed ? "" : "nothing to measure: no change is proposed\n"), !is_proposed);
+  }
+  Measurement measurement(kernels, options, program);
+  for (ProgramVersion& version : planned.versions) {
+    const std::size_t number = measurement.versions.size();
+    if (number > 0) tell(fmt::format("--measure: version {} of {}", version.name, planned.versions.size() - 1));
+    measurement.add(std::move(version));
+  }
+  measurement.run();
+  std::vector<KernelVerdict> verdicts;
+  for (std::size_t k = 0; k < kernels.size(); ++k) verdicts.push_back(verdict_on(measurement.versions, k));
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const bool has_candidates = std::ranges::any_of(
+        measurement.versions, [&](const auto& each) { return each.version.kernels[k].has_value(); });
+    if (has_candidates) text += verdict_text(measurement.versions, kernels[k], k, verdicts[k]);
+  }
+  const std::string table = times_table(measurement.versions, kernels, verdicts);
+  const bool is_measured = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.fastest > 0; });
+  std::string failure = is_measured ? "" : "no candidate could be measured";
+  if (is_measured) {
+    const std::size_t number = with_fastest(measurement, verdicts, reporting, program.by_text);
+    const ProgramVersion& version = measurement.versions[number].version;
+    text += results_text(measurement.versions);
+    if (version.rejected) {
+      failure = fmt::format("the changes of all kernels together: {}", *version.rejected);
+    } else {
+      const ObservedPasses observed = observed_passes(kernels, version, program.watch(number));
+      text += observed.text;
+      if (!observed.is_changed) failure = "the program that ran does not have all changes";
+    }
+    text += fmt::format("times of a launch on {}: mean over a run, median of {} in turn\n", measurement.device,
+                        support::plural(measurement.rounds, "run", "runs"));
+  }
+  if (!failure.empty()) tell("--measure: " + failure);
+  return print(reporting, text + table, failure.empty());
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bankcheck/driver/fit_code.hpp"
+#include "bankcheck/driver/measure_parts.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using fit::PricedOption;
+
+/// The layouts of an array to measure: what is proposed, then those that need more of one thing and less of another.
+std::vector<PricedOption> candidates_of(const fit::ArrayFit& array) {
+  std::vector<PricedOption> candidates;
+  const auto add = [&](const PricedOption& option) {
+    const bool is_known = std::ranges::any_of(
+        candidates, [&](const PricedOption& known) { return known.option.change == option.option.change; });
+    const bool saves = option.option.passes < array.before().option.passes;
+    if (!is_known && saves && form_of(option.option.change, array.shape)) candidates.push_back(option);
+  };
+  add(array.after());
+  for (const PricedOption& option : array.front) add(option);
+  for (const PricedOption& option : array.options) add(option);
+  return candidates;
+}
+
+bool is_proposed(const fit::KernelFit& fit) {
+  return std::ranges::any_of(fit.arrays, [](const fit::ArrayFit& array) { return array.chosen > 0; });
+}
+
+/// The kernel with its n-th candidates: each array that fit changes has its n-th, or its last.
+std::vector<KernelFitReport> candidates_of(const KernelFitReport& report) {
+  std::vector<std::vector<PricedOption>> options;
+  std::size_t count = 0;
+  for (const fit::ArrayFit& array : report.fit.arrays) {
+    options.push_back(array.chosen > 0 ? candidates_of(array) : std::vector<PricedOption>{});
+    count = std::max(count, options.back().size());
+    if (options.back().empty()) options.back().push_back(array.before());
+  }
+  std::vector<KernelFitReport> candidates;
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<PricedOption> chosen;
+    for (const auto& of_array : options) chosen.push_back(of_array[std::min(n, of_array.size() - 1)]);
+    choose(candidates.emplace_back(report), chosen);
+  }
+  return candidates;
+}
+
+/// All kernels as they are, except those of the version.
+std::vector<KernelFitReport> fits_of(const std::vector<KernelFitReport>& fits, const ProgramVersion& version) {
+  std::vector<KernelFitReport> chosen;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (version.kernels[k]) {
+      chosen.push_back(*version.kernels[k]);
+      continue;
+    }
+    for (fit::ArrayFit& array : chosen.emplace_back(fits[k]).fit.arrays) array.chosen = 0;
+  }
+  return chosen;
+}
+
+/// Sets the sources of a version, and leaves kernels as they are that need other code in another one's place.
+void set_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+                 ProgramVersion& version, bool by_text) {
+  version.sources = fixed_sources(kernels, fits_of(fits, version), by_text);
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (std::ranges::find(version.sources.kernels, k) == version.sources.kernels.end()) version.kernels[k].reset();
+  }
+}
+
+}  // namespace
+
+PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+                              const trace::Trace& trace, unsigned candidates, bool by_text) {
+  PlannedVersions planned;
+  std::vector<std::vector<KernelFitReport>> of_kernels(fits.size());
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (!is_proposed(fits[k].fit)) continue;
+    const auto has_its_name = [&](const KernelReport& other) { return other.trace.kernel == kernels[k].trace.kernel; };
+    if (std::ranges::count_if(kernels, has_its_name) > 1) {
+      planned.left_out.push_back(
+          fmt::format("{}: several kernels have this name, so their times are not known", kernels[k].name));
+      continue;
+    }
+    KernelFitReport declared = fits[k];
+    if (by_text) declare_in_own_text(declared, kernels[k], trace);
+    std::vector<std::string> why;
+    for (KernelFitReport& candidate : candidates_of(declared)) {
+      const FixedSources fixed = fixed_sources({kernels[k]}, {candidate}, by_text);
+      if (fixed.kernels.empty()) {
+        why = fixed.left_out;
+      } else if (of_kernels[k].size() < candidates) {
+        of_kernels[k].push_back(std::move(candidate));
+      }
+    }
+    if (of_kernels[k].empty()) planned.left_out.insert(planned.left_out.end(), why.begin(), why.end());
+    count = std::max(count, of_kernels[k].size());
+  }
+  planned.versions.push_back({"as it is", std::vector<std::optional<KernelFitReport>>(fits.size()), {}, {}});
+  for (std::size_t n = 0; n < count; ++n) {
+    ProgramVersion& version = planned.versions.emplace_back();
+    version.name = std::string(1, char('A' + n));
+    for (auto& of_kernel : of_kernels) {
+      version.kernels.emplace_back();
+      if (n < of_kernel.size()) version.kernels.back() = std::move(of_kernel[n]);
+    }
+    set_sources(kernels, fits, version, by_text);
+  }
+  return planned;
+}
+
+ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+                        const std::vector<ProgramVersion>& versions, const std::vector<std::size_t>& chosen,
+                        bool by_text) {
+  ProgramVersion version{"combined", {}, {}, {}};
+  for (std::size_t k = 0; k < fits.size(); ++k) version.kernels.push_back(versions[chosen[k]].kernels[k]);
+  set_sources(kernels, fits, version, by_text);
+  return version;
+}
+
+std::uint64_t predicted_passes(const KernelFitReport& fit, std::size_t architecture) {
+  std::uint64_t passes = fit.fit.before[architecture].all.passes;
+  for (const fit::ArrayFit& array : fit.fit.arrays) {
+    passes += array.after().passes[architecture];
+    passes -= array.before().passes[architecture];
+  }
+  return passes;
+}
+
+std::string changes_text(const KernelFitReport& fit) {
+  std::string text;
+  for (std::size_t i = 0; i < fit.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& array = fit.fit.arrays[i];
+    if (array.chosen == 0) continue;
+    const auto code = written(array, fit.sources[i], fit.is_opencl);
+    text += (text.empty() ? "" : "; ") + chosen_text(array, code);
+  }
+  return text;
+}
+
+}  // namespace bankwise::driver

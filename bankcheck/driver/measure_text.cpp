@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/table.hpp>
+#include <bankwise/support/text.hpp>
+#include <bankwise/trace/report.hpp>
+#include "bankcheck/driver/measure_parts.hpp"
+
+namespace bankwise::driver {
+namespace {
+
+using support::grouped;
+
+double median_of(const KernelSamples& samples) { return support::median(samples.rule.samples()); }
+
+std::string time_text(const KernelSamples& samples) { return support::format_time(median_of(samples) * 1e-9); }
+
+std::string noise_text(const KernelSamples& samples) {
+  const auto known = support::median_and_noise(samples.rule.samples());
+  return known.noise ? fmt::format("{:.1f} %", 100 * *known.noise) : "?";
+}
+
+std::string speedup_text(const KernelSamples& original, const KernelSamples& samples) {
+  return fmt::format("{:.2f} x", median_of(original) / median_of(samples));
+}
+
+/// The first of those that are as fast as the fastest within the noise, and compare alike with the kernel as it is.
+std::size_t fastest_of(const std::vector<const KernelSamples*>& samples) {
+  std::size_t fastest = 0;
+  for (std::size_t v = 1; v < samples.size(); ++v) {
+    if (samples[v] == nullptr) continue;
+    if (fastest == 0 || median_of(*samples[v]) < median_of(*samples[fastest])) fastest = v;
+  }
+  for (std::size_t v = 1; v < fastest; ++v) {
+    if (samples[v] == nullptr || gain_of(*samples[fastest], *samples[v]) != Gain::none) continue;
+    if (gain_of(*samples.front(), *samples[v]) == gain_of(*samples.front(), *samples[fastest])) return v;
+  }
+  return fastest;
+}
+
+}  // namespace
+
+const KernelSamples* samples_of(const MeasuredVersions& versions, std::size_t version, std::size_t kernel) {
+  const MeasuredVersion& measured = versions[version];
+  const bool takes_part = version == 0 || measured.version.kernels[kernel].has_value();
+  const KernelSamples& samples = measured.kernels[kernel];
+  const bool counts = !measured.version.rejected && !samples.problem && !samples.rule.samples().empty();
+  return takes_part && counts ? &samples : nullptr;
+}
+
+Gain gain_of(const KernelSamples& original, const KernelSamples& candidate) {
+  const auto before = support::median_and_noise(original.rule.samples());
+  const auto now = support::median_and_noise(candidate.rule.samples());
+  const auto apart = support::differ(before, now);
+  if (!apart) return Gain::unknown;
+  if (!*apart) return Gain::none;
+  return now.median < before.median ? Gain::faster : Gain::slower;
+}
+
+KernelVerdict verdict_on(const MeasuredVersions& versions, std::size_t kernel) {
+  std::vector<const KernelSamples*> samples;
+  for (std::size_t v = 0; v < versions.size(); ++v) samples.push_back(samples_of(versions, v, kernel));
+  KernelVerdict verdict{.fastest = samples.front() == nullptr ? 0 : fastest_of(samples)};
+  if (verdict.fastest > 0) verdict.gain = gain_of(*samples.front(), *samples[verdict.fastest]);
+  return verdict;
+}
+
+std::string verdict_text(const MeasuredVersions& versions, const KernelReport& kernel, std::size_t number,
+                         const KernelVerdict& verdict) {
+  const std::string about = fmt::format("measured: {}: ", kernel.name);
+  if (verdict.fastest == 0) return about + "no candidate could be measured\n";
+  switch (verdict.gain) {
+    case Gain::unknown: return about + "too few runs to know the noise; --measure-time measures longer\n";
+    case Gain::none: return about + "no candidate is faster beyond the noise: keep the code\n";
+    case Gain::slower: return about + "every candidate is slower: keep the code\n";
+    case Gain::faster: break;
+  }
+  const ProgramVersion& version = versions[verdict.fastest].version;
+  const KernelSamples &original = *samples_of(versions, 0, number),
+                      &fastest = *samples_of(versions, verdict.fastest, number);
+  std::string text =
+      fmt::format("{}{} is {} faster, {} instead of {}: {}\n", about, version.name, speedup_text(original, fastest),
+                  time_text(fastest), time_text(original), changes_text(*version.kernels[number]));
+  if (verdict.fastest > 1) text += diffs_text(*version.kernels[number]);
+  return text;
+}
+
+std::string results_text(const MeasuredVersions& versions) {
+  std::size_t equal = versions.front().output.lines().size(), left_out = 0;
+  for (std::size_t v = 1; v < versions.size(); ++v) {
+    if (versions[v].version.rejected) continue;
+    const ComparedOutput compared = compare(versions.front().output, versions[v].output);
+    equal = std::min(equal, compared.equal);
+    left_out = std::max(left_out, compared.not_compared);
+  }
+  if (equal == 0) return "results: not compared, because no line of stdout repeats from run to run\n";
+  std::string text =
+      fmt::format("results: the exit code and {} of stdout are equal", support::plural(equal, "line", "lines"));
+  if (left_out > 0)
+    text += fmt::format("; {} with times, or different from run to run, {} not compared", left_out,
+                        left_out == 1 ? "was" : "were");
+  return text + "\n";
+}
+
+std::string times_table(const MeasuredVersions& versions, const std::vector<KernelReport>& kernels,
+                        const std::vector<KernelVerdict>& verdicts) {
+  std::vector<std::vector<std::string>> table{{"kernel", "version", "time", "noise", "speedup", "passes", ""}};
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const KernelSamples* original = samples_of(versions, 0, k);
+    for (std::size_t v = 0; v < versions.size(); ++v) {
+      const ProgramVersion& version = versions[v].version;
+      const bool is_original = v == 0;
+      if (!is_original && !version.kernels[k]) continue;
+      const KernelSamples* samples = samples_of(versions, v, k);
+      const auto& problem = version.rejected ? version.rejected : versions[v].kernels[k].problem;
+      std::string note = is_original ? "" : changes_text(*version.kernels[k]);
+      if (problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *problem);
+      if (v > 0 && v == verdicts[k].fastest && verdicts[k].gain == Gain::faster) note = "<- " + note;
+      table.push_back(
+          {is_original ? kernels[k].name : "", version.name, samples == nullptr ? "-" : time_text(*samples),
+           samples == nullptr ? "" : noise_text(*samples),
+           is_original || samples == nullptr || original == nullptr ? "" : speedup_text(*original, *samples),
+           grouped(is_original ? kernels[k].reports.front().all.passes : predicted_passes(*version.kernels[k], 0)),
+           std::move(note)});
+    }
+    if (table.back()[1] == versions.front().version.name) table.pop_back();  // nothing was measured of this kernel
+  }
+  return support::format_table(table, 2, true);
+}
+
+ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const ProgramVersion& version,
+                               const Outcome& outcome) {
+  if (outcome.failure) return {fmt::format("watched again: the changed program failed: {}\n", *outcome.failure), false};
+  ObservedPasses result;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (!version.kernels[k]) continue;
+    const banks::Architecture& architecture = *kernels[k].reports.front().architecture;
+    const std::uint64_t before = kernels[k].reports.front().all.passes;
+    const std::uint64_t predicted = predicted_passes(*version.kernels[k], 0);
+    const auto trace = std::ranges::find(outcome.trace.kernels, kernels[k].trace.kernel, &trace::KernelTrace::kernel);
+    const std::string about = fmt::format("watched again: {}: ", kernels[k].name);
+    if (trace == outcome.trace.kernels.end()) {
+      result.text += about + "it did not run\n";
+      result.is_changed = false;
+      continue;
+    }
+    const std::uint64_t observed = trace::report(*trace, architecture).all.passes;
+    const std::string count = fmt::format("{}{} passes on {}", about, grouped(observed), architecture.name);
+    if (observed == predicted) {
+      result.text += fmt::format("{} instead of {}, as predicted\n", count, grouped(before));
+    } else if (observed == before) {
+      result.text += fmt::format("{}, as before: the change is not in the program that ran\n", count);
+      result.is_changed = false;
+    } else {
+      result.text += fmt::format("{} instead of {}; {} were predicted\n", count, grouped(before), grouped(predicted));
+    }
+  }
+  return result;
+}
+
+}  // namespace bankwise::driver

@@ -1,0 +1,160 @@
+// What is compared of the outputs and the times of measured versions, and the copies of a tree.
+#include <fstream>
+
+#include "bankcheck/cuda/tree_copy.hpp"
+#include "bankcheck/driver/measure_parts.hpp"
+#include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using namespace bankwise::driver;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+RepeatedOutput output_of(const std::vector<std::string>& runs) {
+  RepeatedOutput output;
+  for (const std::string& run : runs) output.add(run);
+  return output;
+}
+
+KernelSamples samples_of(const std::vector<double>& samples) {
+  KernelSamples kernel{support::StopLimits{}};
+  for (const double sample : samples) kernel.rule.add(sample, 0);
+  return kernel;
+}
+
+/// A version that changes its only kernel.
+MeasuredVersion measured(const std::vector<double>& samples) {
+  MeasuredVersion version;
+  version.version.kernels.emplace_back(KernelFitReport{});
+  version.kernels.push_back(samples_of(samples));
+  return version;
+}
+
+}  // namespace
+
+TEST_CASE("driver/measure/lines_with_times") {
+  for (const char* line : {"took 3 ms", "Elapsed: 12", "0.5s", "12.5 GB/s", "rate 1.2e3 GFLOPS", "(3.1us)", "Time = 4",
+                           "12 frames, 60 fps", "kernel: 17.2 usec", "3 seconds"}) {
+    INFO(line);
+    CHECK(has_time(line));
+  }
+  for (const char* line : {"sum 3", "time", "the elapsed time is short", "message 3", "4 seeds", "x[3] = 4.5", "",
+                           "PASSED", "3 s5 7", "us 3"}) {
+    INFO(line);
+    CHECK_FALSE(has_time(line));
+  }
+}
+
+TEST_CASE("driver/measure/equal_output") {
+  const auto original = output_of({"sum 1\ntook 3 ms\nseed 5\n", "sum 1\ntook 4 ms\nseed 6\n"});
+  const ComparedOutput same = compare(original, output_of({"sum 1\ntook 9 ms\nseed 7\n"}));
+  CHECK(same.equal == 1);
+  CHECK(same.not_compared == 2);
+  CHECK_FALSE(same.difference);
+  const ComparedOutput once = compare(output_of({"took 3 ms\n"}), output_of({"took 4 ms\n"}));
+  CHECK(once.not_compared == 1);  // by its words alone
+  CHECK_FALSE(once.difference);
+}
+
+TEST_CASE("driver/measure/other_output") {
+  const auto original = output_of({"sum 1\nsum 2\n", "sum 1\nsum 2\n"});
+  const auto difference = [&](const std::vector<std::string>& runs) {
+    return compare(original, output_of(runs)).difference.value_or("none");
+  };
+  CHECK(difference({"sum 1\nsum 2\n"}) == "none");
+  CHECK(difference({"sum 1\nsum 3\n"}) == "line 2 of stdout is 'sum 3' instead of 'sum 2'");
+  CHECK(difference({"sum 1\n"}) == "stdout has 1 line instead of 2");
+  CHECK(difference({"sum 1\nsum 2\n", "sum 1\nsum 3\n"}) == "line 2 of stdout differs from run to run");
+  CHECK(difference({"sum 1\nsum 2\n", "sum 1\n"}) == "the number of lines of stdout differs from run to run");
+  // How many lines the original has is chance: nothing can be compared.
+  const ComparedOutput chance = compare(output_of({"a\n", "a\nb\n"}), output_of({"c\n"}));
+  CHECK_FALSE(chance.difference);
+  CHECK(chance.equal == 0);
+}
+
+TEST_CASE("driver/measure/gain") {
+  const std::vector<double> steady(10, 100), faster(10, 90), noisy{80, 120, 90, 110, 100, 85, 115, 95, 105, 100};
+  CHECK(gain_of(samples_of(steady), samples_of(faster)) == Gain::faster);
+  CHECK(gain_of(samples_of(faster), samples_of(steady)) == Gain::slower);
+  CHECK(gain_of(samples_of(noisy), samples_of(faster)) == Gain::none);
+  CHECK(gain_of(samples_of(steady), samples_of({90, 90, 90, 90})) == Gain::unknown);
+}
+
+TEST_CASE("driver/measure/fastest") {
+  const std::vector<double> as_it_is{100, 101, 99, 100, 102, 98}, fast{80, 81, 79, 80, 82, 78},
+      as_fast{79, 80, 78, 79, 81, 77}, fastest(6, 50), near{99, 100, 98, 99, 101, 97};
+  const auto verdict = [](const std::vector<std::vector<double>>& versions) {
+    MeasuredVersions list;
+    for (const auto& samples : versions) list.push_back(measured(samples));
+    return verdict_on(list, 0);
+  };
+  CHECK(verdict({as_it_is, fast, as_fast}).fastest == 1);  // equal within the noise: the higher rank
+  CHECK(verdict({as_it_is, fast, fastest}).fastest == 2);
+  CHECK(verdict({as_it_is, near, as_it_is}).gain == Gain::none);
+  CHECK(verdict({as_it_is, {}, fast}).fastest == 2);
+  CHECK(verdict({as_it_is, {}, {}}).fastest == 0);
+  CHECK(verdict({{}, fast}).fastest == 0);  // without the original nothing follows
+
+  MeasuredVersions rejected{measured(as_it_is), measured(fastest), measured(fast)};
+  rejected[1].version.rejected = "other results";
+  CHECK(verdict_on(rejected, 0).fastest == 2);
+  rejected[2].kernels[0].problem = "2 launches instead of 1";
+  CHECK(verdict_on(rejected, 0).fastest == 0);
+}
+
+TEST_CASE("driver/measure/copy_of_work_tree") {
+  namespace fs = std::filesystem;
+  const ScratchDirectory scratch, target;
+  const fs::path root = scratch.path() / "a tree", copy = target.path() / "copy";
+  fs::create_directories(root / "src" / "deep");
+  fs::create_directories(root / "build");
+  std::ofstream(root / "src" / "k.cu") << "tracked\n";
+  std::ofstream(root / "src" / "deep" / "new \n name") << "untracked\n";
+  std::ofstream(root / "build" / "data") << "ignored\n";
+  std::ofstream(root / "build" / "object") << "ignored\n";
+  std::ofstream(root / ".gitignore") << "build\n";
+  std::ofstream(target.path() / "outside") << "outside\n";
+  fs::create_symlink("src/k.cu", root / "inside");
+  fs::create_symlink(target.path() / "outside", root / "outside");
+  fs::create_symlink(root / "src" / "k.cu", root / "absolute");
+  const std::string git = "cd '" + root.string() + "' && git init -q && git add src/k.cu .gitignore";
+  REQUIRE(std::system(git.c_str()) == 0);
+
+  const cuda::SourceTree tree = cuda::find_tree(root / "src", {"../build/data"});
+  CHECK(tree.root == fs::canonical(root));
+  cuda::copy_tree(tree, copy);
+  CHECK(text_of(copy / "src" / "k.cu") == "tracked\n");
+  CHECK(text_of(copy / "src" / "deep" / "new \n name") == "untracked\n");
+  CHECK(text_of(copy / "build" / "data") == "ignored\n");
+  CHECK_FALSE(fs::exists(copy / "build" / "object"));
+  CHECK_FALSE(fs::exists(copy / ".git"));
+  CHECK(fs::canonical(copy / "inside") == fs::canonical(copy / "src" / "k.cu"));
+  CHECK(fs::canonical(copy / "absolute") == fs::canonical(copy / "src" / "k.cu"));
+  CHECK(text_of(copy / "outside") == "outside\n");
+  CHECK(fs::last_write_time(copy / "src" / "k.cu") == fs::last_write_time(root / "src" / "k.cu"));
+  CHECK_THROWS_WITH(cuda::find_tree(root, {"nothing"}), ContainsSubstring("--copy 'nothing': it does not exist"));
+  CHECK_THROWS_WITH(cuda::find_tree(root, {target.path().string()}), ContainsSubstring("it does not lie in "));
+}
+
+TEST_CASE("driver/measure/copy_of_directory") {
+  namespace fs = std::filesystem;
+  const ScratchDirectory scratch, target;
+  const fs::path root = scratch.path(), copy = target.path() / "copy";
+  fs::create_directories(root / "sub" / ".git");
+  std::ofstream(root / "sub" / ".git" / "config") << "kept by git\n";
+  std::ofstream(root / "sub" / "k.cu") << "text\n";
+  fs::permissions(root / "sub" / "k.cu", fs::perms::owner_read);
+  REQUIRE(std::system(("mkfifo '" + (root / "pipe").string() + "'").c_str()) == 0);
+  cuda::copy_tree(cuda::find_tree(root, {}), copy);
+  CHECK(text_of(copy / "sub" / "k.cu") == "text\n");
+  CHECK_FALSE(fs::exists(copy / "sub" / ".git"));
+  CHECK_FALSE(fs::exists(copy / "pipe"));
+  std::ofstream changed(copy / "sub" / "k.cu");
+  CHECK(changed.good());
+
+  std::ofstream(root / "large") << "";
+  fs::resize_file(root / "large", cuda::most_bytes + 1);  // sparse
+  CHECK_THROWS_WITH(cuda::find_tree(root, {}), ContainsSubstring("or 512 MiB: run bankcheck in the directory of"));
+}
