@@ -58,8 +58,7 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
   } else if (longer && code.dynamic) {
     layout.declaration = fmt::format("{} bytes at the launch", grouped(option.option.bytes));
   } else if (longer && *form != IndexForm::flat) {
-    const std::uint64_t row = code.shape.lengths.back();
-    layout.declaration = fmt::format("rows of {} elements", row + change.pads[0].bytes / code.shape.element);
+    layout.declaration = fmt::format("rows of {} elements", lengths_after(change, code.shape)->back());
   } else if (longer) {
     layout.declaration = fmt::format("{} elements", grouped(option.option.bytes / code.shape.element));
   }

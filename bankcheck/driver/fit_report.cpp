@@ -151,7 +151,8 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       declared.emplace(array, std::move(*source));
     }
     try {
-      report.fit = fit_kernel(kernel_trace, architectures, shapes, {options.max_shared, options.keep_occupancy});
+      report.fit = fit_kernel(kernel_trace, architectures, shapes,
+                              {options.max_shared, options.keep_occupancy, .complete = !incomplete});
     } catch (const std::invalid_argument& why) {
       throw support::UsageError(why.what());
     }

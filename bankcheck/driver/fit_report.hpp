@@ -45,9 +45,13 @@ void choose(KernelFitReport& report, const std::vector<fit::PricedOption>& optio
 /// Looks for the arrays' declarations in the text that the program gives to its OpenCL driver, and not in files.
 void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace);
 
-/// For a terminal of `columns` columns: results, the code to paste, then tables. `after_report`: the reader has seen
-/// the report, and the picture of the worst access.
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report);
+struct FitTextOptions {
+  unsigned columns = 0;       ///< of the terminal
+  bool after_report = false;  ///< the reader has seen the report, and the picture of the worst access
+  bool everything = false;    ///< all layouts that were compared, not only the ends of the frontier
+};
+/// Results, the code to paste, then tables.
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options);
 
 /// One line: "tile[y][x] -> tile[y][x ^ y]: no conflict left, 0 bytes more", or why no layout helps; "" if there are no
 /// conflicts.

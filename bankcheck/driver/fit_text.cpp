@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
@@ -35,8 +37,10 @@ std::string left_text(const ArrayFit& array) {
 }
 
 std::string bytes_text(const ArrayFit& array) {
-  const std::uint64_t more = array.after().option.bytes - array.facts.extent;
-  return fmt::format("{} {} more", grouped(more), more == 1 ? "byte" : "bytes");
+  const std::uint64_t before = array.facts.extent, after = array.after().option.bytes;
+  const std::uint64_t difference = after < before ? before - after : after - before;
+  return fmt::format("{} {} {}", grouped(difference), difference == 1 ? "byte" : "bytes",
+                     after < before ? "fewer" : "more");
 }
 
 bool has_conflicts(const ArrayFit& array) { return array.verdict != FitVerdict::no_conflicts; }
@@ -46,6 +50,13 @@ std::string refusal_text(const ArrayFit& array) {
   switch (array.verdict) {
     case FitVerdict::fixed: return array.facts.why_fixed;
     case FitVerdict::chance: return "no layout helps: the index seems to depend on data";
+    case FitVerdict::unprofitable: {
+      const fit::Option& best = array.options[array.best].option;
+      return fmt::format("no layout pays: the best saves {} and adds {} to the index of each of {} accesses",
+                         support::plural(array.before().option.passes - best.passes, "pass", "passes"),
+                         support::plural(best.instructions, "instruction", "instructions"),
+                         grouped(array.facts.accesses));
+    }
     default:
       return array.before().option.passes == array.bound
                  ? "no layout helps: lanes wait for one word or one bank"
@@ -141,7 +152,15 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
   if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) text += ", in CuTe " + cute;
   const auto tma = fit::tma_name(change);
   if (!tma.empty() && array.facts.bounds.copied_in) text += ", for TMA " + tma;
-  return text + '\n';
+  text += '\n';
+  if (const fit::Repitch& rows = change.rows; rows.to < rows.from) {
+    const std::uint64_t first = (array.facts.bounds.used_row + array.shape.element - 1) / array.shape.element;
+    const std::uint64_t last = rows.from / array.shape.element - 1;
+    text += fmt::format("  no recorded access uses {} of {}\n",
+                        first == last ? fmt::format("column {}", last) : fmt::format("columns {} to {}", first, last),
+                        code.name);
+  }
+  return text;
 }
 
 /// The layouts of all changed arrays in code, and then the user's own lines as far as they can be rewritten.
@@ -208,15 +227,13 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
   return '\n' + support::format_wide_table(table, 3, columns);
 }
 
-/// What the search claims.
+/// What the search claims, and why its proposal is this one.
 std::string search_text(const ArrayFit& array) {
   const std::uint64_t after = array.after().option.passes, fewest = array.options[array.best].option.passes;
   std::string text = fmt::format("\n  {}: {} layouts were tried", array.name, grouped(array.tried));
   if (array.doubts.empty()) {
-    text += fewest < after
-                ? fmt::format(", and none has fewer passes than {}; the proposal has {} and is simpler to write",
-                              grouped(fewest), grouped(after))
-                : std::string(", and none has fewer passes");
+    text += ", and none has fewer passes";
+    if (fewest < after) text += fmt::format(" than {}", grouped(fewest));
     text += array.facts.extent_known ? "\n" : "; the bytes of the array are not known\n";
   } else {
     text += fmt::format(" of {}; it is not claimed that none is better:\n", grouped(array.family)) + doubts_text(array);
@@ -225,35 +242,48 @@ std::string search_text(const ArrayFit& array) {
     text += fmt::format("  {} conflicts remain in every layout: lanes that wait for one word or one bank\n",
                         grouped(queued));
   }
-  return text;
+  return text + fmt::format("  proposed: {}\n", reason_of(array, array.after()));
 }
 
-/// What was tried for an array: the best layout of each kind, and those that trade passes for bytes.
-std::string options_table(const KernelReport& kernel, const ArrayFit& array, const WrittenArray& code) {
+/// What marks an option: "<- proposed, fewest bytes".
+std::string mark_of(const ArrayFit& array, std::size_t i) {
+  const fit::FrontierEnds ends = frontier_ends(array);
+  std::vector<std::string_view> marks;
+  if (i == array.chosen) marks.emplace_back("<- proposed");
+  if (i == ends.fewest_passes) marks.emplace_back("fewest passes");
+  if (i == ends.cheapest_index) marks.emplace_back("cheapest index");
+  if (i == ends.fewest_bytes) marks.emplace_back("fewest bytes");
+  const PricedOption& option = array.options[i];
+  for (std::size_t a = 0; a < option.passes.size() && i > 0; ++a) {
+    if (option.passes[a] <= array.before().passes[a]) continue;
+    marks.emplace_back("more passes than before");
+    break;
+  }
+  return fmt::format("{}", fmt::join(marks, ", "));
+}
+
+/// The proposal and the ends of the frontier; `everything`: all options that were compared.
+std::string options_table(const KernelReport& kernel, const ArrayFit& array, const WrittenArray& code,
+                          bool everything) {
   std::string number;
   Table table{{"", "passes on"}};
   for (const trace::Report& report : kernel.reports) table[0].emplace_back(report.architecture->name);
-  table[0].insert(table[0].end(), {"bytes", ""});
-  std::vector<const fit::Change*> shown;
-  const auto add = [&](const PricedOption& option, bool chosen) {
-    const auto same = [&](const fit::Change* change) { return *change == option.option.change; };
-    if (std::ranges::any_of(shown, same)) return;
-    shown.push_back(&option.option.change);
+  table[0].insert(table[0].end(), {"instructions", "bytes", ""});
+  const fit::FrontierEnds ends = frontier_ends(array);
+  const std::size_t shown[]{0, array.chosen, ends.fewest_passes, ends.cheapest_index, ends.fewest_bytes};
+  for (std::size_t i = 0; i < array.options.size(); ++i) {
+    if (!everything && std::ranges::find(shown, i) == std::end(shown)) continue;
+    const PricedOption& option = array.options[i];
     const LayoutCode layout = layout_code(array, code, option);
     if (!layout.number.empty()) number = layout.number;
     const char* separator = layout.declaration.empty() || layout.index.empty() ? "" : ", ";
     auto& row = table.emplace_back(std::vector<std::string>{std::string(to_string(option.option.change.kind())),
                                                             layout.declaration + separator + layout.index});
-    bool harms = false;
-    for (std::size_t a = 0; a < option.passes.size(); ++a) {
-      harms |= option.passes[a] > array.before().passes[a];
-      row.push_back(grouped(option.passes[a]));
-    }
+    for (const std::uint64_t passes : option.passes) row.push_back(grouped(passes));
+    row.push_back(i == 0 ? "" : fmt::format("+{}", option.option.instructions));
     row.push_back(grouped(option.option.bytes));
-    row.emplace_back(chosen ? "<- proposed" : harms ? "more than before" : "");
-  };
-  for (std::size_t i = 0; i < array.options.size(); ++i) add(array.options[i], i > 0 && i == array.chosen);
-  for (const PricedOption& option : array.front) add(option, false);
+    row.push_back(i == 0 ? "" : mark_of(array, i));
+  }
   const std::string text = search_text(array) + support::format_table(table, 2, true);
   return number.empty() ? text : text + fmt::format("  i = {}\n", number);
 }
@@ -353,18 +383,20 @@ std::string fit_summary(const KernelFitReport& report) {
   return refusal_text(*refused);
 }
 
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, unsigned columns, bool after_report) {
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options) {
   const auto& arrays = report.fit.arrays;
   if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name);
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report);
   if (!changes_something(report.fit)) return text;  // one line each, if many kernels are clean
-  text += lines_table(kernel, report, columns);
+  text += lines_table(kernel, report, options.columns);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i].chosen == 0) continue;
-    text += options_table(kernel, arrays[i], written(arrays[i], report.sources[i], report.is_opencl));
+    const WrittenArray code = written(arrays[i], report.sources[i], report.is_opencl);
+    text += options_table(kernel, arrays[i], code, options.everything);
   }
   const auto changed = std::ranges::find_if(arrays, [](const ArrayFit& array) { return array.chosen > 0; });
-  return text + pictures(kernel, report, *changed, columns, after_report) + occupancy_text(kernel, report) + '\n';
+  return text + pictures(kernel, report, *changed, options.columns, options.after_report) +
+         occupancy_text(kernel, report) + '\n';
 }
 
 }  // namespace bankwise::driver

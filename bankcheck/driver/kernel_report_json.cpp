@@ -223,8 +223,10 @@ ordered_json json_of(const RunReport& run, const KernelReport& kernel, std::size
 
 ordered_json json_of(const fit::Change& change) {
   ordered_json object{{"kind", to_string(change.kind())}, {"text", to_text(change)}};
-  if (change.swizzle.bits > 0) {
-    object["xor"] = {{"row_bytes", change.swizzle.row}, {"bits", change.swizzle.bits}, {"base", change.swizzle.base}};
+  if (change.rows.from > 0) object["rows"] = {{"from_bytes", change.rows.from}, {"to_bytes", change.rows.to}};
+  if (const fit::RowXor& swizzle = change.swizzle; swizzle.bits > 0) {
+    object["xor"] = {{"row_bytes", swizzle.row}, {"bits", swizzle.bits}, {"base", swizzle.base}};
+    if (swizzle.plane > 0) object["xor"]["plane_bytes"] = swizzle.plane;
   }
   ordered_json pads = ordered_json::array();
   for (const fit::Pad& pad : change.pads) {
@@ -241,6 +243,8 @@ ordered_json json_of(const fit::ArrayFit& array, const fit::PricedOption& option
     object["passes_on"][std::string(kernel.reports[a].architecture->name)] = option.passes[a];
   }
   object["bytes"] = option.option.bytes;
+  object["instructions"] = option.option.instructions;
+  object["estimated_cycles"] = option.option.cycles;
   const auto form = form_of(option.option.change, array.shape);
   if (!form || *form == fit::IndexForm::none || *form == fit::IndexForm::elements) return object;
   std::vector<std::string> dimensions;
@@ -284,6 +288,7 @@ ordered_json json_of(const KernelReport& kernel, const fit::ArrayFit& array, con
                       {"doubts", array.doubts}};
   if (!array.facts.why_fixed.empty()) object["why_fixed"] = array.facts.why_fixed;
   object["chosen"] = json_of(array, array.after(), kernel);
+  if (array.chosen > 0) object["reason"] = reason_of(array, array.after());
   for (const fit::PricedOption& option : array.options) object["options"].push_back(json_of(array, option, kernel));
   for (const fit::PricedOption& option : array.front) object["front"].push_back(json_of(array, option, kernel));
   if (source) object["source"] = edits_json(*source);

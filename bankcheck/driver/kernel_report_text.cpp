@@ -292,7 +292,8 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
                                                             : "no conflicts"));
       continue;
     }
-    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options.columns, !options.fits_only));
+    const FitTextOptions fit_options{options.columns, !options.fits_only, options.detail == Detail::verbose};
+    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], fit_options));
     text += (text.empty() && options.fits_only ? "" : "\n") + (options.colour ? predict::coloured(fit) : fit);
   }
   return text;

@@ -150,7 +150,9 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
                       {"passes", array.before().option.passes},
                       {"ideal", array.ideal},
                       {"least", array.bound},
-                      {"reason", array.facts.why_fixed},
+                      {"reason", array.verdict == fit::FitVerdict::unprofitable
+                                     ? "the index of each better layout costs more than it saves"
+                                     : array.facts.why_fixed},
                       {"is_layout", typed != nullptr && typed->layout.has_value()},
                       {"fixes", ordered_json::array()}};
   if (array.chosen == 0) return answer;

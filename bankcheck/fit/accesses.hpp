@@ -58,17 +58,18 @@ using Architectures = std::vector<const banks::Architecture*>;
 
 /// What the accesses say about their arrays.
 struct AccessFacts {
-  std::uint64_t extent = 0;    ///< bytes of the largest array
-  bool extent_known = true;    ///< false: as far as the accesses reach
-  unsigned narrowest = 16;     ///< bytes per lane
-  bool stored = false;         ///< some access writes
-  std::uint64_t patterns = 0;  ///< distinct accesses of warps
-  std::uint64_t accesses = 0;  ///< with their counts
-  std::uint64_t unknown = 0;   ///< accesses that have no cost on some architecture, in that architecture's warps
-  std::uint64_t loops = 0;     ///< atomics without an instruction, counted at their least
-  std::uint64_t mixed = 0;     ///< accesses that touch several arrays
-  std::uint32_t stride = 0;    ///< distance of lanes whose accesses have most conflicts; 0: no conflicts
-  std::string why_fixed;       ///< if no change can be evaluated: a sentence
+  std::uint64_t extent = 0;      ///< bytes of the largest array
+  bool extent_known = true;      ///< false: as far as the accesses reach
+  unsigned narrowest = 16;       ///< bytes per lane
+  bool stored = false;           ///< some access writes
+  std::uint64_t patterns = 0;    ///< distinct accesses of warps
+  std::uint64_t accesses = 0;    ///< with their counts
+  std::uint64_t executions = 0;  ///< of an access by a warp of an architecture, over all of them
+  std::uint64_t unknown = 0;     ///< accesses that have no cost on some architecture, in that architecture's warps
+  std::uint64_t loops = 0;       ///< atomics without an instruction, counted at their least
+  std::uint64_t mixed = 0;       ///< accesses that touch several arrays
+  std::uint32_t stride = 0;      ///< distance of lanes whose accesses have most conflicts; 0: no conflicts
+  std::string why_fixed;         ///< if no change can be evaluated: a sentence
   FamilyBounds bounds;
 };
 
@@ -100,6 +101,9 @@ class Accesses {
   std::uint64_t ideal() const { return ideal_; }
   /// No change has fewer passes: lanes that queue for one word, for instance, do so in every layout.
   std::uint64_t bound() const { return constant_ + rest_bound_.front() + slow_bound_; }
+
+  /// Bytes from the begin of a row of `row` bytes that some access of the trace touches.
+  std::uint64_t used_row_bytes(std::uint64_t row) const;
 
   /// Whether no access is torn apart. Only 12-byte accesses can be, by changes of the family.
   bool keeps_together(const Change& change) const;

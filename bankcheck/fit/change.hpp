@@ -24,38 +24,53 @@ struct Pad {
   auto operator<=>(const Pad&) const = default;
 };
 
-/// x becomes x ^ (x / row mod 2^bits) << base: the number of the row, XORed into `bits` bits of the column. `row` is a
-/// multiple of 2^(base + bits), so distinct offsets stay distinct. `bits` 0: no XOR.
+/// Rows of `from` bytes become rows of `to` bytes. If they become shorter, nothing may lie in the bytes that are
+/// dropped. `from` 0: no change.
+struct Repitch {
+  std::uint32_t from = 0, to = 0;
+  auto operator<=>(const Repitch&) const = default;
+};
+
+/// x becomes x ^ (x mod plane / row mod 2^bits) << base: the number of the row in its plane, XORed into `bits` bits of
+/// the column. `row` and `plane` are multiples of 2^(base + bits), so distinct offsets stay distinct. `bits` 0: no XOR.
+/// `plane` 0: all rows lie in one plane.
 struct RowXor {
   std::uint32_t row = 0;
   unsigned bits = 0, base = 0;
+  std::uint32_t plane = 0;
   auto operator<=>(const RowXor&) const = default;
+
+  std::uint64_t operator()(std::uint64_t x) const {
+    if (bits == 0) return x;
+    const std::uint64_t in_plane = plane > 0 ? x % plane : x;
+    return x ^ (in_plane / row & ((std::uint64_t{1} << bits) - 1)) << base;
+  }
 };
 
-/// From the simplest to the most complicated.
-enum class ChangeKind { identity, row_xor, pad, two_pads, pad_and_xor };
-inline constexpr int kind_count = 5;
-/// "pad", "XOR", "two pads", "pad and XOR", "as it is".
+/// From the simplest to the most complicated. The pads or the XOR of a repitch are a part of it.
+enum class ChangeKind { identity, row_xor, pad, repitch, two_pads, pad_and_xor };
+inline constexpr int kind_count = 6;
+/// "as it is", "XOR", "pad", "rows", "two pads", "pad and XOR".
 std::string_view to_string(ChangeKind kind);
 
-/// First the XOR, then both pads, each counted in offsets before padding: y = x ^ ..., and then
+/// First the new rows, then the XOR, then both pads, each counted in offsets before padding: y = x ^ ..., and then
 /// y + y / k1 * p1 + y / k2 * p2.
 struct Change {
   RowXor swizzle;
   std::array<Pad, 2> pads;
+  Repitch rows;
   auto operator<=>(const Change&) const = default;
 
   ChangeKind kind() const;
   std::uint64_t operator()(std::uint64_t x) const {
-    std::uint64_t y = x;
-    if (swizzle.bits > 0) y ^= (x / swizzle.row & ((std::uint64_t{1} << swizzle.bits) - 1)) << swizzle.base;
+    const std::uint64_t y = swizzle(rows.from > 0 ? x / rows.from * rows.to + x % rows.from : x);
     std::uint64_t moved = y;
     for (const Pad& pad : pads) {
       if (pad.every > 0) moved += y / pad.every * pad.bytes;
     }
     return moved;
   }
-  /// Bytes that an array of `bytes` takes afterwards.
+  /// Bytes that an array of `bytes` takes afterwards: fewer, if rows become shorter.
   std::uint64_t bytes_of(std::uint64_t bytes) const;
 };
 
@@ -76,12 +91,16 @@ struct FamilyBounds {
   std::vector<std::uint32_t> strides;  ///< lengths to try besides powers of two: multiples of the granule
   bool copied_in = false;              ///< filled by TMA, which knows three swizzles and no pad
   bool fixed = false;                  ///< filled by something that knows no layout but the identity
+  /// Bytes of the array's declared rows, planes, ..., from the last dimension but one to the second; empty if they are
+  /// not known. {128, 768}: rows of 128 bytes, six in each plane.
+  std::vector<std::uint64_t> pitches;
+  std::uint32_t used_row = 0;  ///< bytes of a row, from its begin, that must stay; 0: all
 };
 
-/// The identity first, then changes with one parameter group, then those with two; each part by kind and by bytes.
+/// The identity first, then changes with one parameter group, then those with several; each part by kind and by bytes.
 struct Family {
-  std::vector<Change> singles;       ///< identity, row XORs, pads
-  std::vector<Change> combinations;  ///< two pads, a pad and an XOR
+  std::vector<Change> singles;       ///< identity, row XORs, pads, other rows
+  std::vector<Change> combinations;  ///< two pads, a pad and an XOR, other rows with an XOR or pads
   std::size_t size() const { return singles.size() + combinations.size(); }
 };
 

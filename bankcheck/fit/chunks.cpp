@@ -20,6 +20,10 @@ using Halves = std::uint16_t __attribute__((vector_size(4 * chunk_width)));
 struct ChangePlan {
   explicit ChangePlan(const Change& change)
       : row(divisor(change.swizzle.bits > 0 ? change.swizzle.row : 0)),
+        plane(divisor(change.swizzle.plane)),
+        from(divisor(change.rows.from)),
+        plane_bytes(std::int32_t(change.swizzle.plane)),
+        longer(std::int32_t(change.rows.to) - std::int32_t(change.rows.from)),
         every{divisor(change.pads[0].every), divisor(change.pads[1].every)},
         xor_mask(std::int32_t((1U << change.swizzle.bits) - 1)),
         xor_base(std::int32_t(change.swizzle.base)),
@@ -36,7 +40,9 @@ struct ChangePlan {
   }
   bool shifts() const { return row.shifts && every[0].shifts && every[1].shifts; }
 
-  Divisor row, every[2];
+  Divisor row, plane, from;
+  std::int32_t plane_bytes, longer;
+  Divisor every[2];
   std::int32_t xor_mask, xor_base;
   Ints pad[2];
 };
@@ -52,14 +58,26 @@ template <bool shifts>
   }
 }
 
+/// What a change does besides its pads. `other_rows`: it has new rows, or an XOR in planes.
+enum class Rearranging { nothing, row_xor, other_rows };
+
 /// One bit per lane group: the slot of its block.
-template <bool has_xor, int pads, bool shifts>
+template <Rearranging rearranging, int pads, bool shifts>
 [[gnu::always_inline]] inline void slot_bits(const ChangePlan& plan, const Chunk& chunk, unsigned block,
                                              SlotBits& bits) {
   Ints x, quotient;
   std::memcpy(&x, chunk.offsets + std::size_t{chunk_width} * block, sizeof x);
-  if constexpr (has_xor) {
-    divide<shifts>(x, plan.row, quotient);
+  Ints in_plane;
+  if constexpr (rearranging == Rearranging::other_rows) {
+    divide<shifts>(x, plan.from, quotient);
+    x += quotient * plan.longer;
+    divide<shifts>(x, plan.plane, quotient);
+    in_plane = x - quotient * plan.plane_bytes;
+  } else {
+    in_plane = x;
+  }
+  if constexpr (rearranging != Rearranging::nothing) {
+    divide<shifts>(in_plane, plan.row, quotient);
     x ^= (quotient & plan.xor_mask) << plan.xor_base;
   }
   Ints moved = x;
@@ -102,16 +120,16 @@ struct SlotCounters {
   }
 };
 
-template <bool has_xor, int pads, bool shifts, int planes>
+template <Rearranging rearranging, int pads, bool shifts, int planes>
 [[gnu::always_inline]] inline void compute_cost(const ChangePlan& plan, const Chunk& chunk, ChunkCost& cost) {
   SlotCounters<planes> counters;
   unsigned block = 0;
   const auto four = [&](unsigned first, SlotBits& fours) __attribute__((always_inline)) {
     SlotBits a, b, c, d, twos, more_twos;
-    slot_bits<has_xor, pads, shifts>(plan, chunk, first, a);
-    slot_bits<has_xor, pads, shifts>(plan, chunk, first + 1, b);
-    slot_bits<has_xor, pads, shifts>(plan, chunk, first + 2, c);
-    slot_bits<has_xor, pads, shifts>(plan, chunk, first + 3, d);
+    slot_bits<rearranging, pads, shifts>(plan, chunk, first, a);
+    slot_bits<rearranging, pads, shifts>(plan, chunk, first + 1, b);
+    slot_bits<rearranging, pads, shifts>(plan, chunk, first + 2, c);
+    slot_bits<rearranging, pads, shifts>(plan, chunk, first + 3, d);
     counters.add_two(a, b, 0, twos);
     counters.add_two(c, d, 0, more_twos);
     counters.add_two(twos, more_twos, 1, fours);
@@ -125,7 +143,7 @@ template <bool has_xor, int pads, bool shifts, int planes>
   }
   for (; block < chunk.blocks; ++block) {
     SlotBits bits;
-    slot_bits<has_xor, pads, shifts>(plan, chunk, block, bits);
+    slot_bits<rearranging, pads, shifts>(plan, chunk, block, bits);
     counters.add(bits, 0);
   }
   SlotBits greatest;
@@ -133,36 +151,41 @@ template <bool has_xor, int pads, bool shifts, int planes>
   std::memcpy(cost.data(), &greatest, sizeof greatest);
 }
 
-template <bool has_xor, int pads, bool shifts>
+template <Rearranging rearranging, int pads, bool shifts>
 [[gnu::always_inline]] inline void compute_costs(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
                                                  ChunkCost* costs) {
   constexpr int few = 6, many = 8;  // planes
   static_assert(max_chunk_blocks < 1U << many);
   for (std::size_t i = 0; i < count; ++i) {
     if (chunks[i].blocks < 1U << few) {
-      compute_cost<has_xor, pads, shifts, few>(plan, chunks[i], costs[i]);
+      compute_cost<rearranging, pads, shifts, few>(plan, chunks[i], costs[i]);
     } else {
-      compute_cost<has_xor, pads, shifts, many>(plan, chunks[i], costs[i]);
+      compute_cost<rearranging, pads, shifts, many>(plan, chunks[i], costs[i]);
     }
   }
 }
 
-template <bool has_xor, int pads>
+template <Rearranging rearranging, int pads>
 [[gnu::always_inline]] inline void compute_costs(const ChangePlan& plan, const Chunk* chunks, std::size_t count,
                                                  ChunkCost* costs) {
-  if (plan.shifts()) return compute_costs<has_xor, pads, true>(plan, chunks, count, costs);
-  compute_costs<has_xor, pads, false>(plan, chunks, count, costs);
+  if (plan.shifts()) return compute_costs<rearranging, pads, true>(plan, chunks, count, costs);
+  compute_costs<rearranging, pads, false>(plan, chunks, count, costs);
 }
 
 [[gnu::always_inline]] inline void compute_costs(const Change& change, const Chunk* chunks, std::size_t count,
                                                  ChunkCost* costs) {
   const ChangePlan plan(change);
+  using enum Rearranging;
+  // Rarer, so one form for all: of two pads, either may be none.
+  if (change.rows.from > 0 || change.swizzle.plane > 0)
+    return compute_costs<other_rows, 2, false>(plan, chunks, count, costs);
   switch (change.kind()) {
-    case ChangeKind::identity: return compute_costs<false, 0>(plan, chunks, count, costs);
-    case ChangeKind::row_xor: return compute_costs<true, 0>(plan, chunks, count, costs);
-    case ChangeKind::pad: return compute_costs<false, 1>(plan, chunks, count, costs);
-    case ChangeKind::two_pads: return compute_costs<false, 2>(plan, chunks, count, costs);
-    case ChangeKind::pad_and_xor: return compute_costs<true, 1>(plan, chunks, count, costs);
+    case ChangeKind::identity: return compute_costs<nothing, 0>(plan, chunks, count, costs);
+    case ChangeKind::row_xor: return compute_costs<row_xor, 0>(plan, chunks, count, costs);
+    case ChangeKind::pad: return compute_costs<nothing, 1>(plan, chunks, count, costs);
+    case ChangeKind::two_pads: return compute_costs<nothing, 2>(plan, chunks, count, costs);
+    case ChangeKind::pad_and_xor: return compute_costs<row_xor, 1>(plan, chunks, count, costs);
+    case ChangeKind::repitch: break;  // above
   }
 }
 

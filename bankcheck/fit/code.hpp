@@ -1,5 +1,4 @@
-// A change as code: the new declaration of the array, the new index of an element, and the edits of the source that
-// declares and uses the array.
+// A change as edits of the source that declares and uses the array.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "bankcheck/fit/change.hpp"
+#include "bankcheck/fit/index.hpp"
 
 namespace bankwise::fit {
 
@@ -36,36 +36,6 @@ struct Declaration {
 std::optional<Declaration> find_declaration(std::string_view source, std::string_view name,
                                             const std::vector<unsigned>& lines, std::uint64_t bytes,
                                             std::string_view options);
-
-/// What the code of an array needs: from its declaration, or inferred from the accesses.
-struct ArrayShape {
-  std::uint64_t element = 4;           ///< bytes
-  std::vector<std::uint64_t> lengths;  ///< elements in each dimension
-  std::uint64_t row_bytes() const { return lengths.empty() ? 0 : lengths.back() * element; }
-};
-
-/// How a change is written down.
-enum class IndexForm {
-  none,      ///< there is nothing to write
-  rows,      ///< longer rows in the declaration; indices stay as they are
-  columns,   ///< the last index is changed, and possibly the rows are longer
-  flat,      ///< one index, changed
-  elements,  ///< longer elements: a member is added to the type
-};
-
-/// Nothing if no index and no declaration makes this change: it would tear elements apart.
-std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
-
-/// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
-std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
-                       const std::vector<std::string>& subscripts);
-
-/// The dimensions in the declaration, as texts; `dimensions` are the old ones.
-std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
-                                         const std::vector<std::string>& dimensions);
-
-/// Names for the subscripts of so many dimensions: "i"; "y", "x"; "z", "y", "x".
-std::vector<std::string> subscript_names(std::size_t dimensions);
 
 /// Replaces what lies between two offsets of a source.
 struct Edit {

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include <bankwise/support/text.hpp>
+
 namespace bankwise::fit {
 namespace {
 
@@ -187,10 +189,11 @@ FitVerdict verdict_of(const trace::KernelTrace& trace, const Accesses& accesses,
 }
 
 /// Elements as narrow as the accesses, in rows as long as the stride that has most conflicts.
-ArrayShape inferred_shape(const AccessFacts& facts) {
+ArrayShape inferred_shape(const AccessFacts& facts, std::string_view name) {
+  const bool is_declared = name != "dynamic shared memory";  // which has one index
   ArrayShape shape{facts.narrowest == 12 ? 4U : facts.narrowest, {}};
   const std::uint64_t elements = (facts.extent + shape.element - 1) / shape.element, row = facts.stride;
-  if (row > shape.element && row % shape.element == 0 && facts.extent % row == 0 && row < facts.extent) {
+  if (is_declared && row > shape.element && row % shape.element == 0 && facts.extent % row == 0 && row < facts.extent) {
     shape.lengths = {facts.extent / row, row / shape.element};
   } else {
     shape.lengths = {elements};
@@ -198,27 +201,56 @@ ArrayShape inferred_shape(const AccessFacts& facts) {
   return shape;
 }
 
-/// The option to propose: the best. If conflicts remain even then, one that changes a declared row's length or the last
-/// index alone is preferred if it saves nearly as much.
-std::size_t proposal(const ArrayFit& fit) {
-  constexpr double nearly = 0.98;
-  const auto form = [&](std::size_t i) { return *form_of(fit.options[i].option.change, fit.shape); };
-  const auto is_simple = [&](std::size_t i) {
-    const ChangeKind kind = fit.options[i].option.change.kind();
-    return (form(i) == IndexForm::rows || form(i) == IndexForm::columns) && kind != ChangeKind::pad_and_xor;
-  };
-  if (fit.shape_inferred || is_simple(fit.best) || fit.verdict == FitVerdict::removed) return fit.best;
-  const auto passes = [&](std::size_t i) { return double(fit.options[i].option.passes); };
-  std::size_t chosen = fit.best;
-  for (std::size_t i = 1; i < fit.options.size(); ++i) {
-    if (!is_simple(i) || passes(0) - passes(i) < nearly * (passes(0) - passes(fit.best))) continue;
-    if (chosen == fit.best || passes(i) < passes(chosen)) chosen = i;
+/// What the declared dimensions say about an array of this many bytes: bytes between neighbours in each, but the last.
+std::vector<std::uint64_t> pitches_of(const ArrayShape& shape, std::uint64_t bytes) {
+  std::vector<std::uint64_t> pitches;
+  std::uint64_t pitch = shape.element;
+  for (std::size_t d = shape.lengths.size(); d-- > 0;) {
+    if (shape.lengths[d] == 0 || pitch > bytes / shape.lengths[d]) return {};  // another array, or no bytes at all
+    pitch *= shape.lengths[d];
+    if (d > 0) pitches.push_back(pitch);
   }
-  return chosen;
+  return pitch == bytes ? pitches : std::vector<std::uint64_t>();
+}
+
+/// What a trace may not know of the accesses to an array: rows become shorter only if it knows all.
+bool knows_all_accesses(const trace::KernelTrace& trace, const AccessFacts& facts) {
+  return trace.excess_accesses == 0 && trace.excess.empty() && trace.left_out.empty() && trace.engines.empty() &&
+         facts.mixed == 0 && facts.extent_known;
+}
+
+void set_bounds(const trace::KernelTrace& trace, const Accesses& accesses, ArrayFit& fit, bool complete) {
+  FamilyBounds& bounds = fit.facts.bounds;
+  if (trace.copied_bytes > 0) {  // by an engine that knows only some layouts
+    bounds.fixed = true;
+    fit.facts.why_fixed = "bytes of its kernel are moved by copies without lanes, which know no other layout";
+  } else if (!trace.engines.empty() || (!fit.facts.stored && fit.facts.patterns > 0)) {  // perhaps this array
+    bounds.copied_in = true;
+  }
+  if (const std::uint64_t row = fit.shape.row_bytes(); row < fit.facts.extent) {
+    bounds.strides.push_back(std::uint32_t(row));
+  }
+  if (fit.shape_inferred || bounds.fixed) return;
+  bounds.pitches = pitches_of(fit.shape, fit.facts.extent);
+  if (bounds.pitches.empty() || !complete || !knows_all_accesses(trace, fit.facts)) return;
+  bounds.used_row = std::uint32_t(accesses.used_row_bytes(bounds.pitches.front()));
+}
+
+/// The identity, then by estimated cycles the frontier and the best of each kind.
+std::vector<Option> compared(const SearchResult& result) {
+  std::vector<Option> options = result.best_of_kind;
+  for (const Option& option : result.front) {
+    const auto same = [&](const Option& other) { return other.change == option.change; };
+    if (std::ranges::none_of(options, same)) options.push_back(option);
+  }
+  std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) {
+    return std::tuple(a.cycles, a.bytes, a.passes) < std::tuple(b.cycles, b.bytes, b.passes);
+  });
+  return options;
 }
 
 ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, const Architectures& architectures,
-                    const KnownShapes& shapes, std::uint64_t bytes_limit) {
+                    const KnownShapes& shapes, std::uint64_t bytes_limit, bool complete) {
   ArrayFit fit{.arrays = accesses.arrays(),
                .name = name_of(trace, accesses.arrays()),
                .facts = accesses.facts(),
@@ -227,38 +259,27 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
                .bytes_limit = bytes_limit};
   const auto known = std::ranges::find_if(fit.arrays, [&](auto array) { return shapes.contains(array); });
   fit.shape_inferred = known == fit.arrays.end();
-  fit.shape = fit.shape_inferred ? inferred_shape(fit.facts) : shapes.at(*known);
-  if (trace.copied_bytes > 0) {  // by an engine that knows only some layouts
-    fit.facts.bounds.fixed = true;
-    fit.facts.why_fixed = "bytes of its kernel are moved by copies without lanes, which know no other layout";
-  } else if (!trace.engines.empty() || (!fit.facts.stored && fit.facts.patterns > 0)) {  // perhaps this array
-    fit.facts.bounds.copied_in = true;
-  }
-  if (const std::uint64_t row = fit.shape.row_bytes(); row < fit.facts.extent) {
-    fit.facts.bounds.strides.push_back(std::uint32_t(row));
-  }
+  fit.shape = fit.shape_inferred ? inferred_shape(fit.facts, fit.name) : shapes.at(*known);
+  set_bounds(trace, accesses, fit, complete);
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
   const SearchResult result =
       search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
   fit.family = result.family;
   fit.tried = result.tried;
-  std::vector<Option> options = result.best_of_kind;
-  for (const Option& option : result.simple) {
-    const auto same = [&](const Option& other) { return other.change == option.change; };
-    if (has_conflicts && std::ranges::none_of(options, same)) options.push_back(option);
-  }
+  const std::vector<Option> options = compared(result);
   for (const Option& option : options) {
     fit.options.push_back({option, accesses.passes_by_architecture(option.change)});
-    if (std::tuple(option.passes, option.bytes) <
-        std::tuple(fit.options[fit.best].option.passes, fit.options[fit.best].option.bytes)) {
-      fit.best = fit.options.size() - 1;
-    }
+    const auto rank = [](const Option& o) { return std::tuple(o.passes, o.instructions, o.bytes); };
+    if (rank(option) < rank(fit.options[fit.best].option)) fit.best = fit.options.size() - 1;
   }
   for (const Option& option : result.front)
     fit.front.push_back({option, accesses.passes_by_architecture(option.change)});
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
-  if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) fit.chosen = proposal(fit);
+  if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) {
+    fit.chosen = proposal(options);
+    if (fit.chosen == 0) fit.verdict = FitVerdict::unprofitable;
+  }
   fit.doubts = doubts_about(trace, fit);
   return fit;
 }
@@ -266,8 +287,43 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
 }  // namespace
 
 std::string_view to_string(FitVerdict verdict) {
-  constexpr std::string_view names[]{"no conflicts", "removed", "reduced", "chance", "none", "fixed"};
+  constexpr std::string_view names[]{"no conflicts", "removed", "reduced", "chance", "unprofitable", "none", "fixed"};
   return names[int(verdict)];
+}
+
+FrontierEnds frontier_ends(const ArrayFit& array) {
+  const std::uint64_t before = array.before().option.passes, best = array.options[array.best].option.passes;
+  const auto first_of = [&](auto rank) {
+    std::size_t first = array.best;
+    for (std::size_t i = 1; i < array.options.size(); ++i) {
+      const Option& option = array.options[i].option;
+      const bool saves = option.passes < before && 2 * (before - option.passes) >= before - best;
+      if (saves && rank(option) < rank(array.options[first].option)) first = i;
+    }
+    return first;
+  };
+  return {array.best, first_of([](const Option& o) { return std::tuple(o.instructions, o.passes, o.bytes); }),
+          first_of([](const Option& o) { return std::tuple(o.bytes, o.passes, o.instructions); })};
+}
+
+namespace {
+
+/// "2 % more passes than the best", "the fewest passes".
+std::string passes_reason(std::uint64_t passes, std::uint64_t fewest) {
+  if (passes <= fewest) return "the fewest passes";
+  const double more = fewest == 0 ? 0 : 100 * (double(passes) - double(fewest)) / double(fewest);
+  if (more < 0.5) return "under 1 % more passes than the best";
+  return fmt::format("{:.0f} % more passes than the best", more);
+}
+
+}  // namespace
+
+std::string reason_of(const ArrayFit& array, const PricedOption& option) {
+  const unsigned instructions = option.option.instructions;
+  const std::string index = instructions == 0 ? "no instruction more"
+                                              : support::plural(instructions, "instruction more", "instructions more");
+  return fmt::format("{}, and {} in the index",
+                     passes_reason(option.option.passes, array.options[array.best].option.passes), index);
 }
 
 bool changes_something(const KernelFit& fit) {
@@ -293,13 +349,15 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
     const std::uint64_t extent = sets[i].facts().extent;
     const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
     const std::uint64_t copies = sets[i].arrays().size();  // each of them grows
-    kernel.arrays.push_back(fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies));
+    kernel.arrays.push_back(
+        fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies, limits.complete));
     const ArrayFit& fit = kernel.arrays.back();
     const Change& change = fit.after().option.change;
     for (const std::uint32_t array : fit.arrays) {
       const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : extent;
       changed.push_back({array, change, bytes});
-      kernel.shared_after += change.bytes_of(bytes) - bytes;
+      kernel.shared_after += change.bytes_of(bytes);
+      kernel.shared_after -= bytes;
     }
   }
   const Placement placement(trace, changed);

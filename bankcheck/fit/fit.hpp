@@ -17,17 +17,29 @@ namespace bankwise::fit {
 /// A change, and what it is worth.
 struct Option {
   Change change;
-  std::uint64_t passes = 0;  ///< over all architectures
-  std::uint64_t bytes = 0;   ///< the size of the array afterwards
+  std::uint64_t passes = 0;   ///< over all architectures
+  std::uint64_t bytes = 0;    ///< the size of the array afterwards
+  unsigned instructions = 0;  ///< that its index adds to each access: index_instructions()
+  /// Estimated cycles of a multiprocessor, over all architectures: estimated_cycles().
+  double cycles = 0;
 };
+
+/// Cycles of one multiprocessor: one for each pass, and one for each four integer instructions of a warp, because it
+/// issues four per cycle and shared memory makes one pass. Both are added, as if neither could hide behind the other.
+/// `executions`: how often a warp executes an access.
+double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions);
+
+/// The index of the proposal among options: the fewest bytes whose estimated cycles are within 2 % of the fewest; of
+/// equal bytes, the fewest cycles, then passes, then the first. The identity takes part.
+std::size_t proposal(const std::vector<Option>& options);
 
 struct SearchResult {
   std::vector<Option> best_of_kind;  ///< fewest passes, then fewest bytes; identity first
-  std::vector<Option> simple;        ///< the best longer rows, and the best change of the last index alone, if any
-  std::vector<Option> front;         ///< no change has fewer passes with as few bytes; by bytes
-  std::size_t family = 0;            ///< changes that the constraints allow
-  std::size_t tried = 0;             ///< those decided exactly, by evaluation or by a bound
-  std::uint64_t work = 0;            ///< lane groups evaluated
+  /// The frontier, by estimated cycles: no other change has as few passes, instructions and bytes. With the identity.
+  std::vector<Option> front;
+  std::size_t family = 0;  ///< changes that the constraints allow
+  std::size_t tried = 0;   ///< those decided exactly, by evaluation or by a bound
+  std::uint64_t work = 0;  ///< lane groups evaluated
   bool exhaustive() const { return tried == family; }
 };
 
@@ -47,6 +59,7 @@ enum class FitVerdict {
   removed,       ///< no conflict remains that any layout could remove
   reduced,       ///< fewer conflicts
   chance,        ///< the best change saves no more than changes save of random accesses by chance
+  unprofitable,  ///< the index of every layout with fewer passes costs more than they save
   none,          ///< no change of the family saves anything
   fixed,         ///< no change can be made: AccessFacts::why_fixed
 };
@@ -66,15 +79,14 @@ struct ArrayFit {
   bool shape_inferred = false;  ///< from the accesses, for want of a declaration
   AccessFacts facts;
   FitVerdict verdict = FitVerdict::none;
-  std::vector<PricedOption> options;  ///< the identity, the best of each kind, and the best that are simple to write
-  std::vector<PricedOption> front;    ///< passes against bytes
-  /// Index into options, 0 unless the verdict is removed or reduced: the best, or one that saves nearly as much and is
-  /// simpler to write.
-  std::size_t chosen = 0;
-  std::size_t best = 0;           ///< index of the option with the fewest passes, worth it or not
-  std::uint64_t ideal = 0;        ///< passes without any conflict
-  std::uint64_t bound = 0;        ///< no layout has fewer passes
-  std::uint64_t bytes_limit = 0;  ///< the array may not be larger
+  /// The identity, then by estimated cycles the frontier and the best of each kind.
+  std::vector<PricedOption> options;
+  std::vector<PricedOption> front;  ///< SearchResult::front
+  std::size_t chosen = 0;           ///< proposal() among options; 0 unless the verdict is removed or reduced
+  std::size_t best = 0;             ///< index of the option with the fewest passes, worth it or not
+  std::uint64_t ideal = 0;          ///< passes without any conflict
+  std::uint64_t bound = 0;          ///< no layout has fewer passes
+  std::uint64_t bytes_limit = 0;    ///< the array may not be larger
   std::size_t family = 0, tried = 0;
   std::vector<std::string> doubts;  ///< why nothing is claimed to be the best: a sentence each
 
@@ -85,6 +97,7 @@ struct ArrayFit {
 struct FitLimits {
   std::optional<std::uint64_t> max_shared;  ///< bytes of a block; the smallest limit of the architectures by default
   bool keep_occupancy = false;
+  bool complete = true;  ///< the trace has all that the program did; otherwise no row becomes shorter
 };
 
 struct KernelFit {
@@ -101,6 +114,16 @@ using KnownShapes = std::map<std::uint32_t, ArrayShape>;
 /// Error: std::invalid_argument for an architecture whose warps the trace's do not split into.
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
                      const FitLimits& limits);
+
+/// The ends of the frontier as indices into the options, among those that save at least half as many passes as the best.
+struct FrontierEnds {
+  std::size_t fewest_passes = 0, cheapest_index = 0, fewest_bytes = 0;
+};
+FrontierEnds frontier_ends(const ArrayFit& array);
+
+/// What an option gains and costs, compared with the option with the fewest passes: "2 % more passes than the best, and
+/// no instruction more in the index".
+std::string reason_of(const ArrayFit& array, const PricedOption& option);
 
 /// Whether some array is changed.
 bool changes_something(const KernelFit& fit);

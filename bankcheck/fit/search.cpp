@@ -14,19 +14,35 @@ constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 struct PartlyPriced {
   Change change;
   std::uint64_t bytes = 0;
+  unsigned instructions = 0;
   std::uint64_t sum = 0;    ///< passes in the blocks evaluated so far
   std::uint64_t limit = 0;  ///< a better change is known beyond it
 };
+
+/// The options that no other one equals in passes, instructions and bytes; of equals the first.
+std::vector<Option> frontier(std::vector<Option> options) {
+  std::ranges::stable_sort(options, {}, [](const Option& option) {
+    return std::tuple(option.passes, option.instructions, option.bytes, option.change.kind());
+  });
+  std::vector<Option> front;
+  for (const Option& option : options) {
+    const bool is_beaten = std::ranges::any_of(front, [&](const Option& other) {
+      return other.instructions <= option.instructions && other.bytes <= option.bytes;
+    });
+    if (!is_beaten) front.push_back(option);
+  }
+  return front;
+}
 
 /// Evaluates many changes, block by block of the accesses, so that a block stays in the cache.
 class Race {
  public:
   Race(const Accesses& accesses, std::vector<Option>& evaluated) : accesses_(accesses), evaluated_(evaluated) {}
 
-  /// Evaluates the candidates exactly, or finds that they exceed their limits. `together`: a candidate competes with
-  /// all evaluated options, otherwise only with those of its kind. Ends when `work` lane groups are evaluated, and
-  /// returns the number of candidates that were decided.
-  std::size_t run(std::vector<PartlyPriced> candidates, bool together, std::uint64_t work) {
+  /// Evaluates the candidates exactly, or finds that they exceed their limits: none of them is on the frontier. `kinds`:
+  /// nor is it the best of its kind. Ends when `work` lane groups are evaluated, and returns the number of candidates
+  /// that were decided.
+  std::size_t run(std::vector<PartlyPriced> candidates, bool kinds, std::uint64_t work) {
     const std::uint64_t end_of_work = work == none ? none : work_ + work;
     const std::size_t count = candidates.size(), blocks = accesses_.blocks();
     std::size_t decided = 0;
@@ -36,10 +52,8 @@ class Race {
       decided = count - candidates.size();
     };
     const auto set_limits = [&] {
-      for (PartlyPriced& candidate : candidates) {
-        const std::uint64_t best = best_known(candidate, together);
-        candidate.limit = best == none ? none : best - (together && best > 0 ? 1 : 0);
-      }
+      const std::vector<Option> front = frontier(evaluated_);
+      for (PartlyPriced& candidate : candidates) candidate.limit = limit_of(candidate, front, kinds);
     };
     for (PartlyPriced& candidate : candidates) candidate.sum = accesses_.constant();
     set_limits();
@@ -61,7 +75,7 @@ class Race {
       work_ += accesses_.slow_count() * groups_per_slow;
       ++decided;
       if (!slow) continue;
-      evaluated_.push_back({candidate.change, candidate.sum + *slow, candidate.bytes});
+      evaluated_.push_back({candidate.change, candidate.sum + *slow, candidate.bytes, candidate.instructions});
       if (work_ >= end_of_work) break;
     }
     return decided;
@@ -73,13 +87,20 @@ class Race {
   static constexpr std::uint64_t groups_per_block = Accesses::chunks_per_block * chunk_width;
   static constexpr std::uint64_t groups_per_slow = 40;  // that take as long as one access without a fast form
 
-  std::uint64_t best_known(const PartlyPriced& candidate, bool together) const {
-    std::uint64_t best = none;
-    for (const Option& option : evaluated_) {
-      if (!together && option.change.kind() != candidate.change.kind()) continue;
-      if (option.bytes <= candidate.bytes) best = std::min(best, option.passes);
+  /// More passes put a candidate behind one that is known.
+  std::uint64_t limit_of(const PartlyPriced& candidate, const std::vector<Option>& front, bool kinds) const {
+    std::uint64_t limit = none;
+    for (const Option& option : front) {
+      if (option.bytes <= candidate.bytes && option.instructions <= candidate.instructions)
+        limit = std::min(limit, option.passes > 0 ? option.passes - 1 : 0);
     }
-    return best;
+    if (!kinds) return limit;
+    std::uint64_t of_kind = none;
+    for (const Option& option : evaluated_) {
+      if (option.change.kind() == candidate.change.kind() && option.bytes <= candidate.bytes)
+        of_kind = std::min(of_kind, option.passes);
+    }
+    return std::max(limit, of_kind);
   }
   /// A sample of all accesses is known: evaluates the candidates that do best on it, which sets limits for all others.
   void evaluate_best(const std::vector<PartlyPriced>& candidates, std::uint64_t end_of_work) {
@@ -97,7 +118,8 @@ class Race {
   }
   void evaluate(const PartlyPriced& candidate) {
     work_ += accesses_.blocks() * groups_per_block + accesses_.slow_count() * groups_per_slow;
-    evaluated_.push_back({candidate.change, *accesses_.passes(candidate.change), candidate.bytes});
+    evaluated_.push_back(
+        {candidate.change, *accesses_.passes(candidate.change), candidate.bytes, candidate.instructions});
   }
 
   const Accesses& accesses_;
@@ -105,20 +127,28 @@ class Race {
   std::uint64_t work_ = 0;
 };
 
-/// The best of the candidates that one form writes; nothing if the form writes none.
-std::optional<Option> best_of_form(const Accesses& accesses, const std::vector<PartlyPriced>& candidates,
-                                   const ArrayShape& shape, IndexForm form) {
-  std::optional<Option> best;
-  for (const PartlyPriced& candidate : candidates) {
-    if (form_of(candidate.change, shape) != form) continue;
-    const auto passes = accesses.passes(candidate.change, best ? best->passes : none);
-    if (!passes || (best && std::tuple(*passes, candidate.bytes) >= std::tuple(best->passes, best->bytes))) continue;
-    best = Option{candidate.change, *passes, candidate.bytes};
-  }
-  return best;
-}
+/// More than this many bytes cannot be evaluated.
+constexpr std::uint64_t max_bytes = max_chunk_offset;
 
 }  // namespace
+
+double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions) {
+  constexpr double issued_per_cycle = 4, passes_per_cycle = 1;
+  return double(passes) / passes_per_cycle + double(instructions) * double(executions) / issued_per_cycle;
+}
+
+std::size_t proposal(const std::vector<Option>& options) {
+  constexpr double nearly = 1.02;
+  double fewest = options.front().cycles;
+  for (const Option& option : options) fewest = std::min(fewest, option.cycles);
+  std::size_t chosen = 0;
+  const auto rank = [&](std::size_t i) { return std::tuple(options[i].bytes, options[i].cycles, options[i].passes); };
+  for (std::size_t i = 1; i < options.size(); ++i) {
+    if (options[i].cycles > nearly * fewest || options[i].cycles >= options.front().cycles) continue;
+    if (chosen == 0 || rank(i) < rank(chosen)) chosen = i;
+  }
+  return chosen;
+}
 
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,
                     const SearchBudget& limits) {
@@ -127,9 +157,9 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
     std::vector<PartlyPriced> candidates;
     for (const Change& change : changes) {
       const std::uint64_t bytes = change.bytes_of(extent);
-      const bool fits = bytes <= limits.bytes || change.kind() == ChangeKind::identity;
+      const bool fits = bytes <= std::min(limits.bytes, max_bytes) || change.kind() == ChangeKind::identity;
       if (fits && form_of(change, shape) && accesses.keeps_together(change))
-        candidates.push_back({change, bytes, 0, 0});
+        candidates.push_back({change, bytes, index_instructions(change, shape), 0, 0});
     }
     return candidates;
   };
@@ -138,33 +168,35 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
   const auto singles = allowed(family.singles), combinations = allowed(family.combinations);
   SearchResult result;
   result.family = singles.size() + combinations.size();
-  result.tried = race.run(singles, false, none);
-  result.tried += race.run(combinations, true, limits.work);
+  result.tried = race.run(singles, true, none);
+  result.tried += race.run(combinations, false, limits.work);
   result.work = race.work();
 
+  for (Option& option : evaluated) {
+    option.cycles = estimated_cycles(option.passes, option.instructions, accesses.facts().executions);
+  }
   std::ranges::stable_sort(evaluated, [&](const Option& a, const Option& b) {
     const auto rank = [&](const Option& option) {
-      return std::tuple(option.passes, option.bytes, option.change.kind(), *form_of(option.change, shape));
+      return std::tuple(option.passes, option.bytes, option.instructions, option.change.kind(),
+                        *form_of(option.change, shape));
     };
     return rank(a) < rank(b);
   });
   std::array<const Option*, kind_count> best{};
-  std::uint64_t fewest = none;
   for (const Option& option : evaluated) {
     const Option*& of_kind = best[std::size_t(option.change.kind())];
     if (of_kind == nullptr) of_kind = &option;
-    if (option.bytes < fewest) {
-      fewest = option.bytes;
-      result.front.push_back(option);
-    }
   }
   for (const Option* option : best) {
     if (option != nullptr) result.best_of_kind.push_back(*option);
   }
-  std::ranges::reverse(result.front);
-  for (const IndexForm form : {IndexForm::rows, IndexForm::columns}) {
-    if (const auto option = best_of_form(accesses, singles, shape, form)) result.simple.push_back(*option);
-  }
+  const std::uint64_t before = result.best_of_kind.front().passes;
+  result.front = frontier(evaluated);
+  std::erase_if(result.front, [&](const Option& option) {
+    return option.passes >= before && option.change.kind() != ChangeKind::identity;
+  });
+  std::ranges::stable_sort(result.front, {},
+                           [](const Option& option) { return std::tuple(option.cycles, option.bytes, option.passes); });
   return result;
 }
 

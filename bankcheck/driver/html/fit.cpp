@@ -38,7 +38,7 @@ void append_options(std::string& html, const KernelPart& part, std::size_t numbe
   for (const trace::Report& report : part.reports()) {
     html += fmt::format("<th scope=col>passes on {}", support::xml_text(report.architecture->name));
   }
-  html += "<th scope=col>bytes<tbody>";
+  html += "<th scope=col>instructions<th scope=col>bytes<tbody>";
   for (std::size_t i = 0; i < array.options.size(); ++i) {
     const fit::PricedOption& option = array.options[i];
     const bool chosen = i > 0 && i == array.chosen;
@@ -48,9 +48,10 @@ void append_options(std::string& html, const KernelPart& part, std::size_t numbe
         to_string(option.option.change.kind()), chosen ? " (proposed)" : "", support::xml_text(layout.declaration),
         layout.declaration.empty() || layout.index.empty() ? "" : ", ", support::xml_text(layout.index));
     for (const std::uint64_t passes : option.passes) html += fmt::format("<td>{}", support::grouped(passes));
+    html += i == 0 ? "<td>" : fmt::format("<td>+{}", option.option.instructions);
     html += fmt::format("<td>{}", support::grouped(option.option.bytes));
   }
-  html += "</table></div>";
+  html += fmt::format("</table></div><p>Proposed: {}</p>", reason_of(array, array.after()));
   for (const std::string& doubt : array.doubts) {
     html += fmt::format("<p>A better layout may exist: {}</p>", support::xml_text(doubt));
   }

@@ -1,13 +1,17 @@
 // A second implementation of the search: every change of the family, written out as formulas, on every access, with
-// bank conflicts counted from the definition. It shares no code with bankcheck/fit.
+// bank conflicts counted from the definition. It shares no code with bankcheck/fit, except for layouts(): that takes
+// the price of an index from there, which test_prices.cpp compares with nvcc.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 #include <vector>
+
+#include "bankcheck/fit/index.hpp"
 
 namespace brute_force {
 
@@ -105,6 +109,166 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
     }
   }
   return answer;
+}
+
+/// A layout as a formula, and what it costs.
+struct Layout {
+  Map map;
+  std::uint64_t bytes = 0;
+  double instructions = 0;
+};
+
+/// Every layout of the family for an array of `lengths` elements of `width` bytes, 4, 8 or 16, in one to three
+/// dimensions. Of each row `used` bytes are accessed. By what bankcheck/fit calls them.
+inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::uint64_t>& lengths, std::uint64_t width,
+                                                       std::uint64_t used, const std::vector<std::uint64_t>& strides) {
+  using bankwise::fit::Change;
+  std::map<Change, Layout> all;
+  const bankwise::fit::ArrayShape shape{width, lengths};
+  std::uint64_t bytes = width;
+  for (const std::uint64_t length : lengths) bytes *= length;
+  const std::uint64_t row = lengths.back() * width, height = lengths.size() > 1 ? lengths[lengths.size() - 2] : 1,
+                      planes = lengths.size() > 2 ? lengths[0] : 1;
+  const auto u32 = [](std::uint64_t x) { return std::uint32_t(x); };
+  const auto add = [&](const Change& change, std::uint64_t needed, Map map) {
+    if (!form_of(change, shape)) return;
+    all.try_emplace(change, Layout{std::move(map), needed, double(index_instructions(change, shape))});
+  };
+  const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
+  const auto log2 = [](std::uint64_t x) {
+    unsigned bits = 0;
+    while (std::uint64_t{1} << bits < x) ++bits;
+    return bits;
+  };
+  add({}, bytes, [](std::uint64_t x) { return x; });
+
+  // Changes of the offset.
+  std::set<std::uint64_t> steps;
+  for (std::uint64_t k = width; k < bytes; k *= 2) steps.insert(k);
+  for (const std::uint64_t k : strides) {
+    if (k >= width && k % width == 0 && k < bytes) steps.insert(k);
+  }
+  for (const std::uint64_t k : steps) {
+    for (std::uint64_t p = width; p < 128; p += width) {
+      add({{}, {{{u32(k), u32(p)}, {}}}}, bytes + up(bytes, k) * p, [=](std::uint64_t x) { return x + x / k * p; });
+    }
+    for (std::uint64_t p = width; p < 128; p *= 2) {
+      for (const std::uint64_t l : steps) {
+        for (std::uint64_t q = width; l > k && q < 128; q *= 2) {
+          add({{}, {{{u32(k), u32(p)}, {u32(l), u32(q)}}}}, bytes + up(bytes, k) * p + up(bytes, l) * q,
+              [=](std::uint64_t x) { return x + x / k * p + x / l * q; });
+        }
+      }
+    }
+    for (const std::uint64_t each : {k, 2 * k}) {
+      for (std::uint64_t unit = width; unit < 128; unit *= 2) {
+        for (std::uint64_t values = 2; unit * values <= 128; values *= 2) {
+          if (each >= bytes || each % (unit * values) != 0) continue;
+          const auto swizzled = [=](std::uint64_t x) { return x ^ (x / each % values) * unit; };
+          const std::uint64_t whole = up(bytes, unit * values) * unit * values;
+          const bankwise::fit::RowXor name{u32(each), log2(values), log2(unit)};
+          add({name, {}}, whole, swizzled);
+          for (const std::uint64_t l : steps) {
+            for (std::uint64_t p = width; p < 128; p *= 2) {
+              add({name, {{{u32(l), u32(p)}, {}}}}, whole + up(whole, l) * p,
+                  [=](std::uint64_t x) { return swizzled(x) + swizzled(x) / l * p; });
+            }
+          }
+        }
+      }
+    }
+  }
+  if (lengths.size() < 2) return all;
+
+  // Changes of the indices: rows of `pitch` bytes, `more` rows more in each plane, and an XOR of z or y into x.
+  struct Index {
+    std::uint64_t z, y, x;  // x in bytes
+  };
+  const auto indices = [=](std::uint64_t at) { return Index{at / (row * height), at / row % height, at % row}; };
+  const auto more_rows = [&](std::uint64_t pitch) {
+    std::vector<std::uint64_t> counts{0};
+    for (std::uint64_t more = 1; lengths.size() > 2 && more <= 8; ++more) {
+      if (more * pitch < bytes) counts.push_back(more);
+      if (more * pitch % 128 == 0) break;
+    }
+    return counts;
+  };
+  const auto rows_named = [&](std::uint64_t pitch) {
+    return pitch == row ? bankwise::fit::Repitch{} : bankwise::fit::Repitch{u32(row), u32(pitch)};
+  };
+  for (std::uint64_t pitch = used; pitch < row + 128; pitch += width) {
+    if (pitch + 128 < row) continue;
+    for (const std::uint64_t more : more_rows(std::min(pitch, row))) {
+      if (pitch == row && more == 0) continue;
+      Change name{{}, {}, rows_named(std::min(pitch, row))};
+      std::size_t pads = 0;
+      if (pitch > row) name.pads[pads++] = {u32(row), u32(pitch - row)};
+      if (more > 0) name.pads[pads] = {u32(height * std::min(pitch, row)), u32(more * pitch)};
+      add(name, planes * (height + more) * pitch, [=](std::uint64_t at) {
+        const Index i = indices(at);
+        return (i.z * (height + more) + i.y) * pitch + i.x;
+      });
+    }
+  }
+  std::set<std::uint64_t> pitches{row};
+  for (std::uint64_t unit = 2 * width; unit <= 128; unit *= 2) pitches.insert(up(used, unit) * unit);
+  for (const std::uint64_t pitch : pitches) {
+    for (std::size_t of = 0; of + 1 < lengths.size(); ++of) {  // the index that is XORed in
+      const bool is_y = of + 2 == lengths.size();
+      for (std::uint64_t shift = 1; shift <= 4 && shift < lengths[of]; shift *= 2) {
+        for (std::uint64_t unit = width; unit < 128; unit *= 2) {
+          for (std::uint64_t values = 2; unit * values <= 128; values *= 2) {
+            if (pitch % (unit * values) != 0) continue;
+            const std::uint64_t plane = is_y && lengths.size() > 2 ? height * pitch : 0;
+            const std::uint64_t each = (is_y ? pitch : height * pitch) * shift;
+            const bankwise::fit::RowXor swizzle{u32(each), log2(values), log2(unit),
+                                                u32(plane % (each * values) == 0 ? 0 : plane)};
+            const auto offer = [&](std::uint64_t longer, std::uint64_t more) {
+              Change name{swizzle, {}, rows_named(pitch)};
+              if (longer > 0) name.pads[0] = {u32(pitch), u32(longer)};
+              if (more > 0) name.pads[0] = {u32(height * pitch), u32(more * pitch)};
+              add(name, planes * (height + more) * (pitch + longer), [=](std::uint64_t at) {
+                const Index i = indices(at);
+                return (i.z * (height + more) + i.y) * (pitch + longer) +
+                       (i.x ^ ((is_y ? i.y : i.z) / shift % values) * unit);
+              });
+            };
+            for (const std::uint64_t more : more_rows(pitch)) offer(0, more);
+            for (std::uint64_t longer = width; longer < 128; longer *= 2) offer(longer, 0);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest and fewer than those of the array as it is.
+struct Proposal {
+  std::uint64_t bytes = 0, passes = 0;
+  double cycles = 0;
+};
+inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwise::fit::Change, Layout>& layouts) {
+  double executions = 0;
+  for (const Store& store : stores) executions += double(store.count);
+  std::vector<Proposal> priced;
+  for (const auto& [name, layout] : layouts) {
+    const std::uint64_t cost = passes(stores, layout.map);
+    priced.push_back({layout.bytes, cost, double(cost) + layout.instructions * executions / 4});
+  }
+  Proposal best = priced.front();  // as it is: the first name
+  for (const Proposal& each : priced) {
+    if (each.cycles < best.cycles) best = each;
+  }
+  Proposal chosen = priced.front();
+  const auto rank = [](const Proposal& p) { return std::tuple(p.bytes, p.cycles, p.passes); };
+  bool is_first = true;
+  for (const Proposal& each : priced) {
+    if (each.cycles > 1.02 * best.cycles || each.cycles >= priced.front().cycles) continue;
+    if (is_first || rank(each) < rank(chosen)) chosen = each;
+    is_first = false;
+  }
+  return chosen;
 }
 
 }  // namespace brute_force

@@ -55,6 +55,9 @@ TEST_CASE("fit/search/equals_slow_model", "[fit]") {
       bounds.granule = bounds.alignment = widest;
       bounds.extent = 4096;
       bounds.strides = {96 * widest / 4, 40 * widest, 272 * widest};
+      const std::uint64_t row = 24 * widest;
+      bounds.pitches = {row, 6 * row, 18 * row};
+      bounds.used_row = std::uint32_t(random.below(2) == 0 ? row : 18 * widest);
       const fit::Family family = fit::family(bounds);
       for (int k = 0; k < 8; ++k) {
         const auto& list = k < 4 ? family.singles : family.combinations;
@@ -122,6 +125,76 @@ TEST_CASE("fit/search/equals_brute_force", "[fit]") {
     improved += best.change.kind() == ChangeKind::identity ? 0 : 1;
   }
   CHECK(improved > 1500);
+}
+
+/// Accesses that walk through the rows, the columns or the planes of an array, or through any elements.
+brute_force::Store random_store(std::mt19937& random, const std::vector<std::uint64_t>& lengths, std::uint32_t width,
+                                std::uint64_t columns) {
+  const auto below = [&](std::uint64_t limit) { return std::uint64_t(random() % limit); };
+  brute_force::Store store{width, {}, 1 + below(9)};
+  std::vector<std::uint64_t> limits = lengths, at(lengths.size()), step(lengths.size());
+  limits.back() = columns;
+  for (std::size_t d = 0; d < at.size(); ++d) at[d] = below(limits[d]), step[d] = below(3) == 0 ? below(limits[d]) : 0;
+  step[below(step.size())] += 1;
+  const bool is_random = below(8) == 0;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    std::uint64_t element = 0, carry = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const std::uint64_t index = is_random ? below(limits[d]) : at[d] + lane * step[d] + carry;
+      carry = index / limits[d];
+      element = element * lengths[d] + index % limits[d];
+    }
+    store.addresses.push_back(std::uint32_t(element * width));
+  }
+  return store;
+}
+
+TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
+  std::mt19937 random(13);
+  const auto below = [&](std::uint64_t limit) { return std::uint64_t(random() % limit); };
+  std::size_t improved = 0, shorter = 0, planes = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const std::uint32_t width = 4U << below(3);
+    std::vector<std::uint64_t> lengths(1 + below(3));
+    for (std::uint64_t& length : lengths) length = 1 + below(lengths.size() == 3 ? 6 : 20);
+    lengths.back() = (4U << below(3)) + below(3);
+    const std::uint64_t unused = lengths.size() > 1 ? below(3) : 0, columns = lengths.back() - unused;
+    std::uint64_t bytes = width;
+    for (const std::uint64_t length : lengths) bytes *= length;
+    trace::KernelTrace trace = kernel(std::uint32_t(bytes));
+    std::vector<brute_force::Store> stores;
+    for (std::uint64_t k = 0, count = 1 + below(2); k < count; ++k) {
+      stores.push_back(random_store(random, lengths, width, columns));
+      const auto& store = stores.back();
+      trace.patterns.push_back(access(
+          banks::Operation::store, width, [&](auto lane) { return store.addresses[lane]; }, 0xFFFFFFFF, store.count));
+    }
+    const fit::Accesses accesses(trace, {0}, sm_90);
+    fit::FamilyBounds bounds = accesses.facts().bounds;
+    std::uint64_t pitch = width, used = lengths.back() * width;
+    for (std::size_t d = lengths.size(); d-- > 1;) bounds.pitches.push_back(pitch *= lengths[d]);
+    if (lengths.size() > 1) used = accesses.used_row_bytes(bounds.pitches.front());
+    bounds.used_row = std::uint32_t(used);
+    const fit::SearchResult result = fit::search(accesses, fit::family(bounds), {width, lengths}, {});
+    const auto layouts = brute_force::layouts(lengths, width, used, {bounds.strides.begin(), bounds.strides.end()});
+    const auto expected = brute_force::proposal(stores, layouts);
+    std::vector<fit::Option> options{result.best_of_kind.front()};
+    options.insert(options.end(), result.front.begin(), result.front.end());
+    const fit::Option& chosen = options[fit::proposal(options)];
+    INFO("case " << i << ", " << lengths.size() << " dimensions, rows of " << lengths.back() << " elements of " << width
+                 << " bytes: " << to_text(chosen.change));
+    REQUIRE(result.exhaustive());
+    REQUIRE(result.family == layouts.size());
+    REQUIRE(chosen.passes == expected.passes);
+    REQUIRE(chosen.bytes == expected.bytes);
+    REQUIRE(chosen.cycles == expected.cycles);
+    improved += chosen.change.kind() == ChangeKind::identity ? 0 : 1;
+    shorter += chosen.change.rows.to < chosen.change.rows.from ? 1 : 0;
+    planes += chosen.change.swizzle.plane > 0 ? 1 : 0;
+  }
+  CHECK(improved > 1500);
+  CHECK(shorter > 100);
+  CHECK(planes > 10);
 }
 
 TEST_CASE("fit/search/random_addresses", "[fit]") {

@@ -1,0 +1,263 @@
+#include "bankcheck/fit/index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <functional>
+#include <numeric>
+
+namespace bankwise::fit {
+namespace {
+
+bool is_simple(const std::string& text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+}
+std::string operand(const std::string& text) { return is_simple(text) ? text : "(" + text + ")"; }
+
+/// "(x >> 5)" or "x / 48": a whole quotient, as an operand of * + and ^.
+std::string quotient(const std::string& text, std::uint64_t divisor) {
+  if (divisor == 1) return operand(text);
+  if (!std::has_single_bit(divisor)) return fmt::format("({} / {})", operand(text), divisor);
+  return fmt::format("({} >> {})", operand(text), std::countr_zero(divisor));
+}
+
+std::string times(const std::string& text, std::uint64_t factor) {
+  return factor == 1 ? text : fmt::format("{} * {}", text, factor);
+}
+
+/// The bits of a row's number that are XORed in. `rows`: the number is less; 0: not known.
+std::string row_bits(const std::string& row, std::uint64_t rows_per_step, unsigned bits, std::uint64_t rows) {
+  const std::uint64_t steps = std::uint64_t{1} << bits;
+  if (rows > 0 && (rows + rows_per_step - 1) / rows_per_step <= steps) return quotient(row, rows_per_step);
+  if (rows_per_step == 1) return fmt::format("({} & {})", operand(row), steps - 1);
+  if (!std::has_single_bit(rows_per_step)) {
+    return fmt::format("({} / {} & {})", operand(row), rows_per_step, steps - 1);
+  }
+  return fmt::format("({} >> {} & {})", operand(row), std::countr_zero(rows_per_step), steps - 1);
+}
+
+/// One index from several.
+std::string flattened(const std::vector<std::uint64_t>& lengths, const std::vector<std::string>& subscripts) {
+  std::string index = subscripts.front();
+  for (std::size_t d = 1; d < subscripts.size(); ++d) {
+    index = fmt::format("{} * {} + {}", operand(index), lengths[d], operand(subscripts[d]));
+  }
+  return index;
+}
+
+std::string flat_index(const Change& change, const ArrayShape& shape, const std::string& index) {
+  const std::uint64_t element = shape.element;
+  std::string text = index;
+  const RowXor& swizzle = change.swizzle;
+  if (swizzle.bits > 0) {
+    const std::string bits = row_bits(index, swizzle.row / element, swizzle.bits, 0);
+    text = fmt::format("{} ^ {}", operand(index), times(bits, (std::uint64_t{1} << swizzle.base) / element));
+  }
+  std::string padded = operand(text);
+  for (const Pad& pad : change.pads) {
+    if (pad.every > 0) padded += " + " + times(quotient(text, pad.every / element), pad.bytes / element);
+  }
+  return change.pads[0].every > 0 ? padded : text;
+}
+
+std::uint64_t product(const std::vector<std::uint64_t>& lengths, std::size_t count) {
+  return std::accumulate(lengths.begin(), lengths.begin() + std::ptrdiff_t(count), std::uint64_t{1},
+                         std::multiplies<>());
+}
+
+/// Whether no element is torn apart.
+bool keeps_elements(const Change& change, std::uint64_t element) {
+  const RowXor& swizzle = change.swizzle;
+  if (swizzle.bits > 0 && ((std::uint64_t{1} << swizzle.base) % element != 0 || swizzle.row % element != 0))
+    return false;
+  return change.rows.to % element == 0 && std::ranges::all_of(change.pads, [&](const Pad& pad) {
+           return pad.every % element == 0 && pad.bytes % element == 0;
+         });
+}
+
+/// Bytes between neighbours in each dimension of an array after new rows, before pads.
+std::vector<std::uint64_t> pitches_after(const Change& change, const ArrayShape& shape) {
+  std::vector<std::uint64_t> pitches(shape.lengths.size(), shape.element);
+  for (std::size_t d = pitches.size() - 1; d-- > 0;) {
+    const bool is_row = d + 2 == pitches.size();
+    pitches[d] = is_row && change.rows.from > 0 ? change.rows.to : shape.lengths[d + 1] * pitches[d + 1];
+  }
+  return pitches;
+}
+
+/// The number that an XOR adds to the last index: the dimensions from `first` to `last` as one number, divided by
+/// `per_step`.
+struct RowNumber {
+  std::size_t first = 0, last = 0;
+  std::uint64_t per_step = 1;
+};
+
+/// Nothing if indices do not give the number. The fewest of them that do.
+std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shape) {
+  const RowXor& swizzle = change.swizzle;
+  const std::vector<std::uint64_t> pitches = pitches_after(change, shape);
+  const std::uint64_t steps = std::uint64_t{1} << swizzle.bits;
+  if (pitches.size() < 2 || pitches[pitches.size() - 2] % (steps << swizzle.base) != 0) return std::nullopt;
+  std::size_t last = 0;
+  while (last + 1 < pitches.size() && swizzle.row % pitches[last] != 0) ++last;
+  if (last + 1 == pitches.size()) return std::nullopt;
+  const std::uint64_t per_step = swizzle.row / pitches[last];
+  const bool is_index = swizzle.plane > 0 ? last > 0 && swizzle.plane == pitches[last - 1]
+                                          : last == 0 || shape.lengths[last] % (per_step * steps) == 0;
+  if (swizzle.plane > 0 && !is_index) return std::nullopt;
+  return RowNumber{is_index ? last : 0, last, per_step};
+}
+
+/// A length in the declaration becomes another one: "TILE" "TILE + 1", "TILE + 1" "TILE", "17" "16".
+std::string length_text(const std::string& text, std::uint64_t before, std::uint64_t after) {
+  if (before == after) return text;
+  const std::size_t plus = text.rfind('+');
+  if (plus != std::string::npos) {
+    const std::string sum = text.substr(0, text.find_last_not_of(' ', plus - 1) + 1), added = text.substr(plus + 1);
+    const std::size_t digits = added.find_first_not_of(' ');
+    const bool is_pad = !sum.empty() && is_simple(sum) && digits != std::string::npos && added.size() < digits + 9 &&
+                        added.find_first_not_of("0123456789", digits) == std::string::npos;
+    const std::uint64_t pad = is_pad ? std::stoull(added) : 0;
+    if (pad > 0 && pad + after >= before) {
+      return pad + after == before ? sum : fmt::format("{} + {}", sum, pad + after - before);
+    }
+  }
+  if (after > before) return fmt::format("{} + {}", operand(text), after - before);
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::to_string(after) : fmt::format("{} - {}", operand(text), before - after);
+}
+
+// --- The price of an index. test_prices.cpp compares each rule with what nvcc makes of it. ---
+
+/// Instructions for a number divided by `divisor`, if the product of the quotient and `factor` is masked, too: a shift
+/// that a factor cancels is none.
+unsigned shift_instructions(std::uint64_t divisor, std::uint64_t factor) {
+  if (!std::has_single_bit(divisor)) return 2;  // IMAD.WIDE, SHF
+  return divisor == factor ? 0 : 1;             // SHF
+}
+
+unsigned pad_instructions(std::uint64_t every, std::uint64_t elements) {
+  const unsigned division = std::has_single_bit(every) ? 0 : 1;  // IMAD.WIDE
+  if (elements == 1) return division + 1;                        // LEA.HI
+  return division + (std::has_single_bit(elements) ? 3 : 2);     // SHF, LOP3, IADD; SHF, IMAD
+}
+
+unsigned flat_instructions(const Change& change, std::uint64_t element) {
+  const RowXor& swizzle = change.swizzle;
+  const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / element;
+  unsigned sum = swizzle.bits > 0 ? shift_instructions(swizzle.row / element, factor) + 1 : 0;
+  unsigned additions = 0;
+  for (const Pad& pad : change.pads) {
+    if (pad.every == 0) continue;
+    const std::uint64_t elements = pad.bytes / element;
+    if (swizzle.bits > 0 && factor == 1 && pad.every == swizzle.row) {
+      ++sum;  // the quotient of the XOR, multiplied and added
+      continue;
+    }
+    sum += pad_instructions(pad.every / element, elements);
+    if (elements > 1 && std::has_single_bit(elements)) ++additions;
+  }
+  return additions == 2 ? sum - 1 : sum;  // IADD3 adds both pads
+}
+
+}  // namespace
+
+std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {
+  std::vector<std::uint64_t> lengths = shape.lengths;
+  if (lengths.size() < 2 || product(lengths, lengths.size()) == 0) return std::nullopt;
+  if (change.rows.from > 0) {
+    if (change.rows.from != shape.row_bytes()) return std::nullopt;
+    lengths.back() = change.rows.to / shape.element;
+  }
+  const std::vector<std::uint64_t> pitches = pitches_after(change, shape);
+  std::uint64_t padded = shape.element;  // the pitch of dimension d + 1
+  std::size_t pads = 0;
+  for (std::size_t d = lengths.size() - 1; d-- > 0;) {
+    for (const Pad& pad : change.pads) {
+      if (pad.every == 0 || pad.every != pitches[d] || pad.bytes % padded != 0) continue;
+      lengths[d + 1] += pad.bytes / padded;
+      ++pads;
+    }
+    padded *= lengths[d + 1];
+  }
+  const auto used = std::ranges::count_if(change.pads, [](const Pad& pad) { return pad.every > 0; });
+  return pads == std::size_t(used) ? std::optional(lengths) : std::nullopt;
+}
+
+std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) {
+  if (change.kind() == ChangeKind::identity) return IndexForm::none;
+  const std::uint64_t element = shape.element;
+  if (element == 0) return std::nullopt;
+  if (change.kind() == ChangeKind::pad && change.pads[0].every == element) return IndexForm::elements;
+  if (!keeps_elements(change, element)) return std::nullopt;
+  if (lengths_after(change, shape)) {
+    if (change.swizzle.bits == 0) return IndexForm::rows;
+    if (row_number(change, shape)) return IndexForm::columns;
+  }
+  if (change.rows.from > 0 || change.swizzle.plane > 0) return std::nullopt;
+  return IndexForm::flat;
+}
+
+std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
+                       const std::vector<std::string>& subscripts) {
+  std::vector<std::string> texts = subscripts;
+  if (form == IndexForm::flat) return "[" + flat_index(change, shape, flattened(shape.lengths, subscripts)) + "]";
+  if (const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt) {
+    const RowXor& swizzle = change.swizzle;
+    const std::vector<std::string> upper(subscripts.begin() + std::ptrdiff_t(number->first),
+                                         subscripts.begin() + std::ptrdiff_t(number->last) + 1);
+    const std::vector<std::uint64_t> lengths(shape.lengths.begin() + std::ptrdiff_t(number->first),
+                                             shape.lengths.begin() + std::ptrdiff_t(number->last) + 1);
+    const std::string bits =
+        row_bits(flattened(lengths, upper), number->per_step, swizzle.bits, product(lengths, lengths.size()));
+    texts.back() =
+        fmt::format("{} ^ {}", operand(texts.back()), times(bits, (std::uint64_t{1} << swizzle.base) / shape.element));
+  }
+  std::string text;
+  for (const std::string& index : texts) text += "[" + index + "]";
+  return text;
+}
+
+std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
+                                         const std::vector<std::string>& dimensions) {
+  std::vector<std::string> texts = dimensions;
+  const std::uint64_t element = shape.element;
+  if (form == IndexForm::rows || form == IndexForm::columns) {
+    const auto after = lengths_after(change, shape);
+    for (std::size_t d = 0; after && d < std::min(texts.size(), after->size()); ++d) {
+      texts[d] = length_text(texts[d], shape.lengths[d], (*after)[d]);
+    }
+  }
+  if (form != IndexForm::flat) return texts;
+  const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
+  const std::uint64_t after = change.bytes_of(bytes) / element;
+  if (after == elements && dimensions.size() == 1) return texts;
+  const Pad& pad = change.pads[0];
+  const bool plain =
+      change.kind() == ChangeKind::pad && dimensions.size() == 1 && pad.every > 0 && bytes % pad.every == 0;
+  if (!plain || dimensions[0].empty()) return {std::to_string(after)};
+  return {fmt::format("{} + {}", dimensions[0],
+                      times(fmt::format("{} / {}", operand(dimensions[0]), pad.every / element), pad.bytes / element))};
+}
+
+unsigned index_instructions(const Change& change, const ArrayShape& shape) {
+  const auto form = form_of(change, shape);
+  if (form == IndexForm::flat) return flat_instructions(change, shape.element);
+  const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
+  if (!number) return 0;
+  const unsigned flattening = unsigned(number->last - number->first);  // IMAD
+  return flattening + shift_instructions(number->per_step, (std::uint64_t{1} << change.swizzle.base) / shape.element) +
+         1;  // LOP3
+}
+
+std::vector<std::string> subscript_names(std::size_t dimensions) {
+  if (dimensions == 1) return {"i"};
+  std::vector<std::string> names{"y", "x"};
+  for (std::size_t d = 2; d < dimensions; ++d) names.insert(names.begin(), d == 2 ? "z" : fmt::format("w{}", d));
+  return names;
+}
+
+}  // namespace bankwise::fit

@@ -1,0 +1,54 @@
+// A change as code: the new declaration of the array, the new index of an element, and what that index costs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bankcheck/fit/change.hpp"
+
+namespace bankwise::fit {
+
+/// What the code of an array needs: from its declaration, or inferred from the accesses.
+struct ArrayShape {
+  std::uint64_t element = 4;           ///< bytes
+  std::vector<std::uint64_t> lengths;  ///< elements in each dimension
+  std::uint64_t row_bytes() const { return lengths.empty() ? 0 : lengths.back() * element; }
+};
+
+/// How a change is written down.
+enum class IndexForm {
+  none,      ///< there is nothing to write
+  rows,      ///< longer rows in the declaration; indices stay as they are
+  columns,   ///< the last index is changed, and possibly the rows are longer
+  flat,      ///< one index, changed
+  elements,  ///< longer elements: a member is added to the type
+};
+
+/// Nothing if no index and no declaration makes this change: it would tear elements apart.
+std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
+
+/// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
+std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
+                       const std::vector<std::string>& subscripts);
+
+/// The lengths of the dimensions that make a change's new rows and pads; nothing if no lengths do.
+std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape);
+
+/// The dimensions in the declaration, as texts; `dimensions` are the old ones.
+std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
+                                         const std::vector<std::string>& dimensions);
+
+/// Names for the subscripts of so many dimensions: "i"; "y", "x"; "z", "y", "x".
+std::vector<std::string> subscript_names(std::size_t dimensions);
+
+/// The integer instructions that the changed index adds to each access, beyond those that compute the address of the
+/// element as declared. A constant pitch costs no more than another one, so longer and shorter rows add none.
+///
+/// Checked against nvcc 13.0 for sm_90 (tests/bankcheck/fit/test_prices.cpp), where all indices are unsigned variables.
+/// A compiler may do with fewer, where an index is a constant or is used again, and may need one more where it folds
+/// the constant part of a plain index into the address. Requires a change that form_of() knows.
+unsigned index_instructions(const Change& change, const ArrayShape& shape);
+
+}  // namespace bankwise::fit
