@@ -21,21 +21,24 @@ std::string without_brackets(const std::string& text) { return text.substr(1, te
 
 }  // namespace
 
+bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl) {
+  if (source) return source->declaration.dimensions.front().empty();
+  // Every array in local memory is declared in OpenCL, so this one is an argument of the kernel.
+  return is_opencl || name == "dynamic shared memory";
+}
+
 WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl) {
   const bool named = array.name.find(' ') == std::string::npos;
-  WrittenArray code{.name = named ? array.name : "array", .shape = array.shape};
+  WrittenArray code{
+      .name = named ? array.name : "array", .shape = array.shape, .dynamic = is_dynamic(array.name, source, is_opencl)};
   if (source) {
     const fit::Declaration& declared = source->declaration;
     code.name = declared.name;
-    code.dynamic = declared.dimensions.front().empty();
     code.by_number = !code.dynamic && declared.dimensions.size() != array.shape.lengths.size();
     if (!code.by_number && !code.dynamic) {
       code.head = fmt::format("{} {} ", declared.qualifier, declared.type);
       code.dimensions = declared.dimensions;
     }
-  } else {
-    // Every array in local memory is declared in OpenCL, so this one is an argument of the kernel.
-    code.dynamic = is_opencl || array.name == "dynamic shared memory";
   }
   if (code.by_number || code.dynamic) code.shape.lengths = {array.facts.extent / array.shape.element};
   return code;
@@ -86,7 +89,9 @@ std::string chosen_text(const ArrayFit& array, const WrittenArray& code) {
     return fmt::format("{}{} -> {}", code.name, in_brackets(code.dimensions), layout.declaration);
   }
   if (layout.index.empty()) return fmt::format("{}: {}", code.name, layout.declaration);
-  const std::string text = fmt::format("{} -> {}", layout.old_index, layout.index);
+  const bool has_other_rows = array.after().option.change.rows.from > 0 && !layout.declaration.empty();
+  const std::string text = fmt::format("{}{}{} -> {}", has_other_rows ? layout.declaration : "",
+                                       has_other_rows ? ", " : "", layout.old_index, layout.index);
   return layout.number.empty() ? text : fmt::format("{} with i = {}", text, layout.number);
 }
 

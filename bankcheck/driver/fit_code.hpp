@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bankcheck/driver/fit_report.hpp"
@@ -17,6 +18,9 @@ struct WrittenArray {
   bool by_number = false;               ///< its declaration has dimensions that the shape does not know
   bool dynamic = false;                 ///< the launch decides its size
 };
+
+/// Whether the launch decides the size of an array.
+bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl);
 
 WrittenArray written(const fit::ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl);
 

@@ -8,6 +8,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
+#include "bankcheck/driver/fit_code.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -77,6 +78,19 @@ class Sources {
   std::map<std::string, std::string> texts_;
 };
 
+/// As far as the code says it. Nothing: what the accesses suggest.
+std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::optional<ArraySource>& source,
+                                        bool is_opencl) {
+  constexpr std::size_t inferred = 2;  // dimensions, at most
+  const fit::ArrayShape one_index{0, {}};
+  if (!source) return is_dynamic(array.name, source, is_opencl) ? std::optional(one_index) : std::nullopt;
+  const fit::Declaration& declaration = source->declaration;
+  const bool is_known = declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size();
+  if (is_known) return fit::ArrayShape{declaration.element, declaration.lengths};
+  const bool has_rows = declaration.dimensions.size() == inferred && !is_dynamic(array.name, source, is_opencl);
+  return has_rows ? std::nullopt : std::optional(one_index);
+}
+
 /// What `--fit` writes for an array's change.
 void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& array, ArraySource& source) {
   if (array.chosen == 0) return;
@@ -143,16 +157,12 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     const auto used_lines = Sources::used_lines(kernel, kernel_trace);
     for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
       auto source = sources.find(kernel_trace, kernel_trace.arrays[array], used_lines[array]);
-      if (!source) continue;
-      const fit::Declaration& declaration = source->declaration;
-      if (declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size()) {
-        shapes[array] = {declaration.element, declaration.lengths};
-      }
-      declared.emplace(array, std::move(*source));
+      if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) shapes[array] = *shape;
+      if (source) declared.emplace(array, std::move(*source));
     }
     try {
-      report.fit = fit_kernel(kernel_trace, architectures, shapes,
-                              {options.max_shared, options.keep_occupancy, .complete = !incomplete});
+      report.fit =
+          fit_kernel(kernel_trace, architectures, shapes, {options.max_shared, options.keep_occupancy, !incomplete});
     } catch (const std::invalid_argument& why) {
       throw support::UsageError(why.what());
     }

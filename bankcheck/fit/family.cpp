@@ -101,8 +101,9 @@ std::vector<RowXor> index_xors(const FamilyBounds& bounds, std::uint64_t row) {
 std::vector<Pad> more_rows(const FamilyBounds& bounds, std::uint64_t row) {
   constexpr std::uint64_t max_more = 8;
   const std::vector<std::uint64_t> pitches = pitches_with(bounds, row);
+  const std::uint64_t extent = bounds.extent / bounds.pitches.front() * row;
   std::vector<Pad> pads;
-  for (std::size_t k = 1; k < pitches.size(); ++k) {
+  for (std::size_t k = 1; k < pitches.size() && pitches[k] < extent; ++k) {
     for (std::uint64_t more = 1; more <= max_more; ++more) {
       const std::uint64_t bytes = more * pitches[k - 1];
       if (bytes < bounds.extent) pads.push_back({std::uint32_t(pitches[k]), std::uint32_t(bytes)});
@@ -127,6 +128,7 @@ std::vector<std::uint32_t> rows_for_xor(const FamilyBounds& bounds) {
 /// What the declared dimensions add: other lengths of each, and an XOR of one index into the last.
 void add_declared(const FamilyBounds& bounds, Family& family) {
   const auto declared = std::uint32_t(bounds.pitches.front());
+  if (declared >= bounds.extent) return;
   const std::vector<Change> shorter = shorter_rows(bounds);
   family.singles.insert(family.singles.end(), shorter.begin(), shorter.end());
   for (const Pad& pad : more_rows(bounds, declared)) family.singles.push_back({{}, {pad, Pad{}}});

@@ -189,11 +189,10 @@ FitVerdict verdict_of(const trace::KernelTrace& trace, const Accesses& accesses,
 }
 
 /// Elements as narrow as the accesses, in rows as long as the stride that has most conflicts.
-ArrayShape inferred_shape(const AccessFacts& facts, std::string_view name) {
-  const bool is_declared = name != "dynamic shared memory";  // which has one index
+ArrayShape inferred_shape(const AccessFacts& facts, bool has_rows) {
   ArrayShape shape{facts.narrowest == 12 ? 4U : facts.narrowest, {}};
   const std::uint64_t elements = (facts.extent + shape.element - 1) / shape.element, row = facts.stride;
-  if (is_declared && row > shape.element && row % shape.element == 0 && facts.extent % row == 0 && row < facts.extent) {
+  if (has_rows && row > shape.element && row % shape.element == 0 && facts.extent % row == 0 && row < facts.extent) {
     shape.lengths = {facts.extent / row, row / shape.element};
   } else {
     shape.lengths = {elements};
@@ -258,8 +257,9 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
                .bound = accesses.bound(),
                .bytes_limit = bytes_limit};
   const auto known = std::ranges::find_if(fit.arrays, [&](auto array) { return shapes.contains(array); });
-  fit.shape_inferred = known == fit.arrays.end();
-  fit.shape = fit.shape_inferred ? inferred_shape(fit.facts, fit.name) : shapes.at(*known);
+  const bool has_rows = known == fit.arrays.end() || !shapes.at(*known).lengths.empty();
+  fit.shape_inferred = known == fit.arrays.end() || !has_rows;
+  fit.shape = fit.shape_inferred ? inferred_shape(fit.facts, has_rows) : shapes.at(*known);
   set_bounds(trace, accesses, fit, complete);
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;

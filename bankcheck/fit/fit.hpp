@@ -108,7 +108,8 @@ struct KernelFit {
   std::uint64_t threads = 0;                          ///< the size of the largest block; 0: not known
 };
 
-/// The shapes of arrays whose declarations are known, by their indices in the trace.
+/// The shapes of arrays whose declarations are known, by their indices in the trace. Without lengths: the code has one
+/// index, and the rest is inferred from the accesses.
 using KnownShapes = std::map<std::uint32_t, ArrayShape>;
 
 /// Error: std::invalid_argument for an architecture whose warps the trace's do not split into.

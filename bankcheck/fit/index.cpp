@@ -118,7 +118,8 @@ std::string length_text(const std::string& text, std::uint64_t before, std::uint
   if (plus != std::string::npos) {
     const std::string sum = text.substr(0, text.find_last_not_of(' ', plus - 1) + 1), added = text.substr(plus + 1);
     const std::size_t digits = added.find_first_not_of(' ');
-    const bool is_pad = !sum.empty() && is_simple(sum) && digits != std::string::npos && added.size() < digits + 9 &&
+    const bool is_sum = !sum.empty() && sum.find_first_of("<>&|^?:=,") == std::string::npos;
+    const bool is_pad = is_sum && digits != std::string::npos && added.size() < digits + 9 &&
                         added.find_first_not_of("0123456789", digits) == std::string::npos;
     const std::uint64_t pad = is_pad ? std::stoull(added) : 0;
     if (pad > 0 && pad + after >= before) {
@@ -140,27 +141,34 @@ unsigned shift_instructions(std::uint64_t divisor, std::uint64_t factor) {
 }
 
 unsigned pad_instructions(std::uint64_t every, std::uint64_t elements) {
+  if (every == 1) return 0;                                      // a longer element is a constant, too
   const unsigned division = std::has_single_bit(every) ? 0 : 1;  // IMAD.WIDE
   if (elements == 1) return division + 1;                        // LEA.HI
+  if (elements == every && division == 0) return 2;              // the shifts cancel: LOP3, IADD
   return division + (std::has_single_bit(elements) ? 3 : 2);     // SHF, LOP3, IADD; SHF, IMAD
 }
 
-unsigned flat_instructions(const Change& change, std::uint64_t element) {
-  const RowXor& swizzle = change.swizzle;
-  const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / element;
-  unsigned sum = swizzle.bits > 0 ? shift_instructions(swizzle.row / element, factor) + 1 : 0;
-  unsigned additions = 0;
+unsigned pads_instructions(const Change& change, std::uint64_t element) {
+  unsigned sum = 0, additions = 0;
   for (const Pad& pad : change.pads) {
     if (pad.every == 0) continue;
     const std::uint64_t elements = pad.bytes / element;
-    if (swizzle.bits > 0 && factor == 1 && pad.every == swizzle.row) {
-      ++sum;  // the quotient of the XOR, multiplied and added
-      continue;
-    }
     sum += pad_instructions(pad.every / element, elements);
     if (elements > 1 && std::has_single_bit(elements)) ++additions;
   }
-  return additions == 2 ? sum - 1 : sum;  // IADD3 adds both pads
+  if (additions < 2) return sum;
+  const bool have_one_factor = change.pads[0].bytes == change.pads[1].bytes;
+  return have_one_factor ? std::min(sum, 3U) : sum - 1;  // SHF, LEA.HI, LEA; IADD3 adds both pads
+}
+
+unsigned flat_instructions(const Change& change, const ArrayShape& shape) {
+  const RowXor& swizzle = change.swizzle;
+  if (swizzle.bits == 0) return pads_instructions(change, shape.element);
+  const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / shape.element;
+  const unsigned instructions = shift_instructions(swizzle.row / shape.element, factor) + 1;
+  // The quotient of the XOR, multiplied and added.
+  const bool share_quotient = factor == 1 && change.pads[0].every == swizzle.row && shape.lengths.size() == 1;
+  return instructions + (share_quotient ? 1 : pads_instructions(change, shape.element));
 }
 
 }  // namespace
@@ -245,7 +253,7 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
 
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
-  if (form == IndexForm::flat) return flat_instructions(change, shape.element);
+  if (form == IndexForm::flat) return flat_instructions(change, shape);
   const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
   if (!number) return 0;
   const unsigned flattening = unsigned(number->last - number->first);  // IMAD

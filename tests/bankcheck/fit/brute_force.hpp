@@ -178,7 +178,7 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
       }
     }
   }
-  if (lengths.size() < 2) return all;
+  if (lengths.size() < 2 || row == bytes) return all;
 
   // Changes of the indices: rows of `pitch` bytes, `more` rows more in each plane, and an XOR of z or y into x.
   struct Index {
@@ -187,7 +187,7 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
   const auto indices = [=](std::uint64_t at) { return Index{at / (row * height), at / row % height, at % row}; };
   const auto more_rows = [&](std::uint64_t pitch) {
     std::vector<std::uint64_t> counts{0};
-    for (std::uint64_t more = 1; lengths.size() > 2 && more <= 8; ++more) {
+    for (std::uint64_t more = 1; planes > 1 && more <= 8; ++more) {
       if (more * pitch < bytes) counts.push_back(more);
       if (more * pitch % 128 == 0) break;
     }

@@ -105,20 +105,65 @@ TEST_CASE("fit/code/changes", "[fit]") {
   CHECK(cute_name(padded(128, 4), 4).empty());
 }
 
+TEST_CASE("fit/code/other_rows_and_planes", "[fit]") {
+  const ArrayShape narrow{4, {16, 17}}, deep{4, {4, 6, 32}}, deeper{4, {3, 4, 6, 32}};
+  using Texts = std::vector<std::string>;
+  const auto dimensions = [](const Change& change, const ArrayShape& shape, const Texts& texts) {
+    return dimension_texts(change, shape, *form_of(change, shape), texts);
+  };
+  const auto index = [](const Change& change, const ArrayShape& shape) {
+    return index_text(change, shape, *form_of(change, shape), subscript_names(shape.lengths.size()));
+  };
+  const Change shorter{{}, {}, {68, 64}}, swizzled{{128, 3, 3}, {}, {68, 64}};
+  CHECK(form_of(shorter, narrow) == IndexForm::rows);
+  CHECK(dimensions(shorter, narrow, {"16", "17"}) == Texts{"16", "16"});
+  CHECK(dimensions(shorter, narrow, {"TILE", "TILE+1"}) == Texts{"TILE", "TILE"});
+  CHECK(dimensions(shorter, narrow, {"TILE", "TILE + 3"}) == Texts{"TILE", "TILE + 2"});
+  CHECK(dimensions(shorter, narrow, {"TILE", "WIDTH"}) == Texts{"TILE", "WIDTH - 1"});
+  CHECK(dimensions(shorter, narrow, {"TILE", "2 * TILE + 1"}) == Texts{"TILE", "2 * TILE"});
+  CHECK(dimensions(shorter, narrow, {"TILE", "WIDE ? 33 : 16 + 1"}) == Texts{"TILE", "(WIDE ? 33 : 16 + 1) - 1"});
+  CHECK(dimensions(padded(68, 12), narrow, {"TILE", "TILE + 1"}) == Texts{"TILE", "TILE + 4"});
+  CHECK(dimensions(swizzled, narrow, {"16", "17"}) == Texts{"16", "16"});
+  CHECK(index(swizzled, narrow) == "[y][x ^ (y >> 1) * 2]");
+  CHECK(dimensions({{64, 4, 2}, {Pad{64, 4}, {}}, {68, 64}}, narrow, {"16", "17"}) == Texts{"16", "17"});
+  CHECK_FALSE(form_of({{}, {}, {64, 60}}, narrow).has_value());  // rows of another length
+  CHECK_FALSE(form_of({{}, {}, {68, 66}}, narrow).has_value());  // half an element
+  CHECK_FALSE(form_of({{}, {Pad{32, 4}, {}}, {68, 64}}, narrow).has_value());
+  CHECK_FALSE(form_of(shorter, {4, {272}}).has_value());
+
+  CHECK(index({{768, 1, 2}, {}}, deep) == "[z][y][x ^ (z & 1)]");
+  CHECK(index({{768, 2, 2}, {}}, deep) == "[z][y][x ^ z]");
+  CHECK(index({{128, 2, 2, 768}, {}}, deep) == "[z][y][x ^ (y & 3)]");
+  CHECK(index({{256, 2, 3, 768}, {}}, deep) == "[z][y][x ^ (y >> 1) * 2]");
+  CHECK(index({{128, 2, 2}, {}}, deep) == "[z][y][x ^ ((z * 6 + y) & 3)]");
+  CHECK(index({{128, 1, 2}, {}}, deep) == "[z][y][x ^ (y & 1)]");  // 6 is even
+  CHECK(index({{768, 2, 2, 3072}, {}}, deeper) == "[w3][z][y][x ^ z]");
+  CHECK_FALSE(form_of({{128, 2, 2, 1536}, {}}, deep).has_value());  // two planes
+  CHECK(dimensions({{}, {Pad{768, 256}, {}}}, deep, {"D", "H", "W"}) == Texts{"D", "H + 2", "W"});
+  CHECK(dimensions({{}, {Pad{128, 4}, Pad{768, 132}}}, deep, {"D", "H", "W"}) == Texts{"D", "H + 1", "W + 1"});
+  CHECK(form_of({{}, {Pad{768, 4}, {}}}, deep) == IndexForm::flat);
+}
+
 TEST_CASE("fit/code/index_equals_change", "[fit]") {
   std::mt19937 random(5);
   const auto below = [&](std::size_t limit) { return std::size_t(random() % limit); };
-  std::size_t compared = 0;
-  for (int i = 0; i < 400; ++i) {
+  std::size_t compared = 0, other_rows = 0, planes = 0;
+  for (int i = 0; i < 800; ++i) {
     const std::uint64_t element = std::uint64_t{1} << below(5);
     const ArrayShape shape{element, i % 2 == 0 ? std::vector<std::uint64_t>{256}
-                                               : std::vector<std::uint64_t>{2, 8, std::uint64_t{8} << below(4)}};
+                                    : i % 4 == 1
+                                        ? std::vector<std::uint64_t>{2, 8, std::uint64_t{8} << below(4)}
+                                        : std::vector<std::uint64_t>{1 + below(3), 2 + below(7), 4 + below(30)}};
     std::uint64_t elements = 1;
     for (const std::uint64_t length : shape.lengths) elements *= length;
     FamilyBounds bounds;
     bounds.extent = elements * element;
     bounds.granule = bounds.alignment = std::max<std::uint32_t>(std::uint32_t(element), 4);
     bounds.strides = {96};
+    const std::uint64_t columns = shape.lengths.size() == 1 ? elements : shape.lengths.back() - below(4);
+    std::uint64_t pitch = element;
+    for (std::size_t d = shape.lengths.size(); d-- > 1;) bounds.pitches.push_back(pitch *= shape.lengths[d]);
+    bounds.used_row = std::uint32_t(columns * element);
     const Family changes = family(bounds);
     const auto& list = i % 3 == 0 ? changes.combinations : changes.singles;
     const Change change = list[below(list.size())];
@@ -130,7 +175,8 @@ TEST_CASE("fit/code/index_equals_change", "[fit]") {
       return texts;
     }());
     for (int k = 0; k < 8; ++k) {
-      const std::uint64_t index = below(elements);
+      std::uint64_t index = below(elements);
+      if (index % shape.lengths.back() >= columns) index -= index % shape.lengths.back();
       std::vector<std::string> subscripts;
       std::uint64_t rest = index;
       for (std::size_t d = shape.lengths.size(); d-- > 0; rest /= shape.lengths[d]) {
@@ -148,9 +194,13 @@ TEST_CASE("fit/code/index_equals_change", "[fit]") {
       INFO(to_text(change) << ": " << text);
       REQUIRE(flat * element == change(index * element));
       ++compared;
+      other_rows += change.rows.from > 0 ? 1 : 0;
+      planes += change.swizzle.plane > 0 ? 1 : 0;
     }
   }
-  CHECK(compared > 1000);
+  CHECK(compared > 2000);
+  CHECK(other_rows > 100);
+  CHECK(planes > 50);
 }
 
 TEST_CASE("fit/code/edits_all_uses", "[fit]") {

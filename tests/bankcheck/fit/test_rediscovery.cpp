@@ -63,11 +63,14 @@ TEST_CASE("fit/rediscovery/tile32", "[fit]") {
   const fit::ArrayFit& tile = fit.arrays.front();
   CHECK(tile.verdict == FitVerdict::removed);
   CHECK(tile.doubts.empty());
-  CHECK(tile.after().option.change == Change{{128, 5, 2}, {}});
-  REQUIRE(option(tile, ChangeKind::pad) != nullptr);
-  CHECK(option(tile, ChangeKind::pad)->option.change == pad(128, 4));
+  CHECK(tile.after().option.change == pad(128, 4));  // adds nothing to the index
+  CHECK(reason_of(tile, tile.after()) == "the fewest passes, and no instruction more in the index");
   const auto padded = traced(transpose_tile32_padded, {.grid = 4, .block = {32, 8}}, side, side);
-  CHECK(option(tile, ChangeKind::pad)->option.passes == passes_of(padded));
+  CHECK(tile.after().option.passes == passes_of(padded));
+  const fit::PricedOption& swizzle = tile.options[frontier_ends(tile).fewest_bytes];
+  CHECK(swizzle.option.change == Change{{128, 5, 2}, {}});
+  CHECK(swizzle.option.instructions == 1);
+  CHECK(swizzle.option.passes == passes_of(traced(transpose_swizzled, {.grid = 4, .block = {32, 8}}, side, side)));
 }
 
 TEST_CASE("fit/rediscovery/tile16", "[fit]") {
@@ -79,6 +82,73 @@ TEST_CASE("fit/rediscovery/tile16", "[fit]") {
   CHECK(fit.arrays.front().verdict == FitVerdict::removed);
   CHECK(fit.after.front().all.passes < passes_of(padded));
   CHECK(form_of(fit.arrays.front().after().option.change, {4, {16, 16}}) == fit::IndexForm::columns);
+}
+
+TEST_CASE("fit/rediscovery/tile16_padded", "[fit]") {
+  const std::size_t side = 64;
+  const auto trace = traced(transpose_padded, {.grid = 16, .block = {16, 16}}, side, side);
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {16, 17}}}}, {});
+  const fit::ArrayFit& tile = fit.arrays.front();
+  CHECK(tile.verdict == FitVerdict::removed);
+  const Change& change = tile.after().option.change;  // drops the pad
+  CHECK(change.rows == fit::Repitch{68, 64});
+  CHECK(index_text(change, tile.shape, *form_of(change, tile.shape), {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
+  CHECK(tile.after().option.bytes == 1024);
+  CHECK(fit.shared_after + 64 == fit.shared_before);
+  CHECK(fit.after.front().all.passes == tile.ideal);
+  // Not if the trace may lack accesses to the last column.
+  const auto partial = fit::fit_kernel(trace, sm_90, {{0, {4, {16, 17}}}}, {.complete = false});
+  CHECK(partial.arrays.front().after().option.bytes >= 1088);
+}
+
+TEST_CASE("fit/rediscovery/more_rows_in_a_plane", "[fit]") {
+  trace::KernelTrace trace = kernel(4 * 2 * 6 * 16);
+  for (std::uint32_t y = 0; y < 6; ++y) {  // both planes of one row
+    trace.patterns.push_back(
+        access(banks::Operation::store, 4, [&](auto lane) { return 4 * (lane / 16 * 6 * 16 + y * 16 + lane % 16); }));
+  }
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {2, 6, 16}}}}, {});
+  const fit::ArrayFit& array = fit.arrays.front();
+  CHECK(array.verdict == FitVerdict::removed);
+  CHECK(array.after().option.change == pad(384, 64));
+  CHECK(dimension_texts(pad(384, 64), array.shape, fit::IndexForm::rows, {"2", "6", "16"}) ==
+        std::vector<std::string>{"2", "6 + 1", "16"});
+}
+
+/// A Walsh-Hadamard transform of 2048 words in shared memory by 512 threads, four words at once.
+trace::KernelTrace walsh_hadamard() {
+  constexpr std::uint32_t n = 2048;
+  trace::KernelTrace trace = kernel(4 * n);
+  const auto add = [&](const auto& word) {
+    for (std::uint32_t warp = 0; warp < n / 4 / 32; ++warp) {
+      for (const auto operation : {banks::Operation::load, banks::Operation::store}) {
+        trace.patterns.push_back(access(operation, 4, [&](std::uint32_t lane) { return 4 * word(32 * warp + lane); }));
+      }
+    }
+  };
+  for (std::uint32_t part = 0; part < 4; ++part) {
+    add([&](std::uint32_t thread) { return thread + part * n / 4; });  // from global memory, and back
+    for (std::uint32_t stride = n / 4; stride > 1; stride /= 4) {
+      add([&](std::uint32_t thread) {
+        const std::uint32_t low = thread & (stride - 1);
+        return 4 * (thread - low) + low + part * stride;
+      });
+    }
+  }
+  for (std::uint32_t part = 0; part < 4; ++part)
+    add([&](std::uint32_t thread) { return 4 * (thread & ~1U) + (thread & 1) + 2 * part; });
+  return trace;
+}
+
+TEST_CASE("fit/rediscovery/walsh_hadamard", "[fit]") {
+  const auto trace = walsh_hadamard();
+  const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {2048}}}}, {});
+  const fit::ArrayFit& words = fit.arrays.front();
+  CHECK(words.after().option.change.kind() == ChangeKind::pad);  // of one length, with no XOR
+  const Change costly{{32, 2, 3}, {Pad{128, 32}, Pad{}}};
+  const std::uint64_t executions = words.facts.executions;
+  CHECK(words.after().option.cycles <
+        fit::estimated_cycles(with(trace, costly), index_instructions(costly, words.shape), executions));
 }
 
 TEST_CASE("fit/rediscovery/blelloch_512", "[fit]") {
