@@ -3,7 +3,7 @@
 
 namespace {
 
-constexpr unsigned blocks = 3;
+constexpr unsigned copying_blocks = 3;
 
 const Checked& copies() {
   static const Checked checked = watched(program("copies"));
@@ -26,11 +26,11 @@ TEST_CASE("cuda/gpu/copies/passes", "[copies]") {
                         Row{"past_gather", "cp.async.cg", 16, 32, 4}, Row{"past_idle", "cp.async.cg", 16, 2, 2, 12},
                         Row{"past_zeros", "cp.async.cg", 16, 6, 6}}) {
     INFO(row.kernel);
-    check_launches(copies(), row.kernel, 1, blocks);
-    CHECK(numbers(copies().on(row.kernel), "", row.operation) == times(blocks, row.passes, row.ideal, row.lanes));
+    check_launches(copies(), row.kernel, 1, copying_blocks);
+    CHECK(numbers(copies().on(row.kernel), "", row.operation) == times(copying_blocks, row.passes, row.ideal, row.lanes));
     for (const auto& line : rows(copies().on(row.kernel), "", row.operation)) CHECK(line.at("width") == row.width);
   }
-  CHECK(numbers(copies().on("past_stages"), "", "cp.async.cg") == times(std::uint64_t{blocks} * 4 * 8, 4, 4));
+  CHECK(numbers(copies().on("past_stages"), "", "cp.async.cg") == times(std::uint64_t{copying_blocks} * 4 * 8, 4, 4));
 }
 
 TEST_CASE("cuda/gpu/copies/without_cost", "[copies]") {
@@ -48,7 +48,7 @@ TEST_CASE("cuda/gpu/copies/full_table", "[copies]") {
        {std::pair("through_anywhere", "cp.async"), std::pair("past_anywhere", "cp.async.cg")}) {
     INFO(kernel);
     const Numbers expected = numbers(copies().on(kernel), "", operation);
-    CHECK(expected.front() == std::uint64_t{blocks} * 4 * 1024);
+    CHECK(expected.front() == std::uint64_t{copying_blocks} * 4 * 1024);
     CHECK(expected.back() > expected.front());
     CHECK(numbers(small.on(kernel), "", operation) == expected);
     CHECK(small.on(kernel).at("without_cost").empty());
