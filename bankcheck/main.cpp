@@ -21,6 +21,7 @@
 #include "bankcheck/driver/recorder.hpp"
 #include "bankcheck/driver/reporting.hpp"
 #include "bankcheck/emulate/recorder.hpp"
+#include "bankcheck/layouts/layouts.hpp"
 #include "bankcheck/opencl/recorder.hpp"
 #include "bankcheck/predict/predict.hpp"
 
@@ -63,6 +64,10 @@ std::vector<Command> commands() {
               "Predict the bank conflicts of shared-memory accesses, or the sectors of global ones: a CSV file of "
               "accesses, or an index formula",
               predict::declare_predict, predict::predict),
+      command("layout",
+              "Predict the bank conflicts of reading and writing a tile whose layout is given in the notation of CuTe, "
+              "Triton or NumPy, and find its best swizzle",
+              layouts::declare_layout, layouts::layout),
       recording<opencl::Recorder>(
           "opencl",
           "Run an OpenCL program on the CPU, under Oclgrind, and report its kernels' bank conflicts by source line",

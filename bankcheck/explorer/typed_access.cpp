@@ -68,16 +68,6 @@ class Variables {
   bool has_lane_ = false;
 };
 
-/// Bytes of a type that is named as in CUDA, OpenCL C or CuTe; 0: not known.
-std::uint64_t bytes_of(std::string type) {
-  constexpr std::pair<std::string_view, std::string_view> of_cute[]{
-      {"half_t", "half"}, {"bfloat16_t", "half"}, {"tfloat32_t", "float"}, {"float_e4m3_t", "char"}};
-  for (const auto& [name, same] : of_cute) {
-    if (type == name) type = same;
-  }
-  return predict::bytes_of_type(type);
-}
-
 /// "half s = " before a layout.
 void read_layout(const TypedCode& code, TypedAccess& access) {
   const std::string_view text = code.declaration;
@@ -98,7 +88,7 @@ void read_layout(const TypedCode& code, TypedAccess& access) {
   access.element = access.layout->element_bytes();
   if (access.type == "auto" || access.type == "using") access.type.clear();
   if (access.type.empty() || access.element > 0) return;
-  access.element = bytes_of(access.type);
+  access.element = predict::bytes_of_element(access.type);
 }
 
 void read_array(const TypedCode& code, Variables& variables, TypedAccess& access) {

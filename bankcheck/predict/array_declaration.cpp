@@ -75,6 +75,17 @@ std::uint64_t bytes_of_type(const std::string& type) {
   return 0;
 }
 
+std::uint64_t bytes_of_element(const std::string& type) {
+  static const std::map<std::string, std::uint64_t, std::less<>> of_libraries{
+      {"half_t", 2},  {"bfloat16_t", 2}, {"tfloat32_t", 4}, {"float_e4m3_t", 1}, {"float_e5m2_t", 1}, {"f64", 8},
+      {"f32", 4},     {"tf32", 4},       {"f16", 2},        {"bf16", 2},         {"f8E4M3FN", 1},     {"f8E5M2", 1},
+      {"i64", 8},     {"i32", 4},        {"i16", 2},        {"i8", 1},           {"float64", 8},      {"float32", 4},
+      {"float16", 2}, {"bfloat16", 2},   {"int64", 8},      {"int32", 4},        {"int16", 2},        {"int8", 1},
+      {"uint64", 8},  {"uint32", 4},     {"uint16", 2},     {"uint8", 1},        {"complex64", 8}};
+  const auto found = of_libraries.find(type);
+  return found != of_libraries.end() ? found->second : bytes_of_type(type);
+}
+
 ArrayDeclaration array_declared(const std::string& text, const IndexNames& names) {
   const auto refuse = [&](const std::string& why) {
     throw support::UsageError(fmt::format("--array {}: {}", support::in_quotes(text, 60), why));

@@ -233,6 +233,12 @@ std::uint64_t CuteLayout::extent() const {
   return extent;
 }
 
+CuteLayout CuteLayout::without_swizzle() const {
+  CuteLayout plain = *this;
+  plain.swizzle_ = {};
+  return plain;
+}
+
 std::uint64_t CuteLayout::swizzled(std::uint64_t offset) const {
   if (swizzle_.bits == 0) return offset;
   const std::uint64_t unit = std::max(element_bytes_, 1U), x = offset * unit;

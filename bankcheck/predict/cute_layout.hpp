@@ -29,6 +29,7 @@ class CuteLayout {
   /// Bytes of an element, if the text says them: smem_ptr[16b]. Otherwise 0.
   unsigned element_bytes() const { return element_bytes_; }
   bool is_swizzled() const { return swizzle_.bits > 0; }
+  CuteLayout without_swizzle() const;
 
   /// The offset of a coordinate: one number for each mode, or one for the whole layout, whose first mode counts
   /// fastest. Error: ExpressionError for a coordinate outside of the layout.

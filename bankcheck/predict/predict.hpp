@@ -122,6 +122,10 @@ bool is_decoration(std::string_view word);
 /// Bytes of the types that CUDA C++ and OpenCL C have, without vectors of three, which differ: 0, as for others.
 std::uint64_t bytes_of_type(const std::string& type);
 
+/// The same for an element of a layout, whose type may also be named as CuTe, Triton and NumPy do: "half_t", "f16",
+/// "float16", which is then no vector of OpenCL.
+std::uint64_t bytes_of_element(const std::string& type);
+
 /// The memory that an access is to.
 enum class Space { shared, global };
 
@@ -179,6 +183,8 @@ std::string global_json_of(const Prediction& prediction);
 /// The report for a terminal: numbers, lane groups, the picture of the banks, of which it shows the beginning if it is
 /// long.
 std::string text_of(const Prediction& prediction, unsigned columns);
+/// The picture of the banks alone; `hint` follows the number of lane groups that are left out.
+std::string picture_text(const Prediction& prediction, unsigned columns, std::string_view hint);
 std::string json_of(const Prediction& prediction);
 std::string svg_of(const Prediction& prediction);
 

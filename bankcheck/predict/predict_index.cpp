@@ -87,16 +87,18 @@ std::string text_of(const Prediction& prediction, unsigned columns) {
   if (!prediction.other_lane.empty()) text += fmt::format("'{}' is the lane number\n", prediction.other_lane);
   if (!prediction.architecture->note.empty()) text += fmt::format("note: {}\n", prediction.architecture->note);
   text += fmt::format("rule: {} ({})\n", rule.source, to_string(rule.evidence));
+  return text + picture_text(prediction, columns, "; --svg or --json shows all");
+}
+
+std::string picture_text(const Prediction& prediction, unsigned columns, std::string_view hint) {
   constexpr unsigned max_turns = 4, max_lane_groups = 2;
-  BankPicture shown = picture(*prediction.architecture, prediction.access(), cost);
+  BankPicture shown = picture(*prediction.architecture, prediction.access(), prediction.cost);
   const std::size_t lane_groups = shown.lane_groups.size();
   shown.lane_groups.resize(std::min<std::size_t>(lane_groups, max_lane_groups));
-  text += to_text(shown, columns, max_turns);
-  return lane_groups <= max_lane_groups
-             ? text
-             : text +
-                   fmt::format("\nand {}; --svg or --json shows all\n",
-                               support::plural(lane_groups - max_lane_groups, "more lane group", "more lane groups"));
+  const std::string text = to_text(shown, columns, max_turns);
+  if (lane_groups <= max_lane_groups) return text;
+  const std::string more = support::plural(lane_groups - max_lane_groups, "more lane group", "more lane groups");
+  return text + fmt::format("\nand {}{}\n", more, hint);
 }
 
 std::string json_of(const Prediction& prediction) {
