@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bankcheck/driver/kernel_report.hpp"
-#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/edits.hpp"
 #include "bankcheck/fit/fit.hpp"
 
 namespace bankwise::driver {

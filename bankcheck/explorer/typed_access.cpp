@@ -7,7 +7,8 @@
 
 #include <bankwise/banks/access.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/declaration.hpp"
+#include "bankcheck/fit/index.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 

@@ -10,7 +10,7 @@
 #include <bankwise/trace/report.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/fit/accesses.hpp"
-#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/index.hpp"
 
 namespace bankwise::fit {
 

@@ -5,8 +5,8 @@
 
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/fit/accesses.hpp"
-#include "bankcheck/fit/code.hpp"
 #include "bankcheck/fit/fit.hpp"
+#include "bankcheck/fit/index.hpp"
 #include "bankcheck/layouts/layouts.hpp"
 
 namespace bankwise::layouts {

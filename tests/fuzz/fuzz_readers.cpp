@@ -9,7 +9,7 @@
 #include "bankcheck/driver/baseline.hpp"
 #include "bankcheck/driver/source_finder.hpp"
 #include "bankcheck/emulate/build.hpp"
-#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/declaration.hpp"
 #include "bankcheck/opencl/recorder.hpp"
 #include "bankcheck/source/tokens.hpp"
 #include "fuzz.hpp"

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/edits.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "tests/catch_any.hpp"
 

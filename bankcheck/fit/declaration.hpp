@@ -1,15 +1,11 @@
-// A change as edits of the source that declares and uses the array.
+// The declaration of an array in shared memory, in the source of its kernel.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
-
-#include "bankcheck/fit/change.hpp"
-#include "bankcheck/fit/index.hpp"
 
 namespace bankwise::fit {
 
@@ -36,28 +32,5 @@ struct Declaration {
 std::optional<Declaration> find_declaration(std::string_view source, std::string_view name,
                                             const std::vector<unsigned>& lines, std::uint64_t bytes,
                                             std::string_view options);
-
-/// Replaces what lies between two offsets of a source.
-struct Edit {
-  std::size_t begin = 0, end = 0;
-  std::string text;
-  bool operator==(const Edit&) const = default;
-};
-
-/// The edits of one source, in order, or why there are none: a sentence without a dot. Every use of the array must have
-/// all of its indices, and none that has a side effect where the index would be repeated; its address must not be taken
-/// except for an atomic function.
-std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
-                                                      const Change& change, const ArrayShape& shape);
-
-std::string edited(std::string_view source, std::vector<Edit> edits);
-
-/// Neighbouring lines that edits change.
-struct Hunk {
-  unsigned line = 0;          ///< of the first
-  std::string before, after;  ///< whole lines, without the last end of a line
-};
-/// In the order of the lines.
-std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits);
 
 }  // namespace bankwise::fit

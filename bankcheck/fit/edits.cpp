@@ -1,4 +1,4 @@
-#include "bankcheck/fit/code.hpp"
+#include "bankcheck/fit/edits.hpp"
 
 #include <fmt/format.h>
 

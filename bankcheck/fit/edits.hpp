@@ -1,0 +1,37 @@
+// The edits of the source that declares and uses an array, for a change of its layout.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bankcheck/fit/declaration.hpp"
+#include "bankcheck/fit/index.hpp"
+
+namespace bankwise::fit {
+
+/// Replaces what lies between two offsets of a source.
+struct Edit {
+  std::size_t begin = 0, end = 0;
+  std::string text;
+  bool operator==(const Edit&) const = default;
+};
+
+/// The edits of one source, in order, or why there are none: a sentence without a dot. Every use of the array must have
+/// all of its indices, and none that has a side effect where the index would be repeated; its address must not be taken
+/// except for an atomic function.
+std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
+                                                      const Change& change, const ArrayShape& shape);
+
+std::string edited(std::string_view source, std::vector<Edit> edits);
+
+/// Neighbouring lines that edits change.
+struct Hunk {
+  unsigned line = 0;          ///< of the first
+  std::string before, after;  ///< whole lines, without the last end of a line
+};
+/// In the order of the lines.
+std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits);
+
+}  // namespace bankwise::fit
