@@ -80,7 +80,7 @@ class Rewriter : SourceTokens {
   std::string run() {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (is(i, "<") && is(i + 1, "<") && is(i + 2, "<") && adjacent(i)) i = launch(i);
-      if (is(i, "bankwise_shared")) replace(tokens[i].begin, tokens[i].end, "thread_local");  // qualifiers.hpp
+      if (is(i, "bankwise_shared")) shared(i);
       if (is(i, "bankwise_constant")) constants(i);
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
@@ -253,6 +253,25 @@ class Rewriter : SourceTokens {
       if (at == 0) return at;
       const bool scope = is(at, "::");
       if (scope && !is(at - 1, ">") && (!is_name(at - 1) || is_statement(at - 1))) return at;
+    }
+  }
+
+  /// Arrays in shared memory: each gets a constant with its shape, which the emulator finds by the array's name.
+  void shared(std::size_t i) {
+    replace(tokens[i].begin, tokens[i].end, "thread_local");  // qualifiers.hpp
+    std::size_t begin = i, end = i;
+    int depth = 0;
+    while (begin > 0 && !is_any(begin - 1, {";", "{", "}"})) --begin;
+    for (std::size_t k = begin; k < i; ++k) {
+      if (is(k, "extern")) return;  // the launch gives its bytes
+    }
+    for (; end < tokens.size() && (depth > 0 || !is(end, ";")); ++end) depth += nesting(text(end));
+    if (end == tokens.size()) return;
+    for (const std::string_view name : declared(i + 1)) {
+      replace(tokens[end].end, tokens[end].end,
+              fmt::format(" [[gnu::used]] static constexpr auto bankwise_shape_{0} = "
+                          "::bankwise::emulator::runtime::array_shape<decltype({0})>();",
+                          name));
     }
   }
 

@@ -131,6 +131,16 @@ std::size_t SourceTokens::line(std::size_t i) const {
   return 1 + std::size_t(std::ranges::count(source.substr(0, tokens[i].begin), '\n'));
 }
 
+bool SourceTokens::is_head(std::size_t i) const {
+  constexpr std::array with_parentheses{"alignas", "__attribute__", "__align__", "__builtin_align__", "decltype"};
+  constexpr std::array with_members{"struct", "class", "union", "enum"};
+  const auto is_one_of = [&](const auto& words, std::size_t k) {
+    return std::ranges::find(words, text(k)) != words.end();
+  };
+  if (is(i + 1, "(")) return is_one_of(with_parentheses, i);
+  return is(i + 1, "{") && (is_one_of(with_members, i) || (i > 0 && is_one_of(with_members, i - 1)));
+}
+
 std::vector<std::string_view> SourceTokens::declared(std::size_t first) const {
   std::vector<std::string_view> names;
   bool has_name = false;  // of the current declarator
@@ -138,7 +148,7 @@ std::vector<std::string_view> SourceTokens::declared(std::size_t first) const {
   for (std::size_t i = first; i < tokens.size() && depth >= 0; ++i) {
     const std::string_view token = text(i);
     const bool ends = token == "," || token == ";", opens = token == "[" || token == "{" || token == "(";
-    if (depth == 0 && !has_name && i > first && is_name(i - 1) && (ends || opens || token == "=")) {
+    if (depth == 0 && !has_name && i > first && is_name(i - 1) && !is_head(i - 1) && (ends || opens || token == "=")) {
       names.push_back(text(i - 1));
       has_name = true;
     }

@@ -37,6 +37,9 @@ struct SourceTokens {
   /// The names that a declaration gives to its variables, from one of its specifiers on.
   std::vector<std::string_view> declared(std::size_t first) const;
 
+  /// Whether a name stands before brackets that belong to a declaration's type: `alignas(16)`, `struct Pair {`.
+  bool is_head(std::size_t i) const;
+
   std::string_view source;
   std::vector<Token> tokens;
 };

@@ -57,7 +57,7 @@ inline trace::KernelTrace full_kernel() {
                      {});
   all.site({.file = "/a b/k.cl", .line = 12, .column = 34, .function = "f"});
   all.site({.file = "?", .function = "g", .pc = 0x120});
-  all.array({"tile", 0, 1000});
+  all.array({"tile", 0, 1000, 4, {10, 25}});
   all.array({"work", 65536, 0});
   trace::Pattern first = loads(128, ~std::uint64_t{0}, 17);
   first.first = {5, 1, 0, 40};

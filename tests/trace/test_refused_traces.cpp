@@ -109,6 +109,8 @@ TEST_CASE("trace/refused_traces/every_field") {
                                           "basic_blocks",
                                           "excess_accesses",
                                           "excess",
+                                          "element",
+                                          "lengths",
                                           "step",
                                           "sources",
                                           "diagnoses",
@@ -147,6 +149,12 @@ TEST_CASE("trace/refused_traces/ranges") {
   check_changed("site", "/site", 1, "it is site 1, but 0 is next");
   check_changed("site", "/line", 4294967296, "line is 4294967296, more than 4294967295");
   check_changed("array", "/array", 7, "it is array 7, but 0 is next");
+  const std::string contradiction = "lengths and element do not give the bytes of the array";
+  check_changed("array", "/lengths", json::array({3}), contradiction);
+  check_changed("array", "/lengths", json::array({0, 4}), contradiction);
+  check_changed("array", "/lengths", json::array({4294967295U, 4294967295U, 4294967295U}), contradiction);
+  check_changed("array", "/lengths", json::array({-1}), "a length is not a whole number");
+  check_changed("array", "/element", 4294967296, "element is 4294967296, more than 4294967295");
   check_changed("array", "/offset", -1, "offset is not a whole number");
   check_changed("pattern", "/site", 2, "there is no site 2 of its kernel before it");
   check_changed("pattern", "/array", 2, "there is no array 2 of its kernel before it");

@@ -16,6 +16,14 @@ unsigned moved_bytes(unsigned bytes, unsigned alignment) {
   return alignment >= std::bit_ceil(bytes) ? std::bit_ceil(bytes) : bytes;
 }
 
+trace::Array declared(const LocalArray& array) {
+  std::uint64_t elements = 1;
+  for (const std::uint32_t length : array.lengths) elements *= length;
+  const bool is_known = !array.lengths.empty() && elements > 0 && array.bytes > 0 && array.bytes % elements == 0;
+  if (!is_known) return {array.name, array.begin, array.bytes};
+  return {array.name, array.begin, array.bytes, std::uint32_t(array.bytes / elements), array.lengths};
+}
+
 }  // namespace
 
 GroupRecorder::GroupRecorder(trace::Bound bound, TouchedSectors* touched)
@@ -30,7 +38,7 @@ void GroupRecorder::begin(std::uint64_t group, const std::vector<LocalArray>& ar
   arrays_.clear();
   begins_.clear();
   for (const LocalArray& array : arrays) {
-    arrays_.push_back(builder_.array({array.name, array.begin, array.bytes}));
+    arrays_.push_back(builder_.array(declared(array)));
     begins_.push_back(array.begin);
   }
   forget_rows();

@@ -29,8 +29,9 @@ inline constexpr std::uint32_t array_stride = 1 << 16;
 
 struct LocalArray {
   std::string name;
-  std::uint32_t begin = 0;  ///< a multiple of array_stride
-  std::uint32_t bytes = 0;  ///< 0: unknown
+  std::uint32_t begin = 0;             ///< a multiple of array_stride
+  std::uint32_t bytes = 0;             ///< 0: unknown
+  std::vector<std::uint32_t> lengths;  ///< of its dimensions; empty: unknown
 };
 
 /// An instruction that accesses memory.

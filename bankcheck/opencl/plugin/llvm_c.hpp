@@ -34,6 +34,9 @@ LLVM_C unsigned long long LLVMConstIntGetZExtValue(const void* constant);
 LLVM_C const void* LLVMTypeOf(const void* value);
 LLVM_C int LLVMGetTypeKind(const void* type);
 LLVM_C const void* LLVMGetElementType(const void* type);
+LLVM_C unsigned LLVMGetArrayLength(const void* type);
+LLVM_C const void* LLVMIsAGlobalVariable(const void* value);
+LLVM_C const void* LLVMGlobalGetValueType(const void* variable);
 LLVM_C unsigned LLVMGetIntTypeWidth(const void* type);
 LLVM_C unsigned LLVMGetPointerAddressSpace(const void* type);
 
@@ -61,7 +64,15 @@ LLVM_C void LLVMConsumeError(void* error);
 namespace bankwise::opencl::llvm_c {
 
 enum Opcode { ret = 1, br = 2, switch_ = 3, indirect_br = 4, load = 27, store = 28, call = 45 };
-enum TypeKind { half_type = 1, float_type = 2, double_type = 3, integer_type = 8, pointer_type = 12, vector_type = 13 };
+enum TypeKind {
+  half_type = 1,
+  float_type = 2,
+  double_type = 3,
+  integer_type = 8,
+  array_type = 11,
+  pointer_type = 12,
+  vector_type = 13
+};
 
 inline constexpr unsigned global_space = 1;      // as Clang numbers OpenCL's address spaces for Oclgrind
 inline constexpr unsigned function_index = ~0U;  // for a function's own attributes

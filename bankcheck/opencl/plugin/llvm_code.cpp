@@ -45,6 +45,17 @@ unsigned scalar_bytes(const void* type) {
   }
 }
 
+/// The dimensions of a variable.
+std::vector<std::uint32_t> lengths_of(const void* value) {
+  std::vector<std::uint32_t> lengths;
+  if (!available() || LLVMGlobalGetValueType == nullptr || LLVMIsAGlobalVariable(value) == nullptr) return lengths;
+  for (const void* type = LLVMGlobalGetValueType(value); LLVMGetTypeKind(type) == array_type;
+       type = LLVMGetElementType(type)) {
+    lengths.push_back(LLVMGetArrayLength(type));
+  }
+  return lengths;
+}
+
 std::string_view callee_of(const void* call) {
   return text_from(LLVMGetValueName2, LLVMGetOperand(call, unsigned(LLVMGetNumOperands(call)) - 1));
 }
@@ -201,7 +212,7 @@ std::vector<LocalValue> local_values(const ::oclgrind::Kernel& kernel) {
         name = written.length > 0 ? std::string(written.data, written.length) : "argument " + std::to_string(i);
       }
     }
-    locals.push_back({name.empty() ? "?" : name, value->first, value->second.size});
+    locals.push_back({name.empty() ? "?" : name, value->first, value->second.size, lengths_of(value->first)});
   }
   std::sort(locals.begin(), locals.end(), [](auto& a, auto& b) { return a.name < b.name; });
   return locals;

@@ -49,6 +49,7 @@ struct LocalValue {
   std::string name;
   const llvm::Value* value;
   std::size_t bytes;
+  std::vector<std::uint32_t> lengths;  ///< of a variable's dimensions; empty: unknown
 };
 
 /// The kernel's local arrays, sorted by name: Oclgrind sorts them by pointer, which differs from run to run.

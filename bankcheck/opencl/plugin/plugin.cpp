@@ -218,7 +218,7 @@ class BankPlugin : public ::oclgrind::Plugin {
         continue;  // not in local memory
       }
       worker.buffers.emplace_back(group->getLocalMemory()->extractBuffer(address), std::uint32_t(arrays.size()));
-      arrays.push_back({local.name, begin, std::uint32_t(local.bytes)});
+      arrays.push_back({local.name, begin, std::uint32_t(local.bytes), local.lengths});
       begin += std::uint32_t((local.bytes + array_stride - 1) / array_stride) * array_stride;
     }
     worker.recorder.begin(group->getGroupIndex(), arrays);

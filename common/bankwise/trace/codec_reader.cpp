@@ -174,9 +174,21 @@ class TraceReader {
   void take_array(const Record& record, NumberedKernel& kernel) {
     constexpr std::uint64_t max = std::numeric_limits<std::uint32_t>::max();
     check_next(record, "array", kernel.arrays.size());
-    const Array array{record.name("name"), std::uint32_t(record.number("offset", max)),
-                      std::uint32_t(record.number("bytes", max))};
+    Array array{record.name("name"), std::uint32_t(record.number("offset", max)),
+                std::uint32_t(record.number("bytes", max)), std::uint32_t(record.number_or("element", 0, max))};
+    if (record.has("lengths")) array.lengths = lengths_of(record, array);
     kernel.arrays.push_back(builder(kernel).array(array));
+  }
+  /// The lengths of all dimensions, whose elements fill the array.
+  static std::vector<std::uint32_t> lengths_of(const Record& record, const Array& array) {
+    std::vector<std::uint32_t> lengths;
+    std::uint64_t bytes = array.element;
+    for (const json& length : record.list("lengths")) {
+      lengths.push_back(std::uint32_t(number_of(length, "a length", std::numeric_limits<std::uint32_t>::max())));
+      if (__builtin_mul_overflow(bytes, std::uint64_t{lengths.back()}, &bytes)) bytes = 0;
+    }
+    if (bytes == 0 || bytes != array.bytes) wrong("lengths and element do not give the bytes of the array");
+    return lengths;
   }
   void take_pattern(const Record& record, NumberedKernel& kernel) {
     check_next(record, "pattern", kernel.patterns.size());

@@ -27,7 +27,7 @@ json record_in(const std::string& line) {
   constexpr int deepest_list = 3, deepest = 100;
   static const auto known_keys = words(
       "record process kernel source site array pattern text name options warp splits knows_code file line "
-      "column function pc offset bytes operation width level mask addresses address step lane_arrays "
+      "column function pc offset bytes element lengths operation width level mask addresses address step lane_arrays "
       "sources is_loop shapes blocks levels patterns merged excess left_out diagnoses basic_blocks maker "
       "participants copied_bytes lines revision command excess_accesses bankwise_trace time global_pattern "
       "global_patterns global_excess global_excess_accesses global_left_out local_accesses sectors_read "

@@ -81,6 +81,8 @@ void define(RecordLine& line, const Site& site) {
 
 void define(RecordLine& line, const Array& array) {
   line.text("name", array.name).number("offset", array.offset).number("bytes", array.bytes);
+  if (array.element > 0) line.number("element", array.element);
+  if (!array.lengths.empty()) line.list("lengths", array.lengths, decimal);
 }
 
 /// The difference between neighbours, if it is always the same.

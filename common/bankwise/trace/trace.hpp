@@ -38,9 +38,11 @@ struct Site {
 
 /// An array in shared memory. If the arrays are unknown, all of shared memory is one array.
 struct Array {
-  std::string name;          ///< "tile"; "dynamic shared memory" for all dynamic shared memory
-  std::uint32_t offset = 0;  ///< bytes from the start of shared memory
-  std::uint32_t bytes = 0;   ///< 0: unknown
+  std::string name;                    ///< "tile"; "dynamic shared memory" for all dynamic shared memory
+  std::uint32_t offset = 0;            ///< bytes from the start of shared memory
+  std::uint32_t bytes = 0;             ///< 0: unknown
+  std::uint32_t element = 0;           ///< bytes of an element as declared; 0: unknown
+  std::vector<std::uint32_t> lengths;  ///< elements in each dimension as declared; empty: unknown
   auto operator<=>(const Array&) const = default;
 };
 

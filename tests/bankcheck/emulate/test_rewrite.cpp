@@ -54,6 +54,24 @@ TEST_CASE("emulate/rewrite/constants", "[emulate]") {
   CHECK(rewritten("float bankwise_constant a = x, b;") == "float  a = x, b;" + told("a") + told("b"));
 }
 
+TEST_CASE("emulate/rewrite/shared_arrays", "[emulate]") {
+  const auto shape = [](const std::string& name) {
+    return " [[gnu::used]] static constexpr auto bankwise_shape_" + name +
+           " = ::bankwise::emulator::runtime::array_shape<decltype(" + name + ")>();";
+  };
+  CHECK(rewritten("bankwise_shared float a[4][N];int c;") == "thread_local float a[4][N];" + shape("a") + "int c;");
+  CHECK(rewritten("static bankwise_shared T<1, 2> a[f(x, y)], b; }") ==
+        "static thread_local T<1, 2> a[f(x, y)], b;" + shape("a") + shape("b") + " }");
+  CHECK(rewritten("bankwise_shared __attribute__((aligned(8))) int a[2];") ==
+        "thread_local __attribute__((aligned(8))) int a[2];" + shape("a"));
+  CHECK(rewritten("bankwise_shared alignas(8) int a;") ==
+        "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int a;" + shape("a"));
+  CHECK(rewritten("bankwise_shared struct Pair { int x; } pair[2];") ==
+        "thread_local struct Pair { int x; } pair[2];" + shape("pair"));
+  CHECK(rewritten("extern bankwise_shared float a[];") == "extern thread_local float a[];");
+  CHECK(rewritten("bankwise_shared float a[") == "thread_local float a[");
+}
+
 TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("kernel<<<1, 2>>>(x, y);") == launched("kernel", "1, 2", "x, y") + ";");
   CHECK(rewritten("n::k<a, b<c>><<<g,\nb>>>\n(x\n);") ==
@@ -85,11 +103,9 @@ TEST_CASE("emulate/rewrite/built_in_variables", "[emulate]") {
         "::bankwise::emulator::device::ptx([] { return \"x; %0\"; }, "
         "::bankwise::emulator::device::ptx_in(&a[bankwise_x(threadIdx)]), "
         "::bankwise::emulator::device::ptx_in(bankwise_z(blockIdx)));");
-  for (const std::string shared : {"bankwise_shared", "thread_local"}) {
-    CHECK(rewritten(shared + " int x;") == "thread_local int x;");
-    CHECK(rewritten(shared + " alignas(8) int x;") ==
-          "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int x;");
-  }
+  CHECK(rewritten("thread_local int x;") == "thread_local int x;");
+  CHECK(rewritten("thread_local alignas(8) int x;") ==
+        "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int x;");
   CHECK(rewritten("cudaLaunchKernel((const void *)k, 1)") == "cudaLaunchKernel(k, 1)");
   CHECK(rewritten("cudaLaunchKernel(reinterpret_cast<void*>(k), 1)") == "cudaLaunchKernel((k), 1)");
 }

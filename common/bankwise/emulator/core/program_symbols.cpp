@@ -140,9 +140,45 @@ std::string short_name(const char* symbol) {
   return scope == std::string::npos ? whole : whole.substr(scope + 2);
 }
 
+/// The declared shapes of arrays, by their demangled names: bankcheck has put a constant next to each array, with
+/// the array's name behind this prefix (emulator/runtime/program.hpp, array_shape).
+constexpr std::string_view shape_prefix = "bankwise_shape_";
+using Shapes = std::multimap<std::string, std::vector<std::uint32_t>, std::less<>>;
+
+void add_shape(Shapes& shapes, const Elf64_Sym& symbol, const char* name) {
+  std::string array = plain_name(name);
+  const auto at = array.rfind(shape_prefix);
+  if (at == std::string::npos) return;
+  array.erase(at, shape_prefix.size());
+  const auto* const numbers = reinterpret_cast<const std::uint32_t*>(loaded_program().dlpi_addr + symbol.st_value);
+  shapes.emplace(array, std::vector<std::uint32_t>(numbers, numbers + symbol.st_size / sizeof *numbers));
+}
+
+/// Two arrays of one name may differ; then only one of them has so many bytes, or nothing is known.
+void set_shape(ThreadLocalArray& array, std::string_view name, const Shapes& shapes) {
+  const std::vector<std::uint32_t>* fitting = nullptr;
+  const auto [begin, end] = shapes.equal_range(name);
+  for (auto known = begin; known != end; ++known) {
+    std::uint64_t bytes = 1;
+    for (const std::uint32_t number : known->second) bytes *= number;
+    if (bytes != array.bytes) continue;
+    if (fitting != nullptr && *fitting != known->second) return;
+    fitting = &known->second;
+  }
+  if (fitting == nullptr) return;
+  array.element = fitting->front();
+  array.lengths.assign(fitting->begin() + 1, fitting->end());
+}
+
 SharedLayout layout_of_program() {
   SharedLayout layout;
   std::vector<ThreadLocalArray>& arrays = layout.arrays;
+  Shapes shapes;
+  for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
+    const bool is_shape = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF;
+    if (is_shape && std::string_view(name).find(shape_prefix) != std::string_view::npos)
+      add_shape(shapes, symbol, name);
+  });
   for_each_symbol([&](const Elf64_Sym& symbol, const char* name) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
     if (std::string_view(name).substr(0, 4) == "_ZGV") {
@@ -150,8 +186,13 @@ SharedLayout layout_of_program() {
       return;
     }
     const bool dynamic = name == dynamic_symbol;
-    arrays.push_back({std::uint32_t(symbol.st_value), std::uint32_t(symbol.st_size),
-                      dynamic ? "dynamic shared memory" : short_name(name), dynamic});
+    arrays.push_back({std::uint32_t(symbol.st_value),
+                      std::uint32_t(symbol.st_size),
+                      dynamic ? "dynamic shared memory" : short_name(name),
+                      dynamic,
+                      0,
+                      {}});
+    set_shape(arrays.back(), plain_name(name), shapes);
   });
   std::sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
   // Guards that lie between arrays would not be excluded; the linker script places them before all arrays.
@@ -247,7 +288,7 @@ const SharedLayout& shared_layout() {
   static const SharedLayout layout = [] {
     SharedLayout read = layout_of_program();
     read.bytes = std::uint32_t(storage_bytes());
-    if (read.arrays.empty()) read.arrays.push_back({0, read.bytes, "shared memory", false});
+    if (read.arrays.empty()) read.arrays.push_back({0, read.bytes, "shared memory", false, 0, {}});
     return read;
   }();
   return layout;

@@ -46,6 +46,8 @@ struct ThreadLocalArray {
   std::uint32_t offset = 0, bytes = 0;
   std::string name;  ///< without the function it belongs to
   bool dynamic = false;
+  std::uint32_t element = 0;           ///< bytes of an element; 0: unknown
+  std::vector<std::uint32_t> lengths;  ///< of its dimensions; empty: unknown
 };
 
 /// The program's symbols for shared arrays. Shared by all threads; read once.

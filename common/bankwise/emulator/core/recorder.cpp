@@ -167,9 +167,10 @@ trace::KernelTrace Recording::finish() {
   std::uint32_t end = 0;
   for (std::size_t i = 0; i < layout.size(); ++i) {
     if (!used[i]) continue;
-    const std::uint32_t bytes = layout[i].dynamic ? std::uint32_t(launch_.dynamic_shared) : layout[i].bytes;
+    const ThreadLocalArray& array = layout[i];
+    const std::uint32_t bytes = array.dynamic ? std::uint32_t(launch_.dynamic_shared) : array.bytes;
     begins[i] = end;
-    numbers[i] = named.array({layout[i].name, end, bytes});
+    numbers[i] = named.array({array.name, end, bytes, array.element, array.lengths});
     end += (bytes + 127) / 128 * 128;
   }
   std::vector<std::uint32_t> sites, arrays;

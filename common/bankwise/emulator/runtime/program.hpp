@@ -14,6 +14,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 #include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
@@ -47,6 +49,25 @@ template <class T> BANKWISE_FUNCTION(auto&, bankwise_y, (T& vector), vector.y)
 template <class T> BANKWISE_FUNCTION(auto&, bankwise_z, (T& vector), vector.z)
 // clang-format on
 #undef BANKWISE_INDEX
+
+namespace bankwise::emulator::runtime {
+
+  template <std::size_t rank>
+  struct ArrayShape {
+    std::uint32_t numbers[1 + rank];  // a size_t is more than any array in shared memory needs
+  };
+  /// The bytes of an element, and the length of each dimension. The constants that bankcheck adds hold it.
+  template <class Array, std::size_t... dimensions>
+  constexpr auto array_shape(std::index_sequence<dimensions...>) {
+    return ArrayShape<sizeof...(dimensions)>{
+        {sizeof(std::remove_all_extents_t<Array>), std::uint32_t(std::extent_v<Array, dimensions>)...}};
+  }
+  template <class Array>
+  constexpr auto array_shape() {
+    return array_shape<Array>(std::make_index_sequence<std::rank_v<Array>>());
+  }
+
+}  // namespace bankwise::emulator::runtime
 
 #include <bankwise/emulator/runtime/device.hpp>
 #include <bankwise/emulator/runtime/launching.hpp>
