@@ -66,25 +66,6 @@ std::optional<std::string> Cubin::opcode_at(const std::string& function, std::ui
   return shared_opcode(elf_.sm, bits);
 }
 
-std::vector<Cubin::SharedArray> Cubin::shared_arrays(const std::string& function) const {
-  std::vector<SharedArray> arrays;
-  if (symbol_of(function) == nullptr) return arrays;
-  const Section* shared = section_named(elf_, ".nv.shared." + function);
-  if (shared == nullptr) return arrays;
-  const auto index = std::uint32_t(shared - elf_.sections.data());
-  std::size_t names = 0;
-  constexpr std::uint64_t max_bytes = std::numeric_limits<std::uint32_t>::max();
-  for (const Symbol& symbol : elf_.symbols) {
-    if (symbol.kind != SymbolKind::object || symbol.section != index || symbol.size == 0) continue;
-    if (symbol.value > max_bytes || symbol.size > max_bytes - symbol.value) continue;
-    names += symbol.name.size();
-    if (names > bytes_.size()) break;  // a hostile file, whose names share their bytes
-    arrays.push_back({std::string(symbol.name), std::uint32_t(symbol.value), std::uint32_t(symbol.size)});
-  }
-  std::stable_sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
-  return arrays;
-}
-
 std::vector<EmittedLine> emitted_in(const Cubin& cubin) {
   constexpr std::array<std::string_view, 3> shared{"LDS", "STS", "ATOMS"};  // LDSM and STSM are no lines of C++
   std::map<std::pair<std::string, unsigned>, std::map<std::string, std::uint64_t>> opcodes;

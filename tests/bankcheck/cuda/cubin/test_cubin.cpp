@@ -101,8 +101,25 @@ TEST_CASE("cuda/cubin/arrays_of_debug_builds") {
   CHECK(arrays[1].name == "_ZZ10more_queuePKjPjE5queue");
   CHECK(arrays[1].offset == 1028);
   CHECK(arrays[1].bytes == 4096);
-  CHECK(Cubin(recorded::cubin("ampere")).shared_arrays("_Z10more_queuePKjPj").empty());
   CHECK(Cubin(recorded::cubin("named_arrays")).shared_arrays("missing").empty());
+}
+
+TEST_CASE("cuda/cubin/arrays_in_ptx") {
+  const auto arrays = Cubin(recorded::cubin("ampere")).shared_arrays("_Z10more_queuePKjPj");
+  REQUIRE(arrays.size() == 2);  // in the order of the declarations, and not of the debug build
+  CHECK(arrays[0].name == "_ZZ10more_queuePKjPjE5queue");
+  CHECK(arrays[0].offset == 1024);
+  CHECK(arrays[0].bytes == 4096);
+  CHECK(arrays[1].name == "_ZZ10more_queuePKjPjE6length");
+  CHECK(arrays[1].offset == 5120);
+  CHECK(arrays[1].bytes == 4);
+  const Cubin turing(recorded::cubin("turing"));
+  const auto table = turing.shared_arrays("_Z10more_bytesPKjPj");
+  REQUIRE(table.size() == 1);
+  CHECK(table[0].offset == 0);
+  CHECK(table[0].bytes == 256);
+  CHECK(turing.shared_arrays("_Z10more_bytes").empty());
+  CHECK(Cubin(recorded::cubin("no_lines")).shared_arrays("_Z10more_bytesPKjPj").empty());
 }
 
 TEST_CASE("cuda/cubin/absent_is_empty") {

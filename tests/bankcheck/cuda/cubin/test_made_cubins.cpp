@@ -84,6 +84,32 @@ TEST_CASE("cuda/cubin/elf/large_symbol") {
   CHECK(arrays_of(std::uint64_t{1} << 32, 16) == 0);
 }
 
+TEST_CASE("cuda/cubin/elf/ptx_of_shared_arrays") {
+  const auto arrays_of = [](const std::string& body, std::size_t bytes) {
+    const std::string ptx = ".shared .align 4 .b8 other[16];" + std::string(1, '\0') + ".visible .entry kk(" +
+                            std::string(1, '\0') + ".shared .align 4 .b8 b[16];" + std::string(1, '\0') + "}" +
+                            std::string(1, '\0') + ".entry k(" + std::string(1, '\0') + body;
+    return Cubin(elf({{".text.k", std::string(16, '\0')},
+                      {".nv.shared.k", std::string(bytes, '\0')},
+                      {".nv_debug_ptx_txt", ptx}},
+                     symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 16), '\0' + text("k")))
+        .shared_arrays("k");
+  };
+  const std::string end(1, '\0');
+  const std::string two = ".shared .align 1 .b8 a[3];" + end + ".shared .align 8 .f64 d;" + end;
+  REQUIRE(arrays_of(two, 1040).size() == 2);
+  CHECK(arrays_of(two, 1040)[1].offset == 1032);
+  CHECK(arrays_of(two, 1040)[1].bytes == 8);
+  CHECK(arrays_of(two, 1056).empty());  // something else is there, too
+  CHECK(arrays_of(two + "}" + end + ".shared .align 4 .b8 later[400];", 1040).size() == 2);
+  for (const char* line :
+       {".shared .align 4 .b8 a[99999999999];", ".shared .align 0 .b8 a[16];", ".shared .align 4 .b8 a[0];",
+        ".shared .align 4 .b8 ", ".shared .align 4 .b8 a[", ".shared .align 4 .b64 a[4294967295];"}) {
+    INFO(line);
+    CHECK(arrays_of(line, 1040).empty());
+  }
+}
+
 TEST_CASE("cuda/cubin/elf/relocations") {
   const Cubin cubin(elf({{".text.k", std::string(16, '\0')},
                          {".debug_line", ""},
