@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/fit_code.hpp"
+#include "bankcheck/fit/source_constants.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -39,7 +41,9 @@ class Sources {
     for (const auto& [file, lines] : files) {
       std::string path = finder_.path_of(file, true);
       if (path.empty()) path = finder_.path_of(file, false);
-      if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace.options)) return source;
+      static const std::vector<std::string_view> none;
+      const auto& headers = path.empty() ? none : headers_of(path);
+      if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace, headers)) return source;
     }
     return find_in_own_text(trace_, kernel_trace, used_array, files);
   }
@@ -49,7 +53,7 @@ class Sources {
     if (kernel_trace.source == trace::no_source) return std::nullopt;
     const auto own = files.find("");
     return declared_in("", trace.sources.at(kernel_trace.source), used_array,
-                       own == files.end() ? std::set<unsigned>() : own->second, kernel_trace.options);
+                       own == files.end() ? std::set<unsigned>() : own->second, kernel_trace, {});
   }
 
  private:
@@ -65,10 +69,38 @@ class Sources {
     if (is_new && !path.empty()) text->second = source_file_text(path);
     return text->second;
   }
+  /// The texts that a file includes with quotation marks, and those that they include: before the text that needs it.
+  const std::vector<std::string_view>& headers_of(const std::string& path) {
+    const auto [headers, is_new] = headers_.try_emplace(path);
+    if (is_new) add_headers(path, text_of(path), headers->second);
+    return headers->second;
+  }
+  void add_headers(const std::string& path, std::string_view text, std::vector<std::string_view>& headers) {
+    constexpr std::size_t most_headers = 64;
+    for (const std::string_view name : fit::included_by(text)) {
+      const std::string header = (std::filesystem::path(path).parent_path() / name).lexically_normal().string();
+      const std::string_view inside = text_of(finder_.path_of(header, true));
+      const bool is_known = std::ranges::any_of(headers, [&](std::string_view other) { return other == inside; });
+      if (inside.empty() || is_known || headers.size() >= most_headers) continue;
+      headers.push_back(inside);  // once, also if two files include each other
+      const std::size_t place = headers.size() - 1;
+      add_headers(header, inside, headers);
+      std::rotate(headers.begin() + std::ptrdiff_t(place), headers.begin() + std::ptrdiff_t(place) + 1, headers.end());
+    }
+  }
   static std::optional<ArraySource> declared_in(const std::string& path, const std::string& text,
                                                 const trace::Array& array, const std::set<unsigned>& lines,
-                                                const std::string& options) {
-    auto declaration = fit::find_declaration(text, array.name, {lines.begin(), lines.end()}, array.bytes, options);
+                                                const trace::KernelTrace& kernel,
+                                                const std::vector<std::string_view>& headers) {
+    fit::SoughtArray sought{.name = array.name,
+                            .lines = {lines.begin(), lines.end()},
+                            .bytes = array.bytes,
+                            .element = array.element,
+                            .lengths = {array.lengths.begin(), array.lengths.end()},
+                            .options = kernel.options,
+                            .kernel = kernel.kernel,
+                            .headers = headers};
+    auto declaration = fit::find_declaration(text, sought);
     if (!declaration) return std::nullopt;
     return ArraySource{path, text, std::move(*declaration), "nothing is changed"};
   }
@@ -76,6 +108,7 @@ class Sources {
   const trace::Trace& trace_;
   const SourceFinder& finder_;
   std::map<std::string, std::string> texts_;
+  std::map<std::string, std::vector<std::string_view>> headers_;  // of texts_, by path
 };
 
 /// As far as the code says it. Nothing: what the accesses suggest.
@@ -83,10 +116,14 @@ std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::op
                                         bool is_opencl) {
   constexpr std::size_t inferred = 2;  // dimensions, at most
   const fit::ArrayShape one_index{0, {}};
+  const bool is_known = source && source->declaration.element > 0 &&
+                        source->declaration.lengths.size() == source->declaration.dimensions.size();
+  if (is_known) return fit::ArrayShape{source->declaration.element, source->declaration.lengths};
+  if (array.element > 0 && !array.lengths.empty()) {
+    return fit::ArrayShape{array.element, {array.lengths.begin(), array.lengths.end()}};
+  }
   if (!source) return is_dynamic(array.name, source, is_opencl) ? std::optional(one_index) : std::nullopt;
   const fit::Declaration& declaration = source->declaration;
-  const bool is_known = declaration.element > 0 && declaration.lengths.size() == declaration.dimensions.size();
-  if (is_known) return fit::ArrayShape{declaration.element, declaration.lengths};
   const bool has_rows = declaration.dimensions.size() == inferred && !is_dynamic(array.name, source, is_opencl);
   return has_rows ? std::nullopt : std::optional(one_index);
 }
@@ -97,48 +134,95 @@ void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& arr
   std::set<std::string> names;
   for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
   if (names.size() > 1) {
-    source.edits = "several arrays are changed together";
+    source.edits = fmt::format("line {}: {} arrays must change alike; make the same change in each by hand",
+                               source.declaration.line, names.size());
   } else {
     source.edits = edits_of(source.text, source.declaration, array.after().option.change, array.shape);
   }
 }
 
-using Edits = std::map<std::string, std::vector<fit::Edit>>;  // by path, or by text
-
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
+
+unsigned line_of(const ArraySource& source, std::size_t offset) {
+  return unsigned(1 + std::ranges::count(std::string_view(source.text).substr(0, offset), '\n'));
+}
 
 /// An index of one changed array that reads another one: the two edits cannot both be made.
 void part_overlapping(KernelFitReport& report) {
   for (auto source = report.sources.begin(); source != report.sources.end(); ++source) {
     const auto* edits = *source ? std::get_if<std::vector<fit::Edit>>(&(*source)->edits) : nullptr;
     if (edits == nullptr) continue;
-    const bool overlaps = std::any_of(report.sources.begin(), source, [&](const std::optional<ArraySource>& earlier) {
-      const auto* others = earlier ? std::get_if<std::vector<fit::Edit>>(&earlier->edits) : nullptr;
-      return others != nullptr && earlier->path == (*source)->path &&
-             std::ranges::any_of(*edits, [&](const fit::Edit& edit) {
-               return std::ranges::any_of(*others, [&](const fit::Edit& other) { return overlap(edit, other); });
-             });
-    });
-    if (overlaps) (*source)->edits = "an index of a changed array reads another changed array";
+    std::optional<std::size_t> place;
+    for (auto earlier = report.sources.begin(); earlier != source; ++earlier) {
+      const auto* others = *earlier ? std::get_if<std::vector<fit::Edit>>(&(*earlier)->edits) : nullptr;
+      if (others == nullptr || (*earlier)->path != (*source)->path) continue;
+      const auto inside = std::ranges::find_if(*edits, [&](const fit::Edit& edit) {
+        return std::ranges::any_of(*others, [&](const fit::Edit& other) { return overlap(edit, other); });
+      });
+      if (inside != edits->end()) place = inside->begin;
+    }
+    if (!place) continue;
+    (*source)->edits = fmt::format(
+        "line {}: the index of a changed array reads another changed array; read that element into a "
+        "variable first",
+        line_of(**source, *place));
   }
 }
 
-/// The edits of all changed arrays of a kernel, or why there are none.
-std::variant<Edits, std::string> edits_of_kernel(const KernelFitReport& report,
-                                                 std::map<std::string, std::string>& texts, bool by_text) {
-  Edits edits;
+/// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
+std::string refusal_of(const KernelFitReport& report, bool by_text) {
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const fit::ArrayFit& array = report.fit.arrays[i];
     if (array.chosen == 0) continue;
     const auto& source = report.sources[i];
-    if (!source) return fmt::format("the declaration of {} was not found", array.name);
-    if (source->path.empty() && !by_text) return fmt::format("{} is not declared in a file", array.name);
+    if (!source) return fmt::format("the declaration of {} was not found; see --sources", array.name);
+    if (source->path.empty() && !by_text) {
+      return fmt::format("{} is not declared in a file below the directory of --sources", array.name);
+    }
     if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
-    const std::string& key = by_text ? source->text : source->path;
-    texts[key] = source->text;
-    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) edits[key].push_back(edit);
   }
-  return edits;
+  return "";
+}
+
+/// Instances of a template may give other lengths to the array of one declaration; then a changed index fits only one
+/// of them. Longer rows fit all.
+void part_other_lengths(std::vector<KernelFitReport>& reports) {
+  std::map<std::pair<std::string, std::size_t>, std::set<std::vector<std::uint64_t>>> lengths;  // by file and place
+  const auto lengths_at = [&](const ArraySource& source) -> auto& {
+    return lengths[{source.path, source.declaration.at}];
+  };
+  for (const KernelFitReport& report : reports) {
+    for (const auto& source : report.sources) {
+      if (source) lengths_at(*source).insert(source->declaration.lengths);
+    }
+  }
+  for (KernelFitReport& report : reports) {
+    for (std::size_t i = 0; i < report.sources.size(); ++i) {
+      const fit::ArrayFit& array = report.fit.arrays[i];
+      auto& source = report.sources[i];
+      if (array.chosen == 0 || !source || lengths_at(*source).size() < 2) continue;
+      if (form_of(array.after().option.change, array.shape) == fit::IndexForm::rows) continue;
+      source->edits = fmt::format("line {}: instances of this template have other lengths; specialize it first",
+                                  source->declaration.line);
+    }
+  }
+}
+
+/// Whether an edit of one list would be made in the place of another edit.
+bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& place) {
+  for (const auto& [path, file] : edits) {
+    const auto others = accepted.find(path);
+    if (others == accepted.end()) continue;
+    for (const fit::Edit& edit : file.edits) {
+      const bool clashes =
+          std::ranges::any_of(others->second.edits, [&](const fit::Edit& other) { return overlap(edit, other); });
+      if (!clashes) continue;
+      place = fmt::format("line {}",
+                          1 + std::count(file.text.begin(), file.text.begin() + std::ptrdiff_t(edit.begin), '\n'));
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -177,6 +261,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     }
     part_overlapping(report);
   }
+  part_other_lengths(reports);
   return reports;
 }
 
@@ -203,39 +288,44 @@ void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, co
   part_overlapping(report);
 }
 
+EditedFiles edited_files(const KernelFitReport& report, bool by_text) {
+  EditedFiles files;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const auto& source = report.sources[i];
+    const auto* edits = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+    if (report.fit.arrays[i].chosen == 0 || edits == nullptr) continue;
+    fit::EditedFile& file = files[by_text ? source->text : source->path];
+    file.text = source->text;
+    file.add(*edits);
+  }
+  return files;
+}
+
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                            bool by_text) {
   FixedSources fixed;
-  std::map<std::string, std::string> texts;
-  Edits accepted;
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
-    const auto answer = edits_of_kernel(fits[k], texts, by_text);
-    if (const auto* why = std::get_if<std::string>(&answer)) {
-      fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, *why));
-      continue;
-    }
-    const auto& edits = std::get<Edits>(answer);
-    const bool clash = std::ranges::any_of(edits, [&](const auto& file) {
-      return std::ranges::any_of(file.second, [&](const fit::Edit& edit) {
-        return std::any_of(accepted[file.first].begin(), accepted[file.first].end(),
-                           [&](const fit::Edit& other) { return overlap(edit, other); });
-      });
-    });
-    if (clash) {
-      fixed.left_out.push_back(fmt::format("{}: another kernel needs other code in its place", kernels[k].name));
-      continue;
-    }
-    fixed.kernels.push_back(k);
-    for (const auto& [path, some] : edits) {
-      for (const fit::Edit& edit : some) {
-        auto& list = accepted[path];
-        if (std::ranges::find(list, edit) == list.end()) list.push_back(edit);
+    const auto leave_out = [&](const std::string& why) {
+      fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, why));
+    };
+    const std::string refusal = refusal_of(fits[k], by_text);
+    const EditedFiles edits = edited_files(fits[k], by_text);
+    std::string place;
+    if (!refusal.empty()) {
+      leave_out(refusal);
+    } else if (clash(edits, fixed.edits, place)) {
+      leave_out(fmt::format("{}: another kernel needs other code there; write a copy of it first", place));
+    } else {
+      fixed.kernels.push_back(k);
+      for (const auto& [path, file] : edits) {
+        fixed.edits[path].text = file.text;
+        fixed.edits[path].add(file.edits);
       }
     }
   }
-  for (const auto& [path, edits] : accepted) {
-    if (!edits.empty()) fixed.files[path] = fit::edited(texts.at(path), edits);
+  for (const auto& [path, file] : fixed.edits) {
+    if (!file.edits.empty()) fixed.files[path] = fit::edited(file.text, file.edits);
   }
   return fixed;
 }

@@ -63,14 +63,20 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
 /// The user's own lines before and after the chosen changes, as far as they can be rewritten.
 std::string diffs_text(const KernelFitReport& report);
 
+using EditedFiles = std::map<std::string, fit::EditedFile>;  ///< by path, "" for a source without a file
+
+/// The edits of all changed arrays that have some. `by_text`: by the text of the source instead of its path.
+EditedFiles edited_files(const KernelFitReport& report, bool by_text = false);
+
 struct FixedSources {
+  EditedFiles edits;                         ///< of the kernels that are changed
   std::map<std::string, std::string> files;  ///< new texts, by path; or by the old text
   std::vector<std::size_t> kernels;          ///< indices of the kernels that are changed as predicted
   std::vector<std::string> left_out;         ///< which kernels cannot be changed automatically, and why
 };
 
-/// A kernel is changed if all of its changes can be, in files, and if no other kernel needs other text there.
-/// `by_text`: in texts without a file instead.
+/// A kernel is changed if all of its changes can be, in files, and if no other kernel, or other instance of a template,
+/// needs other text there. `by_text`: in texts without a file instead.
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                            bool by_text = false);
 

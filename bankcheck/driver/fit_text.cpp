@@ -100,9 +100,9 @@ std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
 // --- The code to paste ---
 
 /// The user's own lines before and after, as in a unified diff.
-std::string diff_text(const std::string& path, const std::string& source, const std::vector<fit::Edit>& edits) {
+std::string diff_text(const std::string& path, const fit::EditedFile& edited) {
   constexpr std::size_t most_shown = 12, longest = 1000;  // a stranger's source may be one line
-  const auto hunks = fit::hunks_of(source, edits);
+  const auto hunks = fit::hunks_of(edited.text, edited.edits);
   const std::string file = path.empty() ? std::string(nameless_place) : path;
   std::string text;
   for (std::size_t i = 0; i < std::min(hunks.size(), most_shown); ++i) {
@@ -139,7 +139,7 @@ std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>
                               support::plural(option.change.pads[0].bytes, "byte", "bytes"),
                               source ? source->declaration.type : "their type");
   }
-  if (source) text += fmt::format("  change it by hand: {}\n", std::get<std::string>(source->edits));
+  if (source) text += fmt::format("  not rewritten: {}\n", std::get<std::string>(source->edits));
   return text;
 }
 
@@ -354,18 +354,7 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
 
 std::string diffs_text(const KernelFitReport& report) {
   std::string text;
-  std::map<std::string, std::pair<const std::string*, std::vector<fit::Edit>>> edits;  // by path
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const std::optional<ArraySource>& source = report.sources[i];
-    const auto* known = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
-    if (report.fit.arrays[i].chosen == 0 || known == nullptr) continue;
-    auto& [file, all] = edits[source->path];
-    file = &source->text;
-    for (const fit::Edit& edit : *known) {
-      if (std::ranges::find(all, edit) == all.end()) all.push_back(edit);
-    }
-  }
-  for (const auto& [path, file] : edits) text += diff_text(path, *file.first, file.second);
+  for (const auto& [path, file] : edited_files(report)) text += diff_text(path, file);
   return text;
 }
 

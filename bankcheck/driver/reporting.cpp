@@ -316,7 +316,7 @@ void Reporting::add_incompleteness(RunReport& report) const {
 }
 
 TextOptions Reporting::text_options(const RunReport& report) const {
-  const bool has_fit = options_.fit.fit;
+  const bool has_fit = wants_fit();
   TextOptions text{.detail = options_.detail,
                    .colour = has_colour(STDOUT_FILENO),
                    .after_program = options_.own_run,
@@ -325,7 +325,12 @@ TextOptions Reporting::text_options(const RunReport& report) const {
   const bool has_page = !report::path_of(options_.outputs, "--html").empty();
   if (!has_fit) text.fit_command = typed_with_fit();
   if (!has_fit) text.next = "--fit looks for a layout without conflicts";
-  if (!fixed_sources(report.kernels, fits_).files.empty()) text.next = options_.next_after_fit;
+  if (!fixed_sources(report.kernels, fits_).files.empty()) {
+    text.next = options_.next_after_fit;
+    if (report::path_of(options_.outputs, "--patch").empty()) {
+      text.next += fmt::format("{}--patch fix.diff writes the change for git apply", text.next.empty() ? "" : ", ");
+    }
+  }
   if (!has_page)
     text.next += fmt::format("{}--html report.html shows the source beside its banks", text.next.empty() ? "" : ", ");
   return text;
@@ -355,7 +360,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   Verdict verdict = limited_verdict(report, now);
   if (!report.incomplete.empty()) verdict.remarks.clear();  // less was watched: not better, and perhaps it did run
   add_diagnoses(report, verdict.exceeded);
-  if (options_.fit.fit) {
+  if (wants_fit()) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, !report.incomplete.empty());
   }
   write(sinks(), report, trace);
@@ -382,10 +387,10 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
   report.emitted = options_.emitted;
   keep_selected(report.kernels, options_.kernels);
   add_incompleteness(report);
-  if (options_.fit.fit && interrupted) {
+  if (wants_fit() && interrupted) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }
-  if (options_.fit.fit && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
+  if (wants_fit() && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
   write(interrupted ? sinks() : sinks().first(1), report, trace);
   tell(failure, has_colour(STDERR_FILENO));
   return support::exit_device;

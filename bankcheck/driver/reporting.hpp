@@ -86,6 +86,7 @@ class Reporting {
  private:
   void add_incompleteness(RunReport& report) const;
   TextOptions text_options(const RunReport& report) const;
+  bool wants_fit() const { return options_.fit.fit || !report::path_of(options_.outputs, "--patch").empty(); }
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
   Verdict limited_verdict(const RunReport& report, const Baseline& now) const;

@@ -50,6 +50,8 @@ constexpr report::Sink<SinkInput> table[]{
      remark_on_sarif},
     {"--html", "Write the report to this file as a page for a browser, with the source and pictures of the banks",
      write_html},
+    {"--patch", "Write the changes that --fit proposes to this file, for git apply; implies --fit", write_patch,
+     remark_on_patch},
 };
 
 }  // namespace

@@ -109,8 +109,8 @@ void read_array(const TypedCode& code, Variables& variables, TypedAccess& access
   for (const auto& [name, value] : variables.values()) options += fmt::format("-D {}={} ", name, value);
   const bool has_qualifier =
       code.declaration.find("__shared__") != std::string::npos || code.declaration.find("local ") != std::string::npos;
-  const auto found =
-      fit::find_declaration((has_qualifier ? "" : "__shared__ ") + code.declaration + ";", access.name, {}, 0, options);
+  const auto found = fit::find_declaration((has_qualifier ? "" : "__shared__ ") + code.declaration + ";",
+                                           {.name = access.name, .options = options});
   const bool is_dynamic = found && found->dimensions == std::vector<std::string>{""};  // extern __shared__ float s[];
   if (!found || (!is_dynamic && found->lengths.size() != found->dimensions.size()))
     throw ExpressionError(fmt::format("the lengths of {} are not known", access.name));

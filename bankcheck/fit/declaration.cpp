@@ -3,167 +3,307 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <map>
+#include <set>
+#include <utility>
 
+#include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
 
+using predict::bytes_of_type, predict::is_decoration;
+using source::SourceTokens;
+
 bool is_qualifier(std::string_view word) { return word == "__shared__" || word == "local" || word == "__local"; }
 
-using predict::bytes_of_type, predict::is_decoration;
+/// A function or class with template parameters.
+struct Template {
+  std::string name;
+  std::vector<std::string> parameters;
+};
 
-/// The values of a source's named constants, as texts: the last definition before a place counts.
-class SourceConstants {
+/// Where an array may be declared, with the end of its block.
+struct Candidate {
+  Declaration declaration;
+  std::vector<Template> templates;  // around it
+  unsigned last_line = ~0U;
+};
+
+/// Finds all declarations of a source, with their blocks.
+class DeclarationFinder {
  public:
-  SourceConstants(std::string_view source, std::size_t before, std::string_view options) {
-    note_options(options);
-    note_constants(source.substr(0, before));
-    while (before > 0 && before <= source.size()) {
-      const std::string_view rest = source.substr(0, before);
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      note_macro(line);
-      const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
-      source.remove_prefix(end);
-      before -= end;
-    }
-  }
+  DeclarationFinder(std::string_view source, const std::set<std::string, std::less<>>& qualifiers)
+      : code_(source), qualifiers_(qualifiers) {}
 
-  /// The first name in an expression that has no value; the expression itself if all have one, or one is a function.
-  std::string unknown_in(const std::string& expression) const {
-    const std::string text = with_values(expression, 0);
-    const source::SourceTokens code(text);
-    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-      if (!code.is_name(i)) continue;
-      if (code.is(i + 1, "(") || code.is(i + 1, "::") || code.is(i + 1, "<")) break;
-      return std::string(code.text(i));
+  /// Those of one name; without a name, those without lengths.
+  std::vector<Candidate> run(std::string_view name) {
+    unsigned line = 1;
+    for (std::size_t i = 0, at = 0; i < code_.tokens.size(); at = code_.tokens[i++].begin) {
+      line += unsigned(std::ranges::count(code_.source.substr(at, code_.tokens[i].begin - at), '\n'));
+      if (code_.is(i, "{")) open();
+      if (code_.is(i, "}")) close(line);
+      if (code_.is(i, ";")) end_statement();
+      if (code_.is(i, "template") && code_.is(i + 1, "<")) templates_.push_back(template_at(i));
+      auto declaration = declaration_at(i);
+      if (!declaration) continue;
+      const bool without_length = declaration->dimensions == std::vector<std::string>{""};
+      if (name.empty() ? !without_length : declaration->name != name) continue;
+      add(std::move(*declaration));
     }
-    return expression.empty() ? "its length" : expression;
-  }
-
-  std::optional<std::uint64_t> value_of(const std::string& expression) const {
-    try {
-      const predict::IndexExpression parsed(with_values(expression, 0));
-      const std::int64_t value = parsed(0);
-      return value > 0 ? std::optional(std::uint64_t(value)) : std::nullopt;
-    } catch (const predict::ExpressionError&) {
-      return std::nullopt;
-    }
+    return std::move(candidates_);
   }
 
  private:
-  static constexpr std::string_view blanks = " \t\r\f\v";
+  struct OpenBlock {
+    std::vector<std::size_t> candidates;
+    std::size_t templates = 0;  // that end with it
+  };
 
-  void note(std::string_view name, std::string_view value) {
-    value.remove_prefix(std::min(value.find_first_not_of(blanks), value.size()));
-    if (!name.empty() && !value.empty()) values_[std::string(name)] = value;
+  void open() {
+    blocks_.push_back({std::exchange(waiting_, {}), templates_.size() - open_templates_});
+    open_templates_ = templates_.size();
   }
-
-  /// Takes the name that the text begins with, after blanks; "" if there is none.
-  static std::string_view take_name(std::string_view& text) {
-    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-    const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    const auto end = std::ranges::find_if_not(text, is_part);
-    const std::string_view name = text.substr(0, std::size_t(end - text.begin()));
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return {};
-    text.remove_prefix(name.size());
-    return name;
+  void close(unsigned line) {
+    for (const std::size_t candidate : blocks_.back().candidates) candidates_[candidate].last_line = line;
+    open_templates_ -= blocks_.back().templates;
+    templates_.resize(open_templates_);
+    blocks_.pop_back();
+    if (blocks_.empty()) blocks_.emplace_back();
   }
-
-  /// -DNAME=value, -D NAME=value
-  void note_options(std::string_view text) {
-    for (std::size_t at = text.find("-D"); at != std::string_view::npos; at = text.find("-D")) {
-      text.remove_prefix(at + 2);
-      const std::string_view name = take_name(text);
-      if (text.starts_with('=')) note(name, text.substr(1, text.find_first_of(" \t\r\f\v\n") - 1));
+  /// A template, or parameters, that no block has followed.
+  void end_statement() {
+    templates_.resize(open_templates_);
+    while (!waiting_.empty() && waiting_.back() + 1 == candidates_.size()) {
+      candidates_.pop_back();
+      waiting_.pop_back();
     }
+    waiting_.clear();
+  }
+  void add(Declaration declaration) {
+    auto& list = declaration.is_parameter ? waiting_ : blocks_.back().candidates;
+    list.push_back(candidates_.size());
+    candidates_.push_back({std::move(declaration), templates_});
   }
 
-  /// #define NAME value
-  void note_macro(std::string_view line) {
-    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
-    if (!line.starts_with('#')) return;
-    line.remove_prefix(1);
-    if (take_name(line) != "define") return;
-    const std::string_view name = take_name(line);
-    if (line.find_first_of(blanks) == 0) note(name, line);
-  }
-
-  /// const int NAME = value, OTHER = value; not of parameters, whose default values are not the only ones
-  void note_constants(std::string_view text) {
-    const source::SourceTokens code(text);
-    const auto is_any = [&](std::size_t i, std::string_view marks) {
-      return !code.text(i).empty() && marks.find(code.text(i)) != std::string_view::npos;
-    };
-    bool is_constant = false;
-    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-      if (code.is(i, "const") || code.is(i, "constexpr")) is_constant = i == 0 || !is_any(i - 1, "<,(");
-      if (is_any(i, ";(){}")) is_constant = false;
-      if (!is_constant || !code.is(i, "=") || !code.is_name(i - 1)) continue;
-      std::size_t end = i + 1;
-      for (int depth = 0; end < code.tokens.size() && !is_any(end, ";{}") && (depth > 0 || !is_any(end, ",)")); ++end)
-        depth += is_any(end, "([") ? 1 : is_any(end, ")]") ? -1 : 0;
-      if (!is_any(end, ",;")) continue;
-      note(code.text(i - 1), text.substr(code.tokens[i].end, code.tokens[end].begin - code.tokens[i].end));
-      i = end - 1;
+  /// `template <class T, int W = 4> ... name(` or `name {`.
+  Template template_at(std::size_t i) const {
+    constexpr std::size_t longest = 1000;  // tokens; a stranger's source may have no end
+    const std::size_t limit = std::min(i + longest, code_.tokens.size());
+    Template found;
+    int depth = 0;
+    bool has_default = false;
+    for (++i; i < limit; ++i) {
+      depth += int(code_.is(i, "<") || code_.is(i, "(")) - int(code_.is(i, ">") || code_.is(i, ")"));
+      const bool ends = depth == 0 || (depth == 1 && code_.is(i, ","));
+      has_default |= code_.is(i, "=");
+      const bool is_named = code_.is_name(i) && depth == 1 && !has_default;
+      if (is_named && (code_.is(i + 1, ",") || code_.is(i + 1, ">") || code_.is(i + 1, "="))) {
+        found.parameters.emplace_back(code_.text(i));
+      }
+      if (ends) has_default = false;
+      if (depth == 0) break;
     }
-  }
-
-  std::string with_values(const std::string& expression, int depth) const {
-    constexpr int deepest = 8;
-    std::string text;
-    std::size_t end = 0;
-    for (const source::Token& token : source::tokens_of(expression)) {
-      const std::string word = expression.substr(token.begin, token.end - token.begin);
-      const auto value = token.kind == source::TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
-      if (token.begin > end) text += ' ';  // or a comment, or a new line
-      text += value == values_.end() ? word : fmt::format("({})", with_values(value->second, depth + 1));
-      end = token.end;
-      if (text.size() > 4096) break;  // macros that double
+    for (++i; i < limit && !code_.is(i, ";") && !code_.is(i, "{"); ++i) {
+      const bool is_attribute = code_.text(i).starts_with("__") || code_.is_head(i);
+      const bool ends = code_.is(i + 1, "(") || code_.is(i + 1, "{") || code_.is(i + 1, ":");
+      if (!code_.is_name(i) || (is_attribute && code_.is(i + 1, "("))) continue;
+      found.name = code_.text(i);
+      if (ends) break;
     }
-    return text;
+    return found;
   }
 
-  std::map<std::string, std::string, std::less<>> values_;
+  bool begins_here(std::size_t k) const {
+    return k == 0 || code_.is(k - 1, ";") || code_.is(k - 1, "{") || code_.is(k - 1, "}");
+  }
+
+  std::optional<Declaration> declaration_at(std::size_t i) const {
+    if (!code_.is_name(i)) return std::nullopt;
+    if (code_.is(i + 1, "[")) return array_at(i);
+    if (code_.is(i + 1, ",") || code_.is(i + 1, ")")) return pointer_at(i);
+    return std::nullopt;
+  }
+
+  /// `__shared__ float tile[32][33]`
+  std::optional<Declaration> array_at(std::size_t i) const {
+    std::size_t begin = i;
+    while (!begins_here(begin)) --begin;
+    std::size_t type_end = begin;
+    while (type_end < i && !(code_.is_name(type_end) && code_.is(type_end + 1, "["))) ++type_end;
+    auto declaration = declared_by(begin, type_end, i);
+    if (!declaration) return std::nullopt;
+    for (std::size_t k = i + 1, close = 0; code_.is(k, "["); k = close + 1) {
+      close = code_.closing(k);
+      if (close == code_.tokens.size()) return std::nullopt;
+      const Extract inside{code_.tokens[k].end, code_.tokens[close].begin};
+      declaration->dimension_texts.push_back(inside);
+      declaration->dimensions.emplace_back(
+          source::trimmed(code_.source.substr(inside.begin, inside.end - inside.begin)));
+    }
+    return declaration;
+  }
+
+  /// `local float* tile`, an argument of an OpenCL kernel
+  std::optional<Declaration> pointer_at(std::size_t i) const {
+    std::size_t begin = i;
+    while (!begins_here(begin) && !code_.is(begin - 1, ",") && !code_.is(begin - 1, "(")) --begin;
+    std::size_t star = begin;
+    while (star < i && !code_.is(star, "*")) ++star;
+    if (star == i || begin == 0 || begins_here(begin)) return std::nullopt;
+    auto declaration = declared_by(begin, star, i);
+    if (!declaration) return std::nullopt;
+    declaration->dimensions = {""};
+    declaration->dimension_texts = {{code_.tokens[i].end, code_.tokens[i].end}};
+    declaration->is_parameter = true;
+    return declaration;
+  }
+
+  /// With the qualifier and the type, whose tokens end at `type_end`.
+  std::optional<Declaration> declared_by(std::size_t begin, std::size_t type_end, std::size_t i) const {
+    Declaration declaration{.name = std::string(code_.text(i)), .at = code_.tokens[i].begin};
+    declaration.line = unsigned(code_.line(i));
+    for (std::size_t k = begin; k < i; ++k) {
+      const std::string_view word = code_.text(k);
+      const bool qualifies = qualifiers_.contains(word);
+      if (qualifies) declaration.qualifier = std::string(word);
+      if (k >= type_end || qualifies || is_decoration(word)) continue;
+      if (word == "(") {  // the parentheses of alignas(16)
+        while (k < type_end && !code_.is(k, ")")) ++k;
+        continue;
+      }
+      declaration.type += declaration.type.empty() || word == "::" || declaration.type.ends_with("::") ? "" : " ";
+      declaration.type += word;
+    }
+    if (declaration.qualifier.empty()) return std::nullopt;
+    return declaration;
+  }
+
+  SourceTokens code_;
+  const std::set<std::string, std::less<>>& qualifiers_;
+  std::vector<Candidate> candidates_;
+  std::vector<OpenBlock> blocks_{1};
+  std::vector<std::size_t> waiting_;  // parameters before the block of their function
+  std::vector<Template> templates_;   // those of open blocks, then those before their block
+  std::size_t open_templates_ = 0;
 };
 
-/// The declaration of the name at a token, if it is one.
-std::optional<Declaration> declaration_at(const source::SourceTokens& code, std::size_t i) {
-  if (!code.is_name(i) || !code.is(i + 1, "[")) return std::nullopt;
-  std::size_t begin = i;
-  while (begin > 0 && !code.is(begin - 1, ";") && !code.is(begin - 1, "{") && !code.is(begin - 1, "}")) --begin;
-  Declaration declaration{.name = std::string(code.text(i)), .at = code.tokens[i].begin};
-  std::size_t type_end = begin;
-  while (type_end < i && !(code.is_name(type_end) && code.is(type_end + 1, "["))) ++type_end;
-  for (std::size_t k = begin; k < i; ++k) {
-    const std::string_view word = code.text(k);
-    if (is_qualifier(word)) declaration.qualifier = std::string(word);
-    if (k >= type_end || is_decoration(word)) continue;
-    if (word == "(") {  // the parentheses of alignas(16)
-      while (k < type_end && !code.is(k, ")")) ++k;
-      continue;
+/// The words that put an array into shared memory, with the macros that stand for them.
+std::set<std::string, std::less<>> qualifiers_in(std::string_view source, const SoughtArray& array) {
+  std::set<std::string, std::less<>> words{"__shared__", "local", "__local"};
+  const auto add = [&](std::string_view text) {
+    for (const Macro& macro : macros_of(text)) {
+      const SourceTokens inside(macro.text);
+      for (std::size_t i = 0; !macro.has_parameters && i < inside.tokens.size(); ++i) {
+        if (is_qualifier(inside.text(i))) words.emplace(macro.name);
+      }
     }
-    declaration.type += declaration.type.empty() || word == "::" || declaration.type.ends_with("::") ? "" : " ";
-    declaration.type += word;
-  }
-  if (declaration.qualifier.empty()) return std::nullopt;
-  for (std::size_t k = i + 1, close = 0; code.is(k, "["); k = close + 1) {
-    close = code.closing(k);
-    if (close == code.tokens.size()) return std::nullopt;
-    const Extract inside{code.tokens[k].end, code.tokens[close].begin};
-    declaration.dimension_texts.push_back(inside);
-    declaration.dimensions.emplace_back(source::trimmed(code.source.substr(inside.begin, inside.end - inside.begin)));
-  }
-  declaration.line = unsigned(code.line(i));
-  return declaration;
+  };
+  for (const std::string_view header : array.headers) add(header);
+  add(source);
+  return words;
 }
 
-void find_lengths(Declaration& declaration, std::string_view source, std::uint64_t bytes, std::string_view options) {
-  const SourceConstants constants(source, declaration.at, options);
+/// The macros that an edit must know of.
+void find_macros(Declaration& declaration, std::string_view source, const SoughtArray& array) {
+  const auto look_in = [&](std::string_view text, bool is_header) {
+    for (const Macro& macro : macros_of(text)) {
+      const SourceTokens inside(macro.text);
+      if (!macro.has_parameters && inside.tokens.size() > 1) declaration.sums.emplace_back(macro.name);
+      for (std::size_t i = 0; declaration.macro.empty() && i < inside.tokens.size(); ++i) {
+        if (!inside.is(i, declaration.name)) continue;
+        declaration.macro = macro.name;
+        declaration.macro_line = is_header ? 0 : macro.line;
+      }
+    }
+  };
+  look_in(source, false);
+  for (const std::string_view header : array.headers) look_in(header, true);
+}
+
+/// The first of the used lines in the array's block whose statement does not name the array; 0 if all do.
+unsigned hidden_line_of(const Candidate& candidate, std::string_view source, const SoughtArray& array) {
+  const Declaration& declaration = candidate.declaration;
+  std::vector<unsigned> hidden;
+  for (const unsigned line : array.lines) {
+    if (line >= declaration.line && line <= candidate.last_line) hidden.push_back(line);
+  }
+  const SourceTokens code(source);
+  unsigned line = 1, begin = 0;  // of the statement; 0: before its first token
+  bool is_named = false;
+  for (std::size_t i = 0, at = 0; i < code.tokens.size(); at = code.tokens[i++].begin) {
+    line += unsigned(std::ranges::count(source.substr(at, code.tokens[i].begin - at), '\n'));
+    if (begin == 0) begin = line;
+    is_named |= code.is(i, declaration.name);
+    if (!code.is(i, ";") && !code.is(i, "{") && !code.is(i, "}")) continue;
+    if (is_named) std::erase_if(hidden, [&](unsigned used) { return used >= begin && used <= line; });
+    begin = 0;
+    is_named = false;
+  }
+  return hidden.empty() ? 0 : std::ranges::min(hidden);
+}
+
+/// What the dimensions' names stand for.
+SourceConstants constants_of(std::string_view source, const SoughtArray& array) {
+  SourceConstants constants;
+  constants.add_options(array.options);
+  for (const std::string_view header : array.headers) constants.add_source(header);
+  constants.add_source(source);
+  return constants;
+}
+
+/// Adds the values of template parameters around a declaration, and notes which of them its dimensions need.
+void add_arguments(SourceConstants& constants, const SoughtArray& array, Candidate& candidate) {
+  Declaration& declaration = candidate.declaration;
+  std::string dimensions;
+  for (const std::string& dimension : declaration.dimensions) dimensions += constants.with_values(dimension) + ";";
+  const SourceTokens used(dimensions);
+  for (const Template& around : candidate.templates) {
+    for (const std::string_view name : {array.name, array.kernel}) {
+      const auto all = template_arguments(name);
+      const auto arguments = all.find(around.name);
+      if (arguments == all.end()) continue;
+      const std::size_t known = std::min(around.parameters.size(), arguments->second.size());
+      for (std::size_t k = 0; k < known; ++k) constants.add(around.parameters[k], arguments->second[k]);
+      break;
+    }
+    for (const std::string& parameter : around.parameters) {
+      for (std::size_t i = 0; i < used.tokens.size(); ++i) {
+        if (used.is(i, parameter)) declaration.parameters.push_back(parameter);
+      }
+    }
+  }
+  std::ranges::sort(declaration.parameters);
+  declaration.parameters.erase(std::ranges::unique(declaration.parameters).begin(), declaration.parameters.end());
+}
+
+/// From the bytes of the array, if one length, or two equal ones, are not known.
+void infer_lengths(Declaration& declaration, std::uint64_t bytes) {
+  if (declaration.element == 0 || bytes == 0 || bytes % declaration.element != 0) return;
+  const std::uint64_t elements = bytes / declaration.element;
+  if (declaration.dimensions.size() == 1) declaration.lengths = {elements};
+  if (declaration.dimensions.size() == 2 && declaration.dimensions[0] == declaration.dimensions[1]) {
+    const auto side = std::uint64_t(std::llround(std::sqrt(double(elements))));
+    if (side * side == elements) declaration.lengths = {side, side};
+  }
+}
+
+void find_lengths(Declaration& declaration, const SourceConstants& constants, const SoughtArray& array) {
+  const std::uint64_t bytes = array.bytes;
+  const std::string type = constants.with_values(declaration.type);
+  declaration.element = bytes_of_type(declaration.type);
+  if (declaration.element == 0 && type.size() > 2) declaration.element = bytes_of_type(type.substr(1, type.size() - 2));
+  if (array.element > 0) declaration.element = array.element;
+  if (!array.lengths.empty()) {
+    if (array.lengths.size() == declaration.dimensions.size()) {
+      declaration.lengths = array.lengths;
+    } else {
+      declaration.unknown = fmt::format("line {} has some of the dimensions in a type", declaration.line);
+    }
+    return;
+  }
   std::uint64_t product = 1;
   for (const std::string& dimension : declaration.dimensions) {
     const auto length = constants.value_of(dimension);
@@ -171,66 +311,40 @@ void find_lengths(Declaration& declaration, std::string_view source, std::uint64
     declaration.lengths.push_back(length.value_or(0));
     product *= length.value_or(0);
   }
-  declaration.element = bytes_of_type(declaration.type);
-  if (product > 0) {
-    if (bytes > 0 && bytes % product == 0) {
-      declaration.element = bytes / product;
-    } else if (bytes > 0 && declaration.element > 0 && product * declaration.element != bytes) {
-      declaration.lengths.clear();
-      declaration.unknown = fmt::format("line {} declares an array of another size", declaration.line);
-    }
-    return;
+  if (product == 0) {
+    declaration.lengths.clear();
+    return infer_lengths(declaration, bytes);
   }
-  declaration.lengths.clear();
-  if (declaration.element == 0 || bytes == 0 || bytes % declaration.element != 0) return;
-  const std::uint64_t elements = bytes / declaration.element;
-  if (declaration.dimensions.size() == 1) declaration.lengths = {elements};
-  // TILE is a template's parameter.
-  if (declaration.dimensions.size() == 2 && declaration.dimensions[0] == declaration.dimensions[1]) {
-    const auto side = std::uint64_t(std::llround(std::sqrt(double(elements))));
-    if (side * side == elements) declaration.lengths = {side, side};
+  if (bytes == 0) return;
+  if (bytes % product == 0 && array.element == 0) {
+    declaration.element = bytes / product;
+  } else if (declaration.element > 0 && product * declaration.element != bytes) {
+    declaration.lengths.clear();
+    declaration.unknown = fmt::format("line {} declares an array of another size", declaration.line);
   }
 }
 
 }  // namespace
 
-std::optional<Declaration> find_declaration(std::string_view source, std::string_view name,
-                                            const std::vector<unsigned>& lines, std::uint64_t bytes,
-                                            std::string_view options) {
-  const std::size_t colons = name.rfind("::");
-  const std::string_view wanted = colons == std::string_view::npos ? name : name.substr(colons + 2);
-  const bool has_name = wanted.find(' ') == std::string_view::npos;
-  const source::SourceTokens code(source);
-  struct Candidate {
-    Declaration declaration;
-    unsigned last_line = ~0U;  // of its block
-  };
-  std::vector<Candidate> candidates;
-  std::vector<std::vector<std::size_t>> blocks(1);  // those that are open, with their candidates
-  unsigned line = 1;
-  for (std::size_t i = 0, at = 0; i < code.tokens.size(); at = code.tokens[i++].begin) {
-    line += unsigned(std::ranges::count(source.substr(at, code.tokens[i].begin - at), '\n'));
-    if (code.is(i, "{")) blocks.emplace_back();
-    if (code.is(i, "}")) {
-      for (const std::size_t candidate : blocks.back()) candidates[candidate].last_line = line;
-      blocks.pop_back();
-      if (blocks.empty()) blocks.emplace_back();
-    }
-    auto declaration = declaration_at(code, i);
-    if (!declaration) continue;
-    const bool without_length = declaration->dimensions == std::vector<std::string>{""};
-    if (has_name ? declaration->name != wanted : !without_length) continue;
-    blocks.back().push_back(candidates.size());
-    candidates.push_back({std::move(*declaration)});
-  }
+std::optional<Declaration> find_declaration(std::string_view source, const SoughtArray& array) {
+  const std::size_t colons = array.name.rfind("::");
+  std::string_view name = colons == std::string_view::npos ? array.name : array.name.substr(colons + 2);
+  if (name.find(' ') != std::string_view::npos) name = "";
+  const auto qualifiers = qualifiers_in(source, array);
+  std::vector<Candidate> candidates = DeclarationFinder(source, qualifiers).run(name);
   std::erase_if(candidates, [&](const Candidate& candidate) {
-    return !lines.empty() && std::ranges::none_of(lines, [&](unsigned used) {
+    return !array.lines.empty() && std::ranges::none_of(array.lines, [&](unsigned used) {
       return used >= candidate.declaration.line && used <= candidate.last_line;
     });
   });
-  if (candidates.empty() || (!has_name && candidates.size() > 1)) return std::nullopt;
-  Declaration& declaration = candidates.back().declaration;
-  find_lengths(declaration, source, bytes, options);
+  if (candidates.empty() || (name.empty() && candidates.size() > 1)) return std::nullopt;
+  Candidate& candidate = candidates.back();
+  Declaration& declaration = candidate.declaration;
+  SourceConstants constants = constants_of(source.substr(0, declaration.at), array);
+  add_arguments(constants, array, candidate);
+  find_lengths(declaration, constants, array);
+  find_macros(declaration, source, array);
+  declaration.hidden_line = hidden_line_of(candidate, source, array);
   return std::move(declaration);
 }
 

@@ -17,20 +17,36 @@ struct Extract {
 struct Declaration {
   std::string qualifier;                 ///< "__shared__", "local"
   std::string type, name;                ///< "float", "tile"
-  std::vector<std::string> dimensions;   ///< as written: {"TILE", "TILE + 1"}; {""} for extern arrays
+  std::vector<std::string> dimensions;   ///< as written: {"TILE", "TILE + 1"}; {""} if the launch gives the bytes
   std::vector<std::uint64_t> lengths;    ///< their values; empty if one is not known
   std::string unknown;                   ///< why they are empty: "TILE is not known"
   std::uint64_t element = 0;             ///< bytes of an element; 0: not known
   std::vector<Extract> dimension_texts;  ///< each dimension in the source, without its brackets
   std::size_t at = 0;                    ///< the name's position in the source
   unsigned line = 0;
+  bool is_parameter = false;            ///< of an OpenCL kernel
+  std::vector<std::string> parameters;  ///< the template parameters that the dimensions depend on
+  std::vector<std::string> sums;        ///< macros that stand for more than one token, and need parentheses
+  unsigned hidden_line = 0;             ///< a line that uses the array without its name; 0: none
+  std::string macro;                    ///< a macro whose text names the array; "" if there is none
+  unsigned macro_line = 0;              ///< 0: in a header
 };
 
-/// The last declaration of an array of this name that one of the lines sees: `lines` use the array, and are empty if
-/// they are not known. `bytes` of the array, 0 if they are not known, and `options`, for example "-D TILE=32", help to
-/// find lengths. A name that is not declared ("dynamic shared memory") finds the only array without a length.
-std::optional<Declaration> find_declaration(std::string_view source, std::string_view name,
-                                            const std::vector<unsigned>& lines, std::uint64_t bytes,
-                                            std::string_view options);
+/// What is known of an array besides its source.
+struct SoughtArray {
+  std::string_view name;               ///< "tile", "k<32>::tile"; with a blank, as in "dynamic shared memory": no name
+  std::vector<unsigned> lines;         ///< that use it; empty: not known
+  std::uint64_t bytes = 0;             ///< 0: not known
+  std::uint64_t element = 0;           ///< bytes, as compiled; 0: not known
+  std::vector<std::uint64_t> lengths;  ///< as compiled; empty: not known
+  std::string_view options;            ///< of the build: "-D TILE=32"
+  std::string_view kernel;             ///< with its template arguments: "transpose<float, 32>"
+  std::vector<std::string_view> headers;  ///< the texts that the source includes
+};
+
+/// The last declaration of an array of this name that one of the lines sees. Without a name: the only array whose bytes
+/// the launch gives. Lengths that are not known as compiled come from the constants of the source, its headers, the
+/// options and the kernel's template arguments, and must give the bytes.
+std::optional<Declaration> find_declaration(std::string_view source, const SoughtArray& array);
 
 }  // namespace bankwise::fit

@@ -1,15 +1,54 @@
 #include "bankcheck/fit/edits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
 
-class Editor : source::SourceTokens {
+using source::SourceTokens;
+
+/// Uses of an index that are worth a function of their own, if its text is longer than this.
+constexpr std::size_t many_uses = 3, long_index = 24;
+
+/// The end of the line at an offset, before its line end.
+std::size_t end_of_line(std::string_view source, std::size_t at) {
+  const std::size_t end = std::min(source.find('\n', at), source.size());
+  return end > at && source[end - 1] == '\r' ? end - 1 : end;
+}
+
+std::string_view indentation_at(std::string_view source, std::size_t at) {
+  const std::size_t begin = at == 0 ? 0 : source.rfind('\n', at - 1) + 1;
+  return source.substr(begin, std::min(source.find_first_not_of(" \t", begin), source.size()) - begin);
+}
+
+/// The text of some tokens without comments and ends of lines; the comments are added to `comments`.
+std::string plain_text(const SourceTokens& code, std::size_t begin, std::size_t end, std::string& comments) {
+  std::string text;
+  for (std::size_t i = begin; i < end; ++i) {
+    text += code.text(i);
+    const std::size_t gap = code.tokens[i].end, next = code.tokens[i + 1].begin;
+    std::string_view between = code.source.substr(gap, next - gap);
+    if (i + 1 < end && !between.empty()) text += ' ';
+    for (between = source::trimmed(between); !between.empty(); between = source::trimmed(between)) {
+      const bool is_line = between.starts_with("//");
+      const std::size_t past = is_line ? between.find('\n') : between.find("*/");
+      std::string comment(source::trimmed(between.substr(2, past == between.npos ? past : past - 2)));
+      for (auto at = comment.find("*/"); at != comment.npos; at = comment.find("*/")) comment.insert(at + 1, " ");
+      comments += fmt::format(" /* {} */", comment);
+      between.remove_prefix(past == between.npos ? between.size() : std::min(past + 2, between.size()));
+    }
+  }
+  return text;
+}
+
+class Editor : SourceTokens {
  public:
   Editor(std::string_view code, const Declaration& declaration, const Change& change, const ArrayShape& shape,
          IndexForm form)
@@ -19,31 +58,53 @@ class Editor : source::SourceTokens {
     declare();
     std::size_t i = 0;
     while (i < tokens.size() && tokens[i].begin < declaration_.at) ++i;
-    // To the end of the block that the array is declared in.
+    declared_at_ = i;
+    // To the end of the block that the array is declared in; that of a parameter follows it.
+    const int outside = declaration_.is_parameter ? 0 : -1;
     int depth = 0;
-    for (++i; i < tokens.size() && depth >= 0 && why_.empty(); ++i) {
-      depth += is(i, "{") ? 1 : is(i, "}") ? -1 : 0;
+    for (++i; i < tokens.size() && why_.empty(); ++i) {
+      if (is(i, "{")) ++depth;
+      if (is(i, "}") && --depth <= outside) break;
       if (is_name(i) && is(i, declaration_.name)) use(i);
     }
+    if (form_ != IndexForm::rows && !declaration_.macro.empty() && why_.empty()) {
+      const std::string place =
+          declaration_.macro_line > 0 ? fmt::format("line {}", declaration_.macro_line) : "in a header";
+      why_ = fmt::format("{}: the macro {} names the array; change its text by hand", place, declaration_.macro);
+    }
+    if (form_ != IndexForm::rows && declaration_.hidden_line > 0 && why_.empty()) {
+      why_ = fmt::format("line {}: the array is used, but not by its name; change the index by hand there",
+                         declaration_.hidden_line);
+    }
+    if (why_.empty()) write_indices();
     if (!why_.empty()) return why_;
     return edits_;
   }
 
  private:
-  void fail(std::size_t i, std::string_view problem) { why_ = fmt::format("line {} {}", line(i), problem); }
+  /// A use of the array with all of its indices.
+  struct Use {
+    std::size_t begin, end;  ///< from the first bracket to behind the last one
+    std::vector<std::string> subscripts;
+    std::string comments;
+  };
+
+  void fail(std::size_t i, std::string_view problem) { why_ = fmt::format("line {}: {}", line(i), problem); }
 
   void declare() {
     const auto texts = dimension_texts(change_, shape_, form_, declaration_.dimensions);
     const auto& places = declaration_.dimension_texts;
-    if (texts.size() == places.size()) {
+    if (texts == declaration_.dimensions) return;
+    if (declaration_.dimensions.front().empty()) {
+      why_ =
+          fmt::format("line {}: the launch gives the bytes of this array, and must give it more; change both by hand",
+                      declaration_.line);
+    } else if (texts.size() == places.size()) {
       for (std::size_t d = 0; d < texts.size(); ++d) {
         if (texts[d] != declaration_.dimensions[d]) edits_.push_back({places[d].begin, places[d].end, texts[d]});
       }
     } else {
       edits_.push_back({places.front().begin, places.back().end, texts.front()});
-    }
-    if (declaration_.dimensions.front().empty() && !edits_.empty()) {
-      why_ = "the launch decides the bytes of this array, and must give it more";
     }
   }
 
@@ -55,7 +116,7 @@ class Editor : source::SourceTokens {
       const bool compares =
           (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "<") || is(k - 1, ">") || is(k - 1, "!");
       if (is(k, "=") && !compares) return true;
-      if (is(k, "asm") || is(k, "atomicAdd") || is(k, "atomicInc")) return true;
+      if (is(k, "asm") || text(k).starts_with("atomic") || text(k).starts_with("atom_")) return true;
     }
     return false;
   }
@@ -64,32 +125,172 @@ class Editor : source::SourceTokens {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
     if (is(i - 1, "(") && is(i - 2, "sizeof")) return;
     const bool address = is(i - 1, "&") && !is_operand(i - 2);
-    if (address && !is_accessed(i - 1)) return fail(i, "takes an address in the array");
-    std::vector<std::string> subscripts;
+    if (address && !is_accessed(i - 1)) {
+      return fail(i, "the address of an element is taken; index the array where the element is used");
+    }
+    Use found{tokens[i].end, tokens[i].end, {}, ""};
     std::size_t next = i + 1;
     for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
-      if (!is(next, "[")) return fail(i, "uses the array without all of its indices");
+      if (!is(next, "[")) return fail(i, without_indices());
       const std::size_t end = std::min(closing(next) + 1, tokens.size());
-      const std::size_t begin_at = tokens[next].end, end_at = tokens[end - 1].begin;
-      if (form_ != IndexForm::rows && has_side_effect(next + 1, end - 1))
-        return fail(i, "has an index with a side effect");
-      subscripts.emplace_back(source.substr(begin_at, end_at - begin_at));
+      if (form_ != IndexForm::rows && has_side_effect(next + 1, end - 1)) {
+        return fail(i, "the index has a side effect; write it to a variable first");
+      }
+      for (std::size_t k = next + 1; k < end && form_ != IndexForm::rows; ++k) {
+        if (is(k, declaration_.name)) {
+          return fail(i, "the index reads the array itself; read that element into a variable first");
+        }
+      }
+      found.subscripts.push_back(subscript(next, end - 1, found.comments));
+      found.end = tokens[end - 1].end;
       next = end;
+      if (is(next, "[")) (void)plain_text(*this, next - 1, next, found.comments);
     }
-    for (const std::string& subscript : subscripts) {
-      if (form_ != IndexForm::rows && names_array(subscript))
-        return fail(i, "has an index that reads the array itself");
-    }
-    if (form_ == IndexForm::rows) return;
-    edits_.push_back({tokens[i].end, tokens[next - 1].end, index_text(change_, shape_, form_, subscripts)});
+    if (form_ != IndexForm::rows) uses_.push_back(std::move(found));
   }
 
-  bool names_array(const std::string& subscript) const {
-    const SourceTokens inside(subscript);
-    for (std::size_t i = 0; i < inside.tokens.size(); ++i) {
-      if (inside.is(i, declaration_.name)) return true;
+  /// What stands between two brackets. The comments behind the opening one belong to it.
+  std::string subscript(std::size_t open, std::size_t close, std::string& comments) const {
+    (void)plain_text(*this, open, open + 1, comments);
+    std::string index = plain_text(*this, open + 1, close, comments);
+    const bool is_sum = std::ranges::find(declaration_.sums, index) != declaration_.sums.end();
+    return is_sum ? "(" + index + ")" : index;
+  }
+
+  std::string without_indices() const {
+    const std::size_t count = declaration_.dimensions.size();
+    return fmt::format("the array is used without {}; index its elements there",
+                       count == 1 ? "its index" : fmt::format("all of its {} indices", count));
+  }
+
+  /// The index of each use; a long one that is used often has a function.
+  void write_indices() {
+    const auto names = subscript_names(declaration_.dimensions.size());
+    const std::string general = index_text(change_, shape_, form_, names);
+    std::string kept;  // the indices before the last one, which do not change
+    for (std::size_t d = 0; form_ == IndexForm::columns && d + 1 < names.size(); ++d) kept += "[" + names[d] + "]";
+    const std::string formula = general.substr(kept.size() + 1, general.size() - kept.size() - 2);
+    if (uses_.size() >= many_uses && formula.size() > long_index) function_ = name_of_function();
+    const bool has_function = !function_.empty();
+    if (has_function) add_function(names, formula);
+    if (!declaration_.parameters.empty() && !uses_.empty()) add_line(required_lengths());
+    for (const Use& found : uses_) {
+      std::string index = index_text(change_, shape_, form_, found.subscripts);
+      if (has_function) {
+        index.clear();
+        for (std::size_t d = 0; !kept.empty() && d + 1 < names.size(); ++d) index += "[" + found.subscripts[d] + "]";
+        index += fmt::format("[{}({})]", function_, fmt::join(found.subscripts, ", "));
+      }
+      index.insert(index.size() - 1, found.comments);
+      edits_.push_back({found.begin, found.end, index});
     }
-    return false;
+  }
+
+  /// In C++ a lambda behind the declaration, in OpenCL C a function before the kernel.
+  void add_function(const std::vector<std::string>& names, const std::string& formula) {
+    const std::string body = fmt::format("(unsigned {}) {{ return {}; }}", fmt::join(names, ", unsigned "), formula);
+    if (is_cuda()) {
+      add_line(fmt::format("const auto {} = []{};", function_, body));
+    } else {
+      const std::size_t at = begin_of_function();
+      edits_.push_back({at, at, fmt::format("unsigned {}{}{}{}", function_, body, line_end(), line_end())});
+    }
+  }
+
+  /// A name for the function that the source does not have; "" if there is no place for one.
+  std::string name_of_function() const {
+    const auto body = function_body();
+    if (!body || (!is_cuda() && declaration_.qualifier != "local" && declaration_.qualifier != "__local")) return "";
+    std::string name = declaration_.name + "_at";
+    if (!is_cuda()) {
+      const std::size_t open = begin_of_parameters(*body);
+      if (open == 0 || !is_name(open - 1)) return "";
+      name = fmt::format("{}_{}", text(open - 1), name);
+    }
+    const auto is_known = [&](const std::string& wanted) {
+      return std::ranges::any_of(tokens, [&](const source::Token& token) {
+        return source.substr(token.begin, token.end - token.begin) == wanted;
+      });
+    };
+    std::string free = name;
+    for (int number = 2; is_known(free); ++number) free = fmt::format("{}{}", name, number);
+    return free;
+  }
+
+  bool is_cuda() const { return declaration_.qualifier == "__shared__"; }
+
+  /// The bracket that opens the outermost function body around the declaration.
+  std::optional<std::size_t> function_body() const {
+    std::optional<std::size_t> outermost;
+    int depth = 0;
+    if (declaration_.is_parameter) {
+      for (std::size_t k = declared_at_; k < tokens.size(); ++k) {
+        if (is(k, "{")) return k;
+      }
+    }
+    for (std::size_t k = declared_at_; k-- > 0;) {
+      depth += int(is(k, "}")) - int(is(k, "{"));
+      if (depth >= 0) continue;
+      depth = 0;
+      if (k > 0 && is(k - 1, ")")) outermost = k;
+    }
+    return outermost;
+  }
+
+  /// The parenthesis that opens a function's parameters, before its body.
+  std::size_t begin_of_parameters(std::size_t body) const {
+    int depth = 0;
+    for (std::size_t k = body; k-- > 0;) {
+      depth += int(is(k, ")")) - int(is(k, "("));
+      if (depth == 0) return k;
+    }
+    return 0;
+  }
+
+  /// The beginning of the line that the function begins in, or of the comments above it.
+  std::size_t begin_of_function() const {
+    std::size_t first = function_body().value_or(0);
+    while (first > 0 && !is(first - 1, ";") && !is(first - 1, "}")) --first;
+    std::size_t begin = source.rfind('\n', tokens[first].begin) + 1;  // npos + 1 is 0
+    while (begin > 0) {
+      const std::size_t above = begin < 2 ? 0 : source.rfind('\n', begin - 2) + 1;
+      const std::string_view line_above = source::trimmed(source.substr(above, begin - above));
+      const bool is_comment = line_above.starts_with("//") || line_above.starts_with("/*") ||
+                              line_above.starts_with("*") || line_above.ends_with("*/");
+      if (!is_comment) break;
+      begin = above;
+    }
+    return begin;
+  }
+
+  /// The lengths that the indices are made for, where they depend on template parameters.
+  std::string required_lengths() const {
+    std::string text;
+    for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
+      const std::string& dimension = declaration_.dimensions[d];
+      const bool is_one = source::tokens_of(dimension).size() == 1;
+      text += fmt::format("{}{}{}{} == {}", d == 0 ? "" : " && ", is_one ? "" : "(", dimension, is_one ? "" : ")",
+                          declaration_.lengths[d]);
+    }
+    return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", text, declaration_.name);
+  }
+
+  std::string_view line_end() const { return source.find("\r\n") == source.npos ? "\n" : "\r\n"; }
+
+  /// Adds a line behind the declaration.
+  void add_line(const std::string& text) {
+    std::size_t k = declared_at_;
+    while (k < tokens.size() && !is(k, ";")) ++k;
+    if (k == tokens.size()) return;
+    const std::size_t at = tokens[k].end, end = end_of_line(source, at);
+    const std::string_view rest = source::trimmed(source.substr(at, end - at));
+    const bool is_last = rest.empty() || (rest.starts_with("//") && !rest.ends_with('\\')) ||
+                         (rest.starts_with("/*") && rest.find("*/") == rest.size() - 2);
+    if (is_last) {
+      edits_.push_back({end, end, fmt::format("{}{}{}", line_end(), indentation_at(source, declaration_.at), text)});
+    } else {
+      edits_.push_back({at, at, " " + text});
+    }
   }
 
   /// Whether a token ends an operand, so that & after it is the binary operator. A cast to a pointer ends none.
@@ -120,6 +321,9 @@ class Editor : source::SourceTokens {
   const Change& change_;
   const ArrayShape& shape_;
   IndexForm form_;
+  std::size_t declared_at_ = 0;  // the token of the name
+  std::vector<Use> uses_;
+  std::string function_;  // that computes the index; "": none
   std::vector<Edit> edits_;
   std::string why_;
 };
@@ -131,13 +335,16 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
   const auto form = form_of(change, shape);
   if (!form) return "no index makes this change";
   if (*form == IndexForm::none) return std::vector<Edit>{};
-  if (*form == IndexForm::elements) return "the type of its elements must get a member";
-  if (declaration.lengths.size() != declaration.dimensions.size()) return declaration.unknown;
+  if (*form == IndexForm::elements)
+    return fmt::format("line {}: its elements must become longer; add a member to {}", declaration.line,
+                       declaration.type);
+  if (declaration.lengths.size() != declaration.dimensions.size())
+    return fmt::format("line {}: {}; change the indices by hand", declaration.line, declaration.unknown);
   return Editor(source, declaration, change, shape, *form).run();
 }
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {
-  std::ranges::sort(edits, [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  std::ranges::stable_sort(edits, {}, &Edit::begin);
   std::string text;
   std::size_t at = 0;
   for (const Edit& edit : edits) {
@@ -146,26 +353,6 @@ std::string edited(std::string_view source, std::vector<Edit> edits) {
     at = edit.end;
   }
   return text + std::string(source.substr(at));
-}
-
-std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits) {
-  std::ranges::sort(edits, {}, &Edit::begin);
-  const auto line_end = [&](std::size_t at) { return std::min(source.find('\n', at), source.size()); };
-  std::vector<Hunk> hunks;
-  for (std::size_t i = 0; i < edits.size();) {
-    const std::size_t begin = edits[i].begin == 0 ? 0 : source.rfind('\n', edits[i].begin - 1) + 1;
-    std::size_t end = line_end(edits[i].end);
-    std::vector<Edit> inside;
-    do {
-      end = std::max(end, line_end(edits[i].end));
-      inside.push_back({edits[i].begin - begin, edits[i].end - begin, edits[i].text});
-      ++i;
-    } while (i < edits.size() && edits[i].begin <= line_end(end + 1));
-    const std::string_view before = source.substr(begin, end - begin);
-    const auto line = 1 + std::ranges::count(source.substr(0, begin), '\n');
-    hunks.push_back({unsigned(line), std::string(before), edited(before, std::move(inside))});
-  }
-  return hunks;
 }
 
 }  // namespace bankwise::fit

@@ -28,10 +28,22 @@ std::string edited(std::string_view source, std::vector<Edit> edits);
 
 /// Neighbouring lines that edits change.
 struct Hunk {
-  unsigned line = 0;          ///< of the first
+  unsigned line = 0;          ///< of the first; the first one behind it if there is none
+  std::size_t removed = 0;    ///< how many; 0: lines are only added
   std::string before, after;  ///< whole lines, without the last end of a line
 };
 /// In the order of the lines.
 std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits);
+
+/// A source and all edits of it.
+struct EditedFile {
+  std::string text;
+  std::vector<Edit> edits;  ///< each once
+  void add(const std::vector<Edit>& more);
+};
+
+/// The edits as a unified diff with three lines of context, for `git apply` and `patch -p1`. `path` is relative to the
+/// directory where the diff will be applied.
+std::string unified_diff(std::string_view path, const EditedFile& file);
 
 }  // namespace bankwise::fit

@@ -53,7 +53,12 @@ class File {
     fuzz::require(line.text.size() <= text.size() && line.text.find('\n') == std::string::npos, "a line is a line");
   }
   for (const char* name : {"tile", "dynamic shared memory"}) {
-    const auto found = fit::find_declaration(text, name, {1, 1000}, 4096, "-D TILE=32");
+    const auto found = fit::find_declaration(text, {.name = name,
+                                                    .lines = {1, 1000},
+                                                    .bytes = 4096,
+                                                    .options = "-D TILE=32",
+                                                    .kernel = "k<32>",
+                                                    .headers = {text}});
     if (!found) continue;
     fuzz::require(found->at <= text.size(), "the declaration is in the source");
     for (const auto& [begin, past] : found->dimension_texts) {

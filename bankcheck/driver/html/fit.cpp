@@ -13,10 +13,9 @@ namespace {
 constexpr std::size_t longest_line = 300;  // bytes
 
 /// The user's own lines before and after.
-void append_diff(std::string& html, const std::string& path, std::string_view source,
-                 const std::vector<fit::Edit>& edits) {
+void append_diff(std::string& html, const std::string& path, const fit::EditedFile& edited) {
   html += fmt::format("<pre class=diff><code><b>{}</b>\n", support::xml_text(path.empty() ? nameless_place : path));
-  for (const fit::Hunk& hunk : fit::hunks_of(source, edits)) {
+  for (const fit::Hunk& hunk : fit::hunks_of(edited.text, edited.edits)) {
     unsigned number = hunk.line;
     for (const std::string& line : lines_of(hunk.before)) {
       html += fmt::format("<i>{}</i><del>- {}</del>\n", number++, support::xml_text(cut(line, longest_line)));
@@ -76,7 +75,6 @@ void append_fit(std::string& html, const KernelPart& part) {
                           names_of(part.reports(), same.architectures));
     }
   }
-  std::map<std::string, std::pair<const std::string*, std::vector<fit::Edit>>> edits;  // by path
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const fit::ArrayFit& array = report.fit.arrays[i];
     const auto& source = report.sources[i];
@@ -88,15 +86,9 @@ void append_fit(std::string& html, const KernelPart& part) {
     if (!source || std::holds_alternative<std::string>(source->edits)) {
       const std::string text = by_hand_text(array, source, written(array, source, report.is_opencl));
       if (!text.empty()) html += fmt::format("<pre class=diff><code>{}</code></pre>", support::xml_text(text));
-      continue;
-    }
-    auto& [text, all] = edits[source->path];
-    text = &source->text;
-    for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source->edits)) {
-      if (std::ranges::find(all, edit) == all.end()) all.push_back(edit);
     }
   }
-  for (const auto& [path, file] : edits) append_diff(html, path, *file.first, file.second);
+  for (const auto& [path, file] : edited_files(report)) append_diff(html, path, file);
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     if (report.fit.arrays[i].chosen > 0) append_options(html, part, i);
   }

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/edits.hpp"
+#include "bankcheck/fit/index.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "tests/catch_any.hpp"
 
@@ -9,77 +9,7 @@ namespace {
 using namespace bankwise;
 using namespace bankwise::fit;
 
-const std::string source = R"(
-#define ROWS 16
-constexpr unsigned TILE = ROWS * 2;
-__global__ void other() { __shared__ int tile[8]; tile[0] = 1; }
-__global__ void k(const float* in, float* out) {
-  __shared__ __align__(16) float tile[TILE][TILE], more[2][3][4];
-  extern __shared__ unsigned char bytes[];
-  const unsigned x = threadIdx.x, y = threadIdx.y;
-  tile[y][x] = in[y * TILE + x];  // tile[a][b]
-  __syncthreads();
-  out[x * TILE + y] = tile[x][y + 0];
-}
-__global__ void after(int* tile) { tile[3] = 4; }
-)";
-
-Declaration declared(const std::string& text, const std::string& name, std::uint64_t bytes = 0,
-                     const std::vector<unsigned>& lines = {}) {
-  const auto declaration = find_declaration(text, name, lines, bytes, "");
-  REQUIRE(declaration.has_value());
-  return *declaration;
-}
-
 Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
-
-TEST_CASE("fit/code/declarations", "[fit]") {
-  const Declaration tile = declared(source, "tile", 4096);
-  CHECK(tile.type == "float");
-  CHECK(tile.qualifier == "__shared__");
-  CHECK(tile.dimensions == std::vector<std::string>{"TILE", "TILE"});
-  CHECK(tile.lengths == std::vector<std::uint64_t>{32, 32});
-  CHECK(tile.element == 4);
-  CHECK(tile.line == 6);
-  CHECK(declared(source, "more").lengths == std::vector<std::uint64_t>{2, 3, 4});
-  CHECK(declared(source, "k::more").element == 4);
-  CHECK(declared(source, "tile", 0, {4}).lengths == std::vector<std::uint64_t>{8});
-  CHECK(declared(source, "tile", 0, {9, 11}).lengths == std::vector<std::uint64_t>{32, 32});
-  CHECK_FALSE(find_declaration(source, "tile", {13}, 0, "").has_value());  // an argument, out of the others' blocks
-  CHECK(declared(source, "dynamic shared memory").name == "bytes");
-  CHECK_FALSE(find_declaration(source, "in", {}, 0, "").has_value());
-  CHECK_FALSE(find_declaration(source, "x", {}, 0, "").has_value());
-  const std::string cl = "kernel void k() { local float4 t[N][N + 1]; }";
-  CHECK(find_declaration(cl, "t", {}, 0, "-D N=4")->lengths == std::vector<std::uint64_t>{4, 5});
-  CHECK(find_declaration(cl, "t", {}, 0, "-DN=4")->element == 16);
-  CHECK(find_declaration(cl, "t", {}, 0, "")->lengths.empty());
-  const std::string parameter = "template <int T> __global__ void k() { __shared__ double t[T][T]; }";
-  CHECK(declared(parameter, "t", 8 * 8 * 8).lengths == std::vector<std::uint64_t>{8, 8});
-  CHECK(declared(parameter, "t", 8 * 8 * 3).lengths.empty());
-  CHECK(declared("template <int R, int C> void k() { __shared__ double t[R][C]; }", "t", 8 * 8 * 8).lengths.empty());
-  CHECK(declared("const int N = 32;\n__shared__ int t[N][2];", "t").lengths == std::vector<std::uint64_t>{32, 2});
-  CHECK_FALSE(find_declaration("__shared__ float t[", "t", {}, 0, "").has_value());
-  CHECK(declared("#define A A A\n__shared__ float t[A];", "t").lengths.empty());
-}
-
-TEST_CASE("fit/code/lengths", "[fit]") {
-  const std::string names =
-      "#define TWICE(x) (2 * x)\nconstexpr int TILE = 32, RADIUS = 2,  // of the stencil\n  MOST = "
-      "TILE /* a\n row */ * 4;\nvoid f(const int WIDTH = 8, int HEIGHT = 4);\n";
-  const auto in = [&](const std::string& dimensions, std::uint64_t bytes = 0) {
-    return declared(names + "__shared__ float t" + dimensions + ";", "t", bytes);
-  };
-  using Lengths = std::vector<std::uint64_t>;
-  CHECK(in("[TILE][TILE + 2 * RADIUS * 8]").lengths == Lengths{32, 64});
-  CHECK(in("[TILE * 2]").lengths == Lengths{64});
-  CHECK(in("[2 * TILE][(TILE + 1) & ~1]").lengths == Lengths{64, 32});
-  CHECK(in("[32][TILE * 2]").lengths == Lengths{32, 64});
-  CHECK(in("[MOST / RADIUS]").lengths == Lengths{64});
-  CHECK(in("[TILE][WIDTH]").unknown == "WIDTH is not known");
-  CHECK(in("[TILE][HEIGHT + TILE]").unknown == "HEIGHT is not known");
-  CHECK(in("[TWICE(TILE)][2]").unknown == "TWICE(TILE) is not known");
-  CHECK(in("[TILE][TILE]", 40).unknown == "line 6 declares an array of another size");
-}
 
 TEST_CASE("fit/code/changes", "[fit]") {
   const ArrayShape square{4, {32, 32}}, small{4, {16, 16}}, line{4, {512}}, records{16, {256}};
@@ -201,59 +131,6 @@ TEST_CASE("fit/code/index_equals_change", "[fit]") {
   CHECK(compared > 2000);
   CHECK(other_rows > 100);
   CHECK(planes > 50);
-}
-
-TEST_CASE("fit/code/edits_all_uses", "[fit]") {
-  const Declaration tile = declared(source, "tile", 4096);
-  const ArrayShape shape{4, {32, 32}};
-  const auto pad = edits_of(source, tile, padded(128, 4), shape);
-  REQUIRE(std::holds_alternative<std::vector<Edit>>(pad));
-  std::string expected = source;
-  expected.replace(expected.find("tile[TILE][TILE]"), 16, "tile[TILE][TILE + 1]");
-  CHECK(edited(source, std::get<std::vector<Edit>>(pad)) == expected);
-  const auto swizzle = edits_of(source, tile, {{128, 5, 2}, {}}, shape);
-  REQUIRE(std::holds_alternative<std::vector<Edit>>(swizzle));
-  expected = source;
-  expected.replace(expected.find("tile[y][x]"), 10, "tile[y][x ^ y]");
-  expected.replace(expected.find("tile[x][y + 0]"), 14, "tile[x][(y + 0) ^ x]");
-  CHECK(edited(source, std::get<std::vector<Edit>>(swizzle)) == expected);
-}
-
-TEST_CASE("fit/code/hunks_are_whole_lines", "[fit]") {
-  const std::string text = "a b\nc\nd\n\ne f";
-  CHECK(hunks_of(text, {}).empty());
-  const auto hunks = hunks_of(text, {{11, 12, "F\nG"}, {2, 3, "B"}, {0, 1, "A"}, {4, 5, "C"}});
-  REQUIRE(hunks.size() == 2);
-  CHECK(hunks[0].line == 1);
-  CHECK(hunks[0].before == "a b\nc");
-  CHECK(hunks[0].after == "A B\nC");
-  CHECK(hunks[1].line == 5);
-  CHECK(hunks[1].before == "e f");
-  CHECK(hunks[1].after == "e F\nG");
-}
-
-TEST_CASE("fit/code/use_not_editable", "[fit]") {
-  const auto why = [](const std::string& body, const Change& change) {
-    const std::string text = "__global__ void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";
-    const auto edits = edits_of(text, declared(text, "t"), change, {4, {32, 32}});
-    return std::holds_alternative<std::string>(edits) ? std::get<std::string>(edits) : "";
-  };
-  const Change swizzle{{128, 5, 2}, {}};
-  CHECK(why("t[0][1] = t[i == 3][2];", swizzle).empty());
-  CHECK(why("atomicAdd(&t[0][1], 2);", swizzle).empty());
-  CHECK(why("x = y & t[0][1];", swizzle).empty());
-  CHECK(why("float* p = t[0];", padded(128, 4)) == "line 3 uses the array without all of its indices");
-  CHECK(why("f(&t[0][1]);", padded(128, 4)) == "line 3 takes an address in the array");
-  CHECK(why("t[i++][1] = 0;", swizzle) == "line 3 has an index with a side effect");
-  CHECK(why("t[i += 2][1] = 0;", swizzle) == "line 3 has an index with a side effect");
-  CHECK(why("t[i++][1] = 0;", padded(128, 4)).empty());
-  CHECK(why("t[int(t[0][0])][1] = 0;", swizzle) == "line 3 has an index that reads the array itself");
-  CHECK(why("", padded(4, 4)) == "the type of its elements must get a member");
-  const std::string dynamic = "__global__ void k() {\n  extern __shared__ float t[];\n  t[0] = 1;\n}\n";
-  const Declaration declaration = declared(dynamic, "t", 4096);
-  const auto more = edits_of(dynamic, declaration, padded(128, 4), {4, {1024}});
-  CHECK(std::get<std::string>(more) == "the launch decides the bytes of this array, and must give it more");
-  CHECK(std::holds_alternative<std::vector<Edit>>(edits_of(dynamic, declaration, swizzle, {4, {1024}})));
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST_CASE("fit/command/rows_of_unknown_length", "[fit]") {
   CHECK_THAT(with_declaration("tile[H][W]"),
              ContainsSubstring("  tile[H][W] -> tile[H][W + 1]\n"
                                "  if its elements have 4 bytes, and its rows 32 elements, as the accesses suggest\n"
-                               "  change it by hand: H is not known\n"));
+                               "  not rewritten: line 3: H is not known; change the indices by hand\n"));
   CHECK_THAT(with_declaration("tile[A][B][C]"),
              ContainsSubstring("  i -> i + (i >> 5) with i = the number of the element from the start of tile"));
 }

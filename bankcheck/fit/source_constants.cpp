@@ -1,0 +1,192 @@
+#include "bankcheck/fit/source_constants.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "bankcheck/predict/predict.hpp"
+#include "bankcheck/source/tokens.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\f\v";
+
+void skip_blanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size())); }
+
+/// Takes the name that the text begins with, after blanks; "" if there is none.
+std::string_view take_name(std::string_view& text) {
+  skip_blanks(text);
+  const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto end = std::ranges::find_if_not(text, is_part);
+  const std::string_view name = text.substr(0, std::size_t(end - text.begin()));
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return {};
+  text.remove_prefix(name.size());
+  return name;
+}
+
+/// A line of the preprocessor, with those that a backslash joins to it.
+struct Directive {
+  std::string_view word, rest;
+  unsigned line = 0;
+};
+
+std::vector<Directive> directives_of(std::string_view source) {
+  std::vector<Directive> directives;
+  unsigned line = 1;
+  while (!source.empty()) {
+    std::size_t end = source.find('\n');
+    unsigned lines = 1;
+    const auto is_joined = [&] {
+      const std::string_view text = source.substr(0, end);
+      return text.ends_with('\\') || text.ends_with("\\\r");
+    };
+    std::string_view text = source.substr(0, end);
+    skip_blanks(text);
+    const bool is_directive = text.starts_with('#');
+    for (; is_directive && end != std::string_view::npos && is_joined(); ++lines) end = source.find('\n', end + 1);
+    if (is_directive) {
+      text = source.substr(0, end);
+      text.remove_prefix(text.find('#') + 1);
+      const std::string_view word = take_name(text);
+      directives.push_back({word, text, line});
+    }
+    source.remove_prefix(std::min(end, source.size() - 1) + 1);
+    line += lines;
+  }
+  return directives;
+}
+
+}  // namespace
+
+void SourceConstants::add(std::string_view name, std::string_view value) {
+  skip_blanks(value);
+  if (!name.empty() && !value.empty()) values_[std::string(name)] = value;
+}
+
+void SourceConstants::add_options(std::string_view options) {
+  for (std::size_t at = options.find("-D"); at != std::string_view::npos; at = options.find("-D")) {
+    options.remove_prefix(at + 2);
+    const std::string_view name = take_name(options);
+    if (options.starts_with('=')) add(name, options.substr(1, options.find_first_of(" \t\r\f\v\n") - 1));
+  }
+}
+
+void SourceConstants::add_source(std::string_view source) {
+  add_constants(source);
+  for (const Macro& macro : macros_of(source)) {
+    if (macro.has_parameters) continue;
+    std::string value(macro.text);
+    std::erase(value, '\\');  // that joins the next line
+    add(macro.name, value);
+  }
+}
+
+/// Not of parameters, whose default values are not the only ones.
+void SourceConstants::add_constants(std::string_view source) {
+  const source::SourceTokens code(source);
+  const auto is_any = [&](std::size_t i, std::string_view marks) {
+    return !code.text(i).empty() && marks.find(code.text(i)) != std::string_view::npos;
+  };
+  bool is_constant = false;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (code.is(i, "const") || code.is(i, "constexpr")) is_constant = i == 0 || !is_any(i - 1, "<,(");
+    if (is_any(i, ";(){}")) is_constant = false;
+    if (!is_constant || !code.is(i, "=") || !code.is_name(i - 1)) continue;
+    std::size_t end = i + 1;
+    for (int depth = 0; end < code.tokens.size() && !is_any(end, ";{}") && (depth > 0 || !is_any(end, ",)")); ++end)
+      depth += is_any(end, "([") ? 1 : is_any(end, ")]") ? -1 : 0;
+    if (!is_any(end, ",;")) continue;
+    add(code.text(i - 1), source.substr(code.tokens[i].end, code.tokens[end].begin - code.tokens[i].end));
+    i = end - 1;
+  }
+}
+
+std::string SourceConstants::unknown_in(const std::string& expression) const {
+  const std::string text = with_values(expression);
+  const source::SourceTokens code(text);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (!code.is_name(i)) continue;
+    if (code.is(i + 1, "(") || code.is(i + 1, "::") || code.is(i + 1, "<")) break;
+    return std::string(code.text(i));
+  }
+  return expression.empty() ? "its length" : expression;
+}
+
+std::optional<std::uint64_t> SourceConstants::value_of(const std::string& expression) const {
+  try {
+    const predict::IndexExpression parsed(with_values(expression));
+    const std::int64_t value = parsed(0);
+    return value > 0 ? std::optional(std::uint64_t(value)) : std::nullopt;
+  } catch (const predict::ExpressionError&) {
+    return std::nullopt;
+  }
+}
+
+std::string SourceConstants::with_values(const std::string& expression, int depth) const {
+  constexpr int deepest = 8;
+  std::string text;
+  std::size_t end = 0;
+  for (const source::Token& token : source::tokens_of(expression)) {
+    const std::string word = expression.substr(token.begin, token.end - token.begin);
+    const auto value = token.kind == source::TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
+    if (token.begin > end) text += ' ';  // or a comment, or a new line
+    text += value == values_.end() ? word : "(" + with_values(value->second, depth + 1) + ")";
+    end = token.end;
+    if (text.size() > 4096) break;  // macros that double
+  }
+  return text;
+}
+
+std::vector<Macro> macros_of(std::string_view source) {
+  std::vector<Macro> macros;
+  for (const Directive& directive : directives_of(source)) {
+    if (directive.word != "define") continue;
+    Macro macro{.text = directive.rest, .line = directive.line};
+    macro.name = take_name(macro.text);
+    macro.has_parameters = macro.text.starts_with('(');
+    if (!macro.name.empty()) macros.push_back(macro);
+  }
+  return macros;
+}
+
+std::vector<std::string_view> included_by(std::string_view source) {
+  std::vector<std::string_view> files;
+  for (const Directive& directive : directives_of(source)) {
+    const auto open = directive.rest.find('"'), close = directive.rest.find('"', open + 1);
+    if (directive.word != "include" || open == std::string_view::npos || close == std::string_view::npos) continue;
+    files.push_back(directive.rest.substr(open + 1, close - open - 1));
+  }
+  return files;
+}
+
+std::map<std::string, std::vector<std::string>, std::less<>> template_arguments(std::string_view name) {
+  std::map<std::string, std::vector<std::string>, std::less<>> arguments;
+  const source::SourceTokens code(name);
+  for (std::size_t i = 0; i + 1 < code.tokens.size(); ++i) {
+    if (!code.is_name(i) || !code.is(i + 1, "<")) continue;
+    std::vector<std::string> list;
+    int depth = 1;
+    std::size_t begin = i + 2, end = i + 2;
+    for (; end < code.tokens.size() && depth > 0; ++end) {
+      depth += int(code.is(end, "<") || code.is(end, "(")) - int(code.is(end, ">") || code.is(end, ")"));
+      if (depth > 1 || (depth == 1 && !code.is(end, ","))) continue;
+      if (end > begin) {
+        // "(unsigned char)32", "32u"
+        if (code.is(begin, "(")) {
+          while (begin < end && !code.is(begin, ")")) ++begin;
+          if (begin + 1 < end) ++begin;
+        }
+        const std::size_t at = code.tokens[begin].begin;
+        std::string text(name.substr(at, code.tokens[end - 1].end - at));
+        if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) text.resize(text.find_last_not_of("uUlL") + 1);
+        list.push_back(text == "true" ? "1" : text == "false" ? "0" : text);
+      }
+      begin = end + 1;
+    }
+    arguments.try_emplace(std::string(code.text(i)), std::move(list));
+    i = end - 1;
+  }
+  return arguments;
+}
+
+}  // namespace bankwise::fit

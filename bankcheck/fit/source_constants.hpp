@@ -1,0 +1,55 @@
+// The values of the named constants that a source, its headers and the command line define.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bankwise::fit {
+
+/// Macros, constants and template arguments as texts; the last definition counts.
+class SourceConstants {
+ public:
+  /// The macros of -DNAME=value and -D NAME=value.
+  void add_options(std::string_view options);
+  /// #define NAME value, and const int NAME = value, OTHER = value.
+  void add_source(std::string_view source);
+  void add(std::string_view name, std::string_view value);
+
+  /// The first name in an expression that has no value; the expression itself if all have one, or one is a function.
+  std::string unknown_in(const std::string& expression) const;
+
+  /// The value of an expression, if it is known and positive.
+  std::optional<std::uint64_t> value_of(const std::string& expression) const;
+
+  /// The expression with values in place of names, each in parentheses.
+  std::string with_values(const std::string& expression) const { return with_values(expression, 0); }
+
+ private:
+  std::string with_values(const std::string& expression, int depth) const;
+  void add_constants(std::string_view source);
+
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// A macro, from `#define AT(y, x) tile[y][x]`.
+struct Macro {
+  std::string_view name;
+  bool has_parameters = false;
+  std::string_view text;  ///< with the ends of lines that a backslash joins
+  unsigned line = 0;
+};
+std::vector<Macro> macros_of(std::string_view source);
+
+/// The files that `#include "name"` names, in their order.
+std::vector<std::string_view> included_by(std::string_view source);
+
+/// The template arguments in a demangled name: for "Sorter<128>::sort<float, 4>" those of Sorter and of sort.
+std::map<std::string, std::vector<std::string>, std::less<>> template_arguments(std::string_view name);
+
+}  // namespace bankwise::fit

@@ -1,0 +1,162 @@
+#include "bankcheck/fit/source_constants.hpp"
+#include "tests/bankcheck/fit/declared.hpp"
+
+namespace {
+
+using namespace bankwise::fit;
+using Lengths = std::vector<std::uint64_t>;
+using Texts = std::vector<std::string>;
+
+TEST_CASE("fit/declaration/places", "[fit]") {
+  const std::string& source = source_with_tiles;
+  const Declaration tile = declared(source, {.name = "tile", .bytes = 4096});
+  CHECK(tile.type == "float");
+  CHECK(tile.qualifier == "__shared__");
+  CHECK(tile.dimensions == Texts{"TILE", "TILE"});
+  CHECK(tile.lengths == Lengths{32, 32});
+  CHECK(tile.element == 4);
+  CHECK(tile.line == 6);
+  CHECK(declared(source, {.name = "more"}).lengths == Lengths{2, 3, 4});
+  CHECK(declared(source, {.name = "k::more"}).element == 4);
+  CHECK(declared(source, {.name = "tile", .lines = {4}}).lengths == Lengths{8});
+  CHECK(declared(source, {.name = "tile", .lines = {9, 11}}).lengths == Lengths{32, 32});
+  // an argument, out of the others' blocks
+  CHECK_FALSE(find_declaration(source, {.name = "tile", .lines = {13}}).has_value());
+  CHECK(declared(source, {.name = "dynamic shared memory"}).name == "bytes");
+  CHECK_FALSE(find_declaration(source, {.name = "in"}).has_value());
+  CHECK_FALSE(find_declaration(source, {.name = "x"}).has_value());
+  CHECK_FALSE(find_declaration("__shared__ float t[", {.name = "t"}).has_value());
+}
+
+TEST_CASE("fit/declaration/opencl", "[fit]") {
+  const std::string cl = "kernel void k() { local float4 t[N][N + 1]; }";
+  CHECK(declared(cl, {.name = "t", .options = "-D N=4"}).lengths == Lengths{4, 5});
+  CHECK(declared(cl, {.name = "t", .options = "-DN=4"}).element == 16);
+  CHECK(declared(cl, {.name = "t"}).lengths.empty());
+  const std::string arguments =
+      "kernel void a(__local float* restrict t, local int* u) {\n  t[0] = u[1];\n}\n"
+      "void helper(local double* t);\n"
+      "kernel void b(global float* g, local float4 *t) {\n  t[0] = g[1];\n}\n";
+  const Declaration first = declared(arguments, {.name = "t", .lines = {2}, .bytes = 64});
+  CHECK(first.type == "float");
+  CHECK(first.dimensions == Texts{""});
+  CHECK(first.lengths == Lengths{16});
+  CHECK(first.is_parameter);
+  CHECK(declared(arguments, {.name = "t", .lines = {6}}).element == 16);
+  CHECK(declared(arguments, {.name = "u", .lines = {2}}).type == "int");
+  CHECK_FALSE(find_declaration(arguments, {.name = "g", .lines = {6}}).has_value());
+  CHECK_FALSE(find_declaration(arguments, {.name = "u", .lines = {6}}).has_value());
+  const std::string macro = "#define SHARED __local\nkernel void k() {\n  SHARED float t[4];\n}\n";
+  CHECK(declared(macro, {.name = "t"}).lengths == Lengths{4});
+  CHECK(declared(macro, {.name = "t"}).type == "float");
+}
+
+TEST_CASE("fit/declaration/templates", "[fit]") {
+  const std::string parameter = "template <int T> __global__ void k() { __shared__ double t[T][T]; }";
+  CHECK(declared(parameter, {.name = "t", .bytes = 8 * 8 * 8}).lengths == Lengths{8, 8});
+  CHECK(declared(parameter, {.name = "t", .bytes = 8 * 8 * 3}).lengths.empty());
+  CHECK(declared(parameter, {.name = "t"}).parameters == Texts{"T"});
+  const std::string two =
+      "template <typename T, int R, int C = R * 2, class... Rest>\n__launch_bounds__(64) __global__ void k(T* o) {\n"
+      "  constexpr int pitch = C + 1;\n  __shared__ T t[R][pitch];\n}\n";
+  CHECK(declared(two, {.name = "t", .bytes = 8 * 8 * 8}).lengths.empty());
+  CHECK(declared(two, {.name = "t", .bytes = 8 * 8 * 8}).unknown == "R is not known");
+  const Declaration by_kernel = declared(two, {.name = "t", .bytes = 640, .kernel = "ns::k<float, 32, (int)4>"});
+  CHECK(by_kernel.lengths == Lengths{32, 5});
+  CHECK(by_kernel.element == 4);
+  CHECK(by_kernel.parameters == Texts{"C", "R"});
+  CHECK(declared(two, {.name = "k<double, 2u, 3>::t"}).lengths == Lengths{2, 4});
+  CHECK(declared(two, {.name = "k<double, 2u, 3>::t"}).element == 8);
+  CHECK(declared(two, {.name = "t", .bytes = 644, .kernel = "k<float, 32, 4>"}).unknown ==
+        "line 4 declares an array of another size");
+  CHECK(declared(two, {.name = "t", .kernel = "other<float, 32, 4>"}).lengths.empty());
+  const std::string member =
+      "template <int N> struct Sorter {\n  static __device__ void sort(int* o) { __shared__ int t[N]; t[0] = o[0]; "
+      "}\n};";
+  CHECK(declared(member, {.name = "t", .kernel = "Sorter<128>::sort"}).lengths == Lengths{128});
+  CHECK(declared(member + "\n__global__ void k() { __shared__ int u[4]; }", {.name = "u"}).parameters.empty());
+}
+
+TEST_CASE("fit/declaration/compiled_shape", "[fit]") {
+  const std::string text = "#define N 3\n__shared__ Row t[N][M];\n__shared__ Row u[4];\n";
+  const Declaration known = declared(text, {.name = "t", .bytes = 80, .element = 4, .lengths = {5, 4}});
+  CHECK(known.lengths == Lengths{5, 4});  // the compiler knows better than a macro of some other branch
+  CHECK(known.element == 4);
+  CHECK(known.unknown.empty());
+  const Declaration hidden = declared(text, {.name = "u", .bytes = 80, .element = 4, .lengths = {4, 5}});
+  CHECK(hidden.lengths.empty());
+  CHECK(hidden.unknown == "line 3 has some of the dimensions in a type");
+}
+
+TEST_CASE("fit/declaration/lengths", "[fit]") {
+  const std::string names =
+      "#define TWICE(x) (2 * x)\nconstexpr int TILE = 32, RADIUS = 2,  // of the stencil\n  MOST = "
+      "TILE /* a\n row */ * 4;\nvoid f(const int WIDTH = 8, int HEIGHT = 4);\n";
+  const auto in = [&](const std::string& dimensions, std::uint64_t bytes = 0) {
+    return declared(names + "__shared__ float t" + dimensions + ";", {.name = "t", .bytes = bytes});
+  };
+  CHECK(in("[TILE][TILE + 2 * RADIUS * 8]").lengths == Lengths{32, 64});
+  CHECK(in("[TILE * 2]").lengths == Lengths{64});
+  CHECK(in("[2 * TILE][(TILE + 1) & ~1]").lengths == Lengths{64, 32});
+  CHECK(in("[32][TILE * 2]").lengths == Lengths{32, 64});
+  CHECK(in("[MOST / RADIUS]").lengths == Lengths{64});
+  CHECK(in("[TILE][WIDTH]").unknown == "WIDTH is not known");
+  CHECK(in("[TILE][HEIGHT + TILE]").unknown == "HEIGHT is not known");
+  CHECK(in("[TWICE(TILE)][2]").unknown == "TWICE(TILE) is not known");
+  CHECK(in("[TILE][TILE]", 40).unknown == "line 6 declares an array of another size");
+  CHECK(declared("const int N = 32;\n__shared__ int t[N][2];", {.name = "t"}).lengths == Lengths{32, 2});
+  CHECK(declared("#define A A A\n__shared__ float t[A];", {.name = "t"}).lengths.empty());
+  const std::string late = "__shared__ int t[N];\n#define N 8\n";
+  CHECK(declared(late, {.name = "t"}).lengths.empty());
+  CHECK(declared(late, {.name = "t", .headers = {"static const int N = 6;\n"}}).lengths == Lengths{6});
+  CHECK(declared(late, {.name = "t", .headers = {"#define N \\\n  M\n", "#define M 5\n"}}).lengths == Lengths{5});
+}
+
+TEST_CASE("fit/declaration/macros", "[fit]") {
+  const std::string text =
+      "#define AT(y, x) \\\n  tile[y][x]\n#define SUM a + b\n#define ONE 1\n__shared__ int tile[2][2], other[2];\n";
+  const Declaration tile = declared(text, {.name = "tile"});
+  CHECK(tile.macro == "AT");
+  CHECK(tile.macro_line == 1);
+  CHECK(tile.sums == Texts{"SUM"});
+  CHECK(declared(text, {.name = "other"}).macro.empty());
+  const Declaration other = declared(text, {.name = "other", .headers = {"#define FIRST other[0]\n"}});
+  CHECK(other.macro == "FIRST");
+  CHECK(other.macro_line == 0);
+}
+
+TEST_CASE("fit/declaration/lines_without_the_name", "[fit]") {
+  const std::string text =
+      "void k() {\n  __shared__ int t[2];\n  t[0] = 1;\n  AT(\n    1) = 2;\n  f(t\n    [1]);\n}\nint g;\n";
+  const auto hidden = [&](const std::vector<unsigned>& lines) {
+    return declared(text, {.name = "t", .lines = lines}).hidden_line;
+  };
+  CHECK(hidden({3, 6, 7}) == 0);
+  CHECK(hidden({3, 5}) == 5);
+  CHECK(hidden({4, 5}) == 4);
+  CHECK(hidden({3, 9}) == 0);  // a function that has got an element by reference
+  CHECK(hidden({}) == 0);
+}
+
+TEST_CASE("fit/declaration/included_files", "[fit]") {
+  using Views = std::vector<std::string_view>;
+  CHECK(included_by("#include \"a.h\"\n  # include  \"b/c.h\" // x\n#include <d.h>\n// #include \"e.h\"\n") ==
+        Views{"a.h", "b/c.h"});
+  CHECK(included_by("#include \"never ends").empty());
+}
+
+TEST_CASE("fit/declaration/template_arguments", "[fit]") {
+  const auto of = [](std::string_view name, std::string_view part) {
+    const auto all = template_arguments(name);
+    const auto found = all.find(part);
+    return found == all.end() ? Texts{"none"} : found->second;
+  };
+  CHECK(of("k<float, 32, 4>", "k") == Texts{"float", "32", "4"});
+  CHECK(of("n::Sorter<128u>::sort<(unsigned char)7, std::pair<int, int>, true>", "sort") ==
+        Texts{"7", "std::pair<int, int>", "1"});
+  CHECK(of("n::Sorter<128u>::sort<7>", "Sorter") == Texts{"128"});
+  CHECK(of("k<", "k").empty());
+  CHECK(of("k", "k") == Texts{"none"});
+}
+
+}  // namespace

@@ -1,0 +1,185 @@
+#include "bankcheck/fit/edits.hpp"
+#include "tests/bankcheck/fit/declared.hpp"
+
+namespace {
+
+using namespace bankwise::fit;
+using Edits = std::vector<Edit>;
+
+Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
+const Change swizzle{{128, 5, 2}, {}};  // of rows of 32 words
+
+/// The source after the change of its array t, or why there is none.
+std::string changed(const std::string& text, const Change& change, const ArrayShape& shape,
+                    const SoughtArray& sought = {.name = "t"}) {
+  const auto edits = edits_of(text, declared(text, sought), change, shape);
+  if (const auto* why = std::get_if<std::string>(&edits)) return *why;
+  return edited(text, std::get<Edits>(edits));
+}
+
+TEST_CASE("fit/edits/all_uses", "[fit]") {
+  const std::string& source = source_with_tiles;
+  const Declaration tile = declared(source, {.name = "tile", .bytes = 4096});
+  const ArrayShape shape{4, {32, 32}};
+  const auto pad = edits_of(source, tile, padded(128, 4), shape);
+  REQUIRE(std::holds_alternative<Edits>(pad));
+  std::string expected = source;
+  expected.replace(expected.find("tile[TILE][TILE]"), 16, "tile[TILE][TILE + 1]");
+  CHECK(edited(source, std::get<Edits>(pad)) == expected);
+  const auto changed_tile = edits_of(source, tile, swizzle, shape);
+  REQUIRE(std::holds_alternative<Edits>(changed_tile));
+  expected = source;
+  expected.replace(expected.find("tile[y][x]"), 10, "tile[y][x ^ y]");
+  expected.replace(expected.find("tile[x][y + 0]"), 14, "tile[x][(y + 0) ^ x]");
+  CHECK(edited(source, std::get<Edits>(changed_tile)) == expected);
+}
+
+TEST_CASE("fit/edits/hunks_are_whole_lines", "[fit]") {
+  const std::string text = "a b\nc\nd\n\ne f";
+  CHECK(hunks_of(text, {}).empty());
+  const auto hunks = hunks_of(text, {{11, 12, "F\nG"}, {2, 3, "B"}, {0, 1, "A"}, {4, 5, "C"}});
+  REQUIRE(hunks.size() == 2);
+  CHECK(hunks[0].line == 1);
+  CHECK(hunks[0].before == "a b\nc");
+  CHECK(hunks[0].after == "A B\nC");
+  CHECK(hunks[1].line == 5);
+  CHECK(hunks[1].before == "e f");
+  CHECK(hunks[1].after == "e F\nG");
+}
+
+TEST_CASE("fit/edits/refusals", "[fit]") {
+  const auto why = [](const std::string& body, const Change& change) {
+    const std::string text = "__global__ void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";
+    const auto edits = edits_of(text, declared(text, {.name = "t"}), change, {4, {32, 32}});
+    return std::holds_alternative<std::string>(edits) ? std::get<std::string>(edits) : "";
+  };
+  CHECK(why("t[0][1] = t[i == 3][2];", swizzle).empty());
+  CHECK(why("atomicAdd(&t[0][1], 2);", swizzle).empty());
+  CHECK(why("x = y & t[0][1];", swizzle).empty());
+  CHECK(why("float* p = t[0];", padded(128, 4)) ==
+        "line 3: the array is used without all of its 2 indices; index its elements there");
+  CHECK(why("f(&t[0][1]);", padded(128, 4)) ==
+        "line 3: the address of an element is taken; index the array where the element is used");
+  const std::string side_effect = "line 3: the index has a side effect; write it to a variable first";
+  CHECK(why("t[i++][1] = 0;", swizzle) == side_effect);
+  CHECK(why("t[i += 2][1] = 0;", swizzle) == side_effect);
+  CHECK(why("t[0][atomicMax(&n, 2)] = 0;", swizzle) == side_effect);
+  CHECK(why("t[i++][1] = 0;", padded(128, 4)).empty());
+  CHECK(why("t[int(t[0][0])][1] = 0;", swizzle) ==
+        "line 3: the index reads the array itself; read that element into a variable first");
+  CHECK(why("", padded(4, 4)) == "line 2: its elements must become longer; add a member to float");
+  const std::string dynamic = "__global__ void k() {\n  extern __shared__ float t[];\n  t[0] = 1;\n}\n";
+  CHECK(changed(dynamic, padded(128, 4), {4, {1024}}, {.name = "t", .bytes = 4096}) ==
+        "line 2: the launch gives the bytes of this array, and must give it more; change both by hand");
+  CHECK(changed(dynamic, swizzle, {4, {1024}}, {.name = "t", .bytes = 4096}).find("t[0 ^ ") != std::string::npos);
+  const std::string macro = "#define AT(y, x) t[y][x]\n__shared__ float t[32][32];\nfloat f() { return AT(1, 2); }\n";
+  CHECK(changed(macro, swizzle, {4, {32, 32}}) == "line 1: the macro AT names the array; change its text by hand");
+  CHECK(changed(macro, padded(128, 4), {4, {32, 32}}).find("t[32][32 + 1]") != std::string::npos);
+  CHECK(changed("void k() {\n  __shared__ float t[32][32];\n  t[y][x] = 0;\n  AT(y, x) = 1;\n}\n", swizzle,
+                {4, {32, 32}}, {.name = "t", .lines = {3, 4}}) ==
+        "line 4: the array is used, but not by its name; change the index by hand there");
+  const std::string unknown = "__shared__ float t[N][M];\n";
+  CHECK(changed(unknown, swizzle, {4, {1024}}) == "line 1: N is not known; change the indices by hand");
+}
+
+TEST_CASE("fit/edits/indices", "[fit]") {
+  const auto index = [](const std::string& before, const Change& change) {
+    const std::string head = "#define SUM a + b\n__shared__ float t[32][32];\nvoid f() { x = t";
+    const std::string text = changed(head + before + "; }\n", change, {4, {32, 32}});
+    const std::size_t begin = head.size();
+    return text.substr(begin, text.rfind(';') - begin);
+  };
+  CHECK(index("[threadIdx.y][threadIdx.x]", swizzle) == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
+  CHECK(index("[row[k]][get_local_id(0)]", swizzle) == "[row[k]][get_local_id(0) ^ row[k]]");
+  CHECK(index("[(y + 1)][(x)]", swizzle) == "[(y + 1)][(x) ^ (y + 1)]");
+  CHECK(index("[ROW(y)][p->x]", swizzle) == "[ROW(y)][p->x ^ (ROW(y))]");
+  CHECK(index("[SUM][x]", swizzle) == "[(SUM)][x ^ (SUM)]");
+  CHECK(index("[(a) + (b)][x]", swizzle) == "[(a) + (b)][x ^ ((a) + (b))]");
+  CHECK(index("[y /* row */][x // column\n ]", swizzle) == "[y][x ^ y /* row */ /* column */]");
+  CHECK(index("[/* row */ y] /* and */ [x]", swizzle) == "[y][x ^ y /* row */ /* and */]");
+}
+
+TEST_CASE("fit/edits/parameter_to_end_of_its_kernel", "[fit]") {
+  const std::string text =
+      "kernel void a(local float* t) {\n  if (x) { t[i] = 1; }\n}\nkernel void b(local float* t) { t[j] = 2; }\n";
+  const std::string after = changed(text, {{128, 2, 2}, {}}, {4, {64}}, {.name = "t", .lines = {2}, .bytes = 256});
+  CHECK(after.find("t[i ^ ") != std::string::npos);
+  CHECK(after.find("t[j]") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
+  const std::string body = "  t[y][x] = 1;\n  t[x][y] = t[y + 1][x];\n";
+  const ArrayShape shape{4, {16, 16}};
+  const std::string cuda = "__global__ void k() {\n  __shared__ float t[16][16];  // tile\n" + body + "}\n";
+  CHECK(changed(cuda, padded(32, 4), shape) ==
+        "__global__ void k() {\n  __shared__ float t[288];  // tile\n"
+        "  const auto t_at = [](unsigned y, unsigned x) { return (y * 16 + x) + ((y * 16 + x) >> 3); };\n"
+        "  t[t_at(y, x)] = 1;\n  t[t_at(x, y)] = t[t_at(y + 1, x)];\n}\n");
+  const std::string opencl = "// Adds.\nkernel void k() {\n  local float t[16][16];\n" + body + "}\n";
+  CHECK(changed(opencl, padded(32, 4), shape) ==
+        "unsigned k_t_at(unsigned y, unsigned x) { return (y * 16 + x) + ((y * 16 + x) >> 3); }\n\n"
+        "// Adds.\nkernel void k() {\n  local float t[288];\n"
+        "  t[k_t_at(y, x)] = 1;\n  t[k_t_at(x, y)] = t[k_t_at(y + 1, x)];\n}\n");
+  const std::string twice = "__global__ void k() {\n  __shared__ float t[16][16];\n  t[y][x] = t[x][y];\n}\n";
+  CHECK(changed(twice, padded(32, 4), shape).find("t_at") == std::string::npos);
+  const std::string taken = "int t_at;\n" + cuda;
+  CHECK(changed(taken, padded(32, 4), shape).find("const auto t_at2 = [") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
+  const std::string text =
+      "template <int W>\n__global__ void k() {\r\n  __shared__ float t[W][W];\r\n  t[y][x] = t[x][y];\r\n}\n";
+  const ArrayShape shape{4, {32, 32}};
+  CHECK(changed(text, swizzle, shape, {.name = "t", .kernel = "k<32>"}) ==
+        "template <int W>\n__global__ void k() {\r\n  __shared__ float t[W][W];\r\n"
+        "  static_assert(W == 32 && W == 32, \"the indices of t are for these lengths\");\r\n"
+        "  t[y][x ^ y] = t[x][y ^ x];\r\n}\n");
+  CHECK(changed(text, padded(128, 4), shape, {.name = "t", .kernel = "k<32>"}).find("static_assert") ==
+        std::string::npos);
+}
+
+// --- The patch ---
+
+std::string diff(const std::string& text, const Edits& edits, std::string_view path = "k.cu") {
+  return unified_diff(path, {text, edits});
+}
+
+TEST_CASE("fit/patch/hunks", "[fit]") {
+  std::string text;
+  for (int line = 1; line <= 20; ++line) text += std::to_string(line) + "\n";
+  const auto at = [&](const std::string& line) { return text.find("\n" + line + "\n") + 1; };
+  CHECK(diff(text, {}).empty());
+  CHECK(diff(text, {{0, 1, "one"}, {at("20"), at("20") + 2, "twenty"}}) ==
+        "--- a/k.cu\n+++ b/k.cu\n@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n"
+        "@@ -17,4 +17,4 @@\n 17\n 18\n 19\n-20\n+twenty\n");
+  CHECK(diff(text, {{at("5") + 1, at("5") + 1, "\nnew"}, {at("12"), at("12") + 2, "x"}}) ==
+        "--- a/k.cu\n+++ b/k.cu\n@@ -3,13 +3,14 @@\n 3\n 4\n 5\n+new\n 6\n 7\n 8\n 9\n 10\n 11\n-12\n+x\n"
+        " 13\n 14\n 15\n");
+  CHECK(diff(text, {{at("5") + 1, at("5") + 1, "\nnew"}, {at("13"), at("13") + 2, "x"}}).find("@@ -10,7 +11,7 @@") !=
+        std::string::npos);
+}
+
+TEST_CASE("fit/patch/ends_of_lines", "[fit]") {
+  CHECK(diff("a\r\nb", {{0, 1, "x"}}) ==
+        "--- a/k.cu\n+++ b/k.cu\n@@ -1,2 +1,2 @@\n-a\r\n+x\r\n b\n"
+        "\\ No newline at end of file\n");
+  CHECK(diff("a\nb", {{2, 3, "x"}}) ==
+        "--- a/k.cu\n+++ b/k.cu\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n"
+        "+x\n\\ No newline at end of file\n");
+}
+
+TEST_CASE("fit/patch/added_lines", "[fit]") {
+  const std::string head = "--- a/k.cu\n+++ b/k.cu\n";
+  CHECK(diff("a\nb\n", {{0, 0, "f\n\n"}}) == head + "@@ -1,2 +1,4 @@\n+f\n+\n a\n b\n");
+  CHECK(diff("a\nb", {{3, 3, "\nc"}}) ==
+        head + "@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n");
+  CHECK(diff("a\nb", {{1, 1, "\nc"}}) == head + "@@ -1,2 +1,3 @@\n a\n+c\n b\n\\ No newline at end of file\n");
+}
+
+TEST_CASE("fit/patch/names", "[fit]") {
+  CHECK(
+      diff("a\n", {{0, 1, "x"}}, "my kernels/k.cu").starts_with("--- a/my kernels/k.cu\t\n+++ b/my kernels/k.cu\t\n"));
+  CHECK(diff("a\n", {{0, 1, "x"}}, "a\"b\\c\n.cu").starts_with("--- \"a/a\\\"b\\\\c\\012.cu\"\n"));
+}
+
+}  // namespace

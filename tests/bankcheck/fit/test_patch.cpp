@@ -1,0 +1,233 @@
+// The patch that --patch writes, applied by git to a copy of the sources, and run.
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/catch_any.hpp"
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+using Files = std::map<std::string, std::string>;  // texts, by name; the program is a.cu
+
+/// A program in a directory of its own.
+class Patched {
+ public:
+  explicit Patched(const Files& files, std::string options = "") : options_(std::move(options)) {
+    for (const auto& [name, text] : files) {
+      std::filesystem::create_directories((folder() / name).parent_path());
+      std::ofstream(folder() / name, std::ios::binary) << text;
+    }
+  }
+  std::filesystem::path folder() const { return scratch_.path() / "src"; }
+  std::string patch() const { return text_of(scratch_.path() / "fix.diff"); }
+
+  Outcome run(const std::string& more) {
+    return bankcheck("emulate --cache '" CACHE "' --sources '" + folder().string() + "' " + options_ + " " + more +
+                     " '" + (folder() / "a.cu").string() + "'");
+  }
+  Outcome write_patch() { return run("--patch '" + (scratch_.path() / "fix.diff").string() + "'"); }
+  json report() { return json::parse(ended(0, run("--fit --json -")).out); }
+  int apply() const {
+    const std::string command = "cd '" + folder().string() + "' && git apply ../fix.diff";
+    return std::system(command.c_str());
+  }
+
+  /// Applies the patch, and requires that each kernel then has the predicted passes, and that the output is the same.
+  void check_prediction() {
+    const Outcome before = ended(0, write_patch());
+    const json predicted = report();
+    INFO(before.err << patch());
+    REQUIRE(apply() == 0);
+    const json observed = report();
+    REQUIRE(predicted.at("kernels").size() == observed.at("kernels").size());
+    for (std::size_t k = 0; k < predicted.at("kernels").size(); ++k) {
+      const json& row = predicted.at("kernels").at(k).at("fit").at("architectures").at(0);
+      CHECK(row.at("passes_after") < row.at("passes_before"));
+      CHECK(observed.at("kernels").at(k).at("architectures").at(0).at("passes") == row.at("passes_after"));
+    }
+    CHECK(results_of(ended(0, run("")).out) == results_of(before.out));
+  }
+
+ private:
+  /// The line that the program prints.
+  static std::string results_of(const std::string& out) {
+    const auto begin = out.find("results ");
+    REQUIRE(begin != std::string::npos);
+    return out.substr(begin, out.find('\n', begin) - begin);
+  }
+
+  ScratchDirectory scratch_;
+  std::string options_;
+};
+
+/// A main program for kernels of 1,024 words.
+const std::string host = R"(
+#include <cstdio>
+template <class Launch>
+int run(Launch launch) {
+  static float results[1024];
+  float* out;
+  cudaMalloc(&out, sizeof results);
+  launch(out);
+  cudaMemcpy(results, out, sizeof results, cudaMemcpyDeviceToHost);
+  double sum = 0;
+  for (int i = 0; i < 1024; ++i) sum += i * results[i];
+  return printf("results %.0f\n", sum) < 0;
+}
+)";
+
+const std::string columns = R"(
+  int x = threadIdx.x, y = threadIdx.y;
+  s[y][x] = x + 10 * y;
+  __syncthreads();
+  out[y * 32 + x] = s[x][y];
+}
+)";
+
+std::string square_of(const std::string& type, const std::string& side, const std::string& head = "") {
+  return head + "__global__ void k(float* out) {\n  __shared__ " + type + " s[" + side + "][" + side + "];" + columns +
+         "int main() { return run([](float* out) { k<<<1, dim3(32, 32)>>>(out); }); }\n";
+}
+
+const std::string boxes = R"(
+__global__ void k(float* out) {
+  __shared__ double s[BL + 2][BL + 2][BL + 2];
+  int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+  s[x + 1][y + 1][z + 1] = x + 10 * y + 100 * z;
+  __syncthreads();
+  out[(z * 4 + y) * 4 + x] = s[x + 1][y + 1][z + 1] * 2;
+}
+int main() { return run([](float* out) { k<<<1, dim3(4, 4, 4)>>>(out); }); }
+)";
+
+TEST_CASE("fit/patch/bounds_from_elsewhere", "[fit]") {
+  const std::string include = host + "#include \"def.h\"\n";
+  SECTION("a macro of a header") {
+    Patched({{"def.h", "#define BL 4\n"}, {"a.cu", include + boxes}}).check_prediction();
+  }
+  SECTION("a constant of a header") {
+    Patched({{"def.h", "static const int BL = 4;\n"}, {"a.cu", include + boxes}}).check_prediction();
+  }
+  SECTION("the command line") { Patched({{"a.cu", host + boxes}}, "-D BL=4").check_prediction(); }
+  SECTION("template parameters") {
+    const std::string text = host +
+                             "template <typename T, int W, int H>\n__global__ void k(T* out) {\n"
+                             "  __shared__ T s[H][W];" +
+                             columns +
+                             "int main() { return run([](float* out) { k<float, 32, 32>"
+                             "<<<1, dim3(32, 32)>>>(out); }); }\n";
+    Patched({{"a.cu", text}}).check_prediction();
+  }
+  SECTION("a class template") {
+    const std::string text = host +
+                             "template <int W>\nstruct Tile {\n  static constexpr int side = W;\n"
+                             "  static __device__ void turn(float* out) {\n  __shared__ float s[side][side];" +
+                             columns +
+                             "};\n__global__ void k(float* out) { Tile<32>::turn(out); }\n"
+                             "int main() { return run([](float* out) { k<<<1, dim3(32, 32)>>>(out); }); }\n";
+    Patched({{"a.cu", text}}).check_prediction();
+  }
+  SECTION("a type") {
+    Patched({{"a.cu", square_of("Word", "Side<int>::value",
+                                host + "using Word = float;\n"
+                                       "template <class> struct Side { enum { value = 32 }; };\n")}})
+        .check_prediction();
+  }
+}
+
+TEST_CASE("fit/patch/files", "[fit]") {
+  const std::string main_program =
+      "#include \"sub/my k.cuh\"\nint main() { return run([](float* out) { k<<<1, dim3(32, 32)>>>(out); }); }\n";
+  std::string kernel = "__global__ void k(float* out) {\n  __shared__ float s[32][32];  // a tile" + columns;
+  SECTION("a header in a folder") {
+    Patched({{"a.cu", host + main_program}, {"sub/my k.cuh", kernel}}).check_prediction();
+  }
+  SECTION("no end of the last line") {
+    kernel.resize(kernel.size() - 3);  // the bracket is on the last changed line
+    Patched program({{"a.cu", host + main_program}, {"sub/my k.cuh", kernel + " }"}});
+    program.check_prediction();
+    CHECK_THAT(program.patch(), ContainsSubstring("\\ No newline at end of file\n"));
+  }
+  SECTION("lines that end with CR and LF") {
+    std::string text;
+    for (const char c : kernel) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    Patched program({{"a.cu", host + main_program}, {"sub/my k.cuh", text}});
+    program.check_prediction();
+    const std::string after = text_of(program.folder() / "sub/my k.cuh");
+    CHECK(std::count(after.begin(), after.end(), '\n') == std::count(after.begin(), after.end(), '\r'));
+  }
+}
+
+TEST_CASE("fit/patch/signed_and_unsigned_indices", "[fit]") {
+  for (const std::string type : {"int", "unsigned", "unsigned char", "long long", "size_t"}) {
+    INFO(type);
+    const std::string text = host + "__global__ void k(float* out) {\n  __shared__ float s[1024];\n  " + type +
+                             " x = threadIdx.x, y = threadIdx.y, one = 1;\n"
+                             "  s[(y + one - 1) * 32 + x] = x - 10 * float(y);\n  __syncthreads();\n"
+                             "  if (x + one > 0) out[y * 32 + x] = s[x * 32 - one + y + 1];\n}\n"
+                             "int main() { return run([](float* out) { k<<<1, dim3(32, 32)>>>(out); }); }\n";
+    Patched({{"a.cu", text}}).check_prediction();
+  }
+}
+
+TEST_CASE("fit/patch/refusals", "[fit]") {
+  const std::string body = "  int x = threadIdx.x, y = threadIdx.y;\n  s[y][x] = x;\n  __syncthreads();\n";
+  const std::string main_program = "int main() { return run([](float* out) { k<<<1, dim3(32, 32)>>>(out); }); }\n";
+  const auto remark = [&](const std::string& use, const std::string& head = "") {
+    Patched program({{"a.cu", head + "__global__ void k(float* out) {\n  __shared__ float s[32][32];\n" + body + use +
+                                  "\n}\n" + host + main_program}});
+    const Outcome outcome = ended(0, program.write_patch());
+    CHECK(program.patch().empty());
+    return outcome.err;
+  };
+  const std::string begin = "bankcheck: --patch lacks changes: k: s: ";
+  CHECK(remark("  out[y * 32 + x] = s[x++][y];") ==
+        begin + "line 6: the index has a side effect; write it to a variable first\n");
+  CHECK(remark("  float* all = s[x];\n  out[y * 32 + x] = all[y];") ==
+        begin + "line 6: the array is used without all of its 2 indices; index its elements there\n");
+  CHECK(remark("  out[y * 32 + x] = AT(x, y);", "#define AT(y, x) s[y][x]\n") ==
+        begin + "line 1: the macro AT names the array; change its text by hand\n");
+  Patched clean({{"a.cu",
+                  "__global__ void k() { __shared__ int t[32]; t[threadIdx.x] = 1; }\n"
+                  "int main() { k<<<1, 32>>>(); cudaDeviceSynchronize(); }\n"}});
+  CHECK(ended(0, clean.write_patch()).err == "bankcheck: --patch is empty: no change is proposed\n");
+}
+
+TEST_CASE("fit/patch/instances_of_a_template", "[fit]") {
+  const std::string kernel =
+      "template <int W>\n__global__ void k(float* out) {\n  __shared__ float s[32][W];" + columns;
+  const auto program_with = [&](const std::string& launches) {
+    return Files{{"a.cu", host + kernel + "int main() { return run([](float* out) { " + launches + " }); }\n"}};
+  };
+  Patched both(program_with("k<32><<<1, dim3(32, 32)>>>(out); k<33><<<1, dim3(32, 32)>>>(out);"));
+  CHECK_THAT(ended(0, both.write_patch()).err,
+             ContainsSubstring(": instances of this template have other lengths; specialize it first\n"));
+  CHECK(both.patch().empty());
+  Patched one(program_with("if (out) k<32><<<1, dim3(32, 32)>>>(out); else k<16><<<1, dim3(16, 16)>>>(out);"));
+  (void)one.write_patch();
+  CHECK_THAT(one.patch(), ContainsSubstring("+  static_assert(32 == 32 && W == 32, "));
+  REQUIRE(one.apply() == 0);
+  CHECK_THAT(ended(3, one.run("")).err, ContainsSubstring("static assertion failed"));
+}
+
+TEST_CASE("fit/patch/kernels_of_the_test_programs", "[fit]") {
+  const ScratchDirectory scratch;
+  const std::string patch = (scratch.path() / "fix.diff").string();
+  for (const char* name : {"kernels.cuh", "run_kernels.cu"})
+    std::filesystem::copy(std::filesystem::path(PROGRAMS) / name, scratch.path() / name);
+  const std::string command = "emulate --cache '" CACHE "' --sources '" + scratch.path().string() + "' ";
+  const std::string source = " '" + (scratch.path() / "run_kernels.cu").string() + "'";
+  (void)ended(0, bankcheck(command + "--patch '" + patch + "'" + source));
+  REQUIRE(std::system(("cd '" + scratch.path().string() + "' && git apply fix.diff").c_str()) == 0);
+  const auto difference = scratch.path() / "difference";
+  (void)std::system(("diff '" PROGRAMS "/kernels.cuh' '" + (scratch.path() / "kernels.cuh").string() + "' >'" +
+                     difference.string() + "'")
+                        .c_str());
+  CHECK(text_of(difference) == text_of(PROGRAMS "/kernels_fixed.diff"));
+}
+
+}  // namespace
