@@ -148,7 +148,7 @@ void Builder::add_global_excess(const Pattern& pattern, SectorMemory memory) {
                         .width = pattern.width,
                         .architecture = std::string(architecture->name),
                         .accesses = pattern.count};
-    for_each_global_warp(pattern, trace_.warp, warps, *architecture, [&](const GlobalWarpAccess& access) {
+    for_each_global_warp(pattern, memory, trace_.warp, warps, *architecture, [&](const GlobalWarpAccess& access) {
       excess.tally.add(access.access.mask, access.cost ? &*access.cost : nullptr, pattern.count);
     });
     add(excess, memory);

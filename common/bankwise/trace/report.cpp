@@ -165,7 +165,7 @@ void add_sectors(const KernelTrace& trace, SectorMemory memory, unsigned warps, 
   };
   for (const Pattern& pattern : trace.*members.patterns) {
     GlobalLineReport& line = line_of(pattern);
-    for_each_global_warp(pattern, trace.warp, warps, architecture, [&](const GlobalWarpAccess& access) {
+    for_each_global_warp(pattern, memory, trace.warp, warps, architecture, [&](const GlobalWarpAccess& access) {
       line.costs.add(access.access.mask, access.cost ? &*access.cost : nullptr, pattern.count);
       if (!access.cost) return;
       if (line.typical && line.typical->cost.sectors * line.typical->count >= access.cost->sectors * pattern.count) {

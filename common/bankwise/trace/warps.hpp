@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/banks/remote.hpp>
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::trace {
@@ -106,7 +107,7 @@ struct GlobalWarpAccess {
 /// Calls `visit(const GlobalWarpAccess&)` for each of the `warps` parts that has an active lane; `warps` is not 0. The
 /// addresses of a part count from a cache line, too, but not from its own.
 template <class Visit>
-void for_each_global_warp(const Pattern& pattern, unsigned warp, unsigned warps,
+void for_each_global_warp(const Pattern& pattern, SectorMemory memory, unsigned warp, unsigned warps,
                           const banks::Architecture& architecture, Visit visit) {
   const unsigned lanes = warp / warps;  // NOLINT(clang-analyzer-core.DivideZero): at least 1
   for (unsigned number = 0; number < warps; ++number) {
@@ -115,7 +116,8 @@ void for_each_global_warp(const Pattern& pattern, unsigned warp, unsigned warps,
     const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
     GlobalWarpAccess access{.number = number, .access = {pattern.operation, pattern.width, mask, {}}};
     access.access.addresses = std::span(pattern.addresses).subspan(first, last);
-    access.cost = banks::sectors(architecture, access.access);
+    access.cost = memory == SectorMemory::remote ? banks::remote_sectors(architecture, access.access)
+                                                 : banks::sectors(architecture, access.access);
     visit(access);
   }
 }
