@@ -27,7 +27,8 @@ TEST_CASE("cuda/gpu/copies/passes", "[copies]") {
                         Row{"past_zeros", "cp.async.cg", 16, 6, 6}}) {
     INFO(row.kernel);
     check_launches(copies(), row.kernel, 1, copying_blocks);
-    CHECK(numbers(copies().on(row.kernel), "", row.operation) == times(copying_blocks, row.passes, row.ideal, row.lanes));
+    CHECK(numbers(copies().on(row.kernel), "", row.operation) ==
+          times(copying_blocks, row.passes, row.ideal, row.lanes));
     for (const auto& line : rows(copies().on(row.kernel), "", row.operation)) CHECK(line.at("width") == row.width);
   }
   CHECK(numbers(copies().on("past_stages"), "", "cp.async.cg") == times(std::uint64_t{copying_blocks} * 4 * 8, 4, 4));
