@@ -24,8 +24,8 @@ std::size_t past_bracket(const source::SourceTokens& code, std::size_t open) {
   return code.tokens.size();
 }
 
-/// "threadIdx.x", "row[k]", "get_local_id(0)", "(y + 1)": needs no parentheses. A call in capital letters may be a macro
-/// that does.
+/// "threadIdx.x", "row[k]", "get_local_id(0)", "(y + 1)": needs no parentheses. A call in capital letters may be a
+/// macro that does.
 bool is_primary(const std::string& text) {
   const source::SourceTokens code(text);
   const std::size_t end = code.tokens.size();

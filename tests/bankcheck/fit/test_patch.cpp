@@ -191,9 +191,9 @@ TEST_CASE("fit/patch/refusals", "[fit]") {
         begin + "line 6: the array is used without all of its 2 indices; index its elements there\n");
   CHECK(remark("  out[y * 32 + x] = AT(x, y);", "#define AT(y, x) s[y][x]\n") ==
         begin + "line 1: the macro AT names the array; change its text by hand\n");
-  Patched clean({{"a.cu",
-                  "__global__ void k() { __shared__ int t[32]; t[threadIdx.x] = 1; }\n"
-                  "int main() { k<<<1, 32>>>(); cudaDeviceSynchronize(); }\n"}});
+  Patched clean(Files{{"a.cu",
+                       "__global__ void k() { __shared__ int t[32]; t[threadIdx.x] = 1; }\n"
+                       "int main() { k<<<1, 32>>>(); cudaDeviceSynchronize(); }\n"}});
   CHECK(ended(0, clean.write_patch()).err == "bankcheck: --patch is empty: no change is proposed\n");
 }
 
