@@ -49,8 +49,8 @@ class Cubin {
     std::uint32_t bytes = 0;
   };
   /// The static __shared__ arrays of a kernel, by offset. Cubins of debug builds (nvcc -G) have symbols for them, those
-  /// with source lines (-lineinfo) their PTX; others have none here. For sm_80 and newer, offsets usually begin at 1024,
-  /// after the bytes that CUDA keeps for itself.
+  /// with source lines (-lineinfo) their PTX; others have none here. For sm_80 and newer, offsets usually begin at
+  /// 1024, after the bytes that CUDA keeps for itself.
   std::vector<SharedArray> shared_arrays(const std::string& function) const;
 
  private:
