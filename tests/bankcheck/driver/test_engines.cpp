@@ -191,6 +191,18 @@ TEST_CASE("driver/engines/unknown_number") {
                                                              "TMA stores (unknown number); the numbers are "));
 }
 
+TEST_CASE("driver/engines/remote_atomics") {
+  // All lanes add to a word, whose sector moves once for each of them in another block, and once in global memory.
+  const auto kernel = kernel_with([](trace::Builder& builder) {
+    const trace::Pattern same = global_access_of(builder, {.file = "k.cu", .line = 9}, 0, 3, banks::Operation::atomic);
+    builder.add_global(same, trace::SectorMemory::remote);
+    builder.add_global(same, trace::SectorMemory::global);
+  });
+  const RunReport report = report_of({kernel});
+  CHECK(report.kernels[0].reports[0].remote.sectors == 3 * 32);
+  CHECK(report.kernels[0].reports[0].global.sectors == 3);
+}
+
 TEST_CASE("driver/engines/remote") {
   const auto kernel = kernel_with([](trace::Builder& builder) {
     trace::Pattern spread = global_access_of(builder, {.file = "k.cu", .line = 9}, 128, 4);
