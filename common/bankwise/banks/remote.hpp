@@ -1,5 +1,5 @@
 // The shared memory of another block of a cluster: what one access of a warp moves. Source of the rule: an H200's
-// counters of 327 accesses, l1tex__t_sectors_pipe_lsu_mem_dshared, tests/data/h200_dsmem.csv.
+// counters of 333 accesses, l1tex__t_sectors_pipe_lsu_mem_dshared, tests/data/h200_dsmem.csv.
 #pragma once
 
 #include <optional>
