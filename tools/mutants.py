@@ -46,6 +46,7 @@ ROOMS = {
     "ptx": (f"{COMMON}/emulator/cuda/ptx", "emulator emulate"),
     "case_studies": ("reduction/*.?pp prefix_sum/*.?pp transpose/*.?pp access_patterns/*.?pp", "study access_patterns cluster"),
     "predict": ("bankcheck/predict", "predict bankcheck fuzz docs/claims"),
+    "layouts": ("bankcheck/layouts", "layouts fuzz docs/layouts"),
     "fit": ("bankcheck/fit bankcheck/source", "fit driver emulate fuzz"),
     "driver": ("bankcheck/driver bankcheck/main.cpp", "driver bankcheck opencl emulate fit cuda fuzz"),
     "opencl": ("bankcheck/opencl", "opencl case_studies driver"),

@@ -134,8 +134,9 @@ void add_copy(Needs& needs, const banks::Architecture& architecture, const Tile&
   }
 }
 
-/// The matrix C with the fewest passes: a search over its values on a basis of the sum of all subspaces, one vector after
-/// another. Matrices with one kernel count once: the first vector of each new dimension becomes the next unit vector.
+/// The matrix C with the fewest passes: a search over its values on a basis of the sum of all subspaces, one vector
+/// after another. Matrices with one kernel count once: the first vector of each new dimension becomes the next unit
+/// vector.
 class MatrixSearch {
  public:
   MatrixSearch(const Needs& needs, unsigned slot_bits) : slot_bits_(slot_bits), constant_(needs.constant) {

@@ -137,6 +137,7 @@ BestLayouts best_layouts(const std::vector<const Architecture*>& architectures, 
   for (const fit::Option& option : result.best_of_kind) {
     const fit::ChangeKind kind = option.change.kind();
     if (kind == fit::ChangeKind::two_pads || kind == fit::ChangeKind::pad_and_xor) continue;
+    if (kind != fit::ChangeKind::identity && option.passes >= result.best_of_kind.front().passes) continue;
     best.candidates.push_back(candidate_of(option, tile, shape, accesses));
   }
   return best;

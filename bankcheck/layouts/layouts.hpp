@@ -1,5 +1,5 @@
-// The command `bankcheck layout`: what it costs to read and write a tile of shared memory whose layout is given as text,
-// which swizzle or pad is the best, and how few passes any layout can have.
+// The command `bankcheck layout`: what it costs to read and write a tile of shared memory whose layout is given as
+// text, which swizzle or pad is the best, and how few passes any layout can have.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct CopyCost {
   void add(const predict::Prediction& access);
 };
 
-/// `elements`: the byte offset of each element, as in Tile. Error: UsageError for an access that the architecture lacks.
+/// `elements`: the byte offset of each element, as in Tile. Error: UsageError for an access that the architecture
+/// lacks.
 CopyCost cost_of(const banks::Architecture& architecture, const Tile& tile, const Copy& copy,
                  const std::vector<std::uint32_t>& elements);
 
@@ -38,8 +39,8 @@ struct Candidate {
   std::vector<std::uint64_t> passes;  ///< by architecture
 };
 
-/// The plain layout, and, if it has conflicts, its best swizzle and its best pad, by passes over all architectures and
-/// then by bytes. `tried`: how many changes the search compared.
+/// The plain layout first, then its best swizzle and its best pad, by passes over all architectures and then by bytes,
+/// if they have fewer passes. `tried`: how many changes the search compared.
 struct BestLayouts {
   std::vector<Candidate> candidates;
   std::size_t tried = 0;

@@ -78,8 +78,8 @@ std::uint64_t fewest_in_place(const LayoutReport& report, std::size_t architectu
   return fewest;
 }
 
-/// "bit 4 = c3 ^ r0" for the bits of the offset that choose the bank.
-std::string bank_bits(const Certificate& certificate, unsigned element) {
+/// "bits 0 to 2 of the number of an element are c0, c1, c2 ^ r0".
+std::string bits_text(const Certificate& certificate) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin < certificate.order.size();) {
     const std::size_t end = std::min(certificate.order.find(' ', begin), certificate.order.size());
@@ -87,15 +87,14 @@ std::string bank_bits(const Certificate& certificate, unsigned element) {
     begin = end + 1;
   }
   std::vector<std::string> bits;
-  for (std::size_t bit = 0; bit < certificate.matrix.size(); ++bit) {
+  for (const std::uint64_t row : certificate.matrix) {
     std::vector<std::string> sum;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if ((certificate.matrix[bit] >> i & 1) != 0) sum.push_back(names[i]);
+      if ((row >> i & 1) != 0) sum.push_back(names[i]);
     }
-    bits.push_back(fmt::format("{} = {}", bit, fmt::join(sum, " ^ ")));
+    bits.push_back(fmt::format("{}", fmt::join(sum, " ^ ")));
   }
-  const std::string unit = element == 1 ? "byte" : fmt::format("{}-byte element", element);
-  return fmt::format("bits of the {}'s number: {}", unit, fmt::join(bits, ", "));
+  return fmt::format("bits 0 to {} of the number of an element are {}", bits.size() - 1, fmt::join(bits, ", "));
 }
 
 /// One sentence about what layouts cannot do, and where that is not known.
@@ -119,7 +118,7 @@ std::string certificate_text(const LayoutReport& report, std::size_t i) {
   }
   if (*certificate.linear < fewest_in_place(report, i))
     text +=
-        fmt::format("; its {}, where c0 is the lowest bit of the column", bank_bits(certificate, report.tile.element));
+        fmt::format("; in this linear layout, {}, where c0 is the lowest bit of the column", bits_text(certificate));
   return text;
 }
 
@@ -166,20 +165,19 @@ std::string answer(const LayoutReport& report) {
 
 /// Where the rules come from, and what to know before trusting the numbers.
 std::string evidence(const LayoutReport& report) {
-  std::string text;
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& line) {
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+  };
   for (const banks::Architecture* architecture : report.architectures) {
-    std::vector<const banks::Rule*> rules;
     for (const Copy& copy : report.copies) {
-      const banks::Rule* rule = banks::find_rule(*architecture, copy.operation, copy.width);
-      if (std::ranges::find(rules, rule) != rules.end()) continue;
-      rules.push_back(rule);
-      text += support::wrapped(
-          fmt::format("rule on {}: {} ({})", architecture->name, rule->source, to_string(rule->evidence)), page_columns,
-          2);
+      const banks::Rule& rule = *banks::find_rule(*architecture, copy.operation, copy.width);
+      add(fmt::format("rule on {}: {} ({})", architecture->name, rule.source, to_string(rule.evidence)));
     }
-    if (!architecture->note.empty())
-      text += support::wrapped(fmt::format("note on {}: {}", architecture->name, architecture->note), page_columns, 2);
+    if (!architecture->note.empty()) add(fmt::format("note on {}: {}", architecture->name, architecture->note));
   }
+  std::string text;
+  for (const std::string& line : lines) text += support::wrapped(line, page_columns, 2);
   return text;
 }
 

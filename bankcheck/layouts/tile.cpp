@@ -136,8 +136,10 @@ std::uint64_t Tile::bytes() const {
 std::vector<std::uint64_t> numbers_in(std::string_view text) {
   std::string kept(text);
   std::erase(kept, ' ');
-  if (kept.size() > 1 && (kept.front() == '(' || kept.front() == '[')) kept = kept.substr(1, kept.size() - 2);
-  if (kept.ends_with(',')) kept.pop_back();  // (64,)
+  if (kept.size() > 1 && (kept.front() == '(' || kept.front() == '[')) {
+    kept = kept.substr(1, kept.size() - 2);
+    if (kept.ends_with(',')) kept.pop_back();  // (64,)
+  }
   std::ranges::replace(kept, 'x', ',');
   std::vector<std::uint64_t> numbers;
   for (std::size_t begin = 0; begin <= kept.size();) {

@@ -193,9 +193,9 @@ ElementOffsets swizzled(const Encoding& encoding, const std::vector<std::uint64_
   Values values(encoding);
   const std::uint64_t vec = values.power("vec"), per_phase = values.power("perPhase"),
                       max_phase = values.power("maxPhase");
+  check_shape(shape);
   const bool transposed = is_transposed(values, shape.size());
   values.finish();
-  check_shape(shape);
   require_powers(shape);
   const std::uint64_t fast = transposed ? shape[0] : shape.back();
   const auto plain = [=](std::uint64_t slow, std::uint64_t x) { return slow * fast + x; };
