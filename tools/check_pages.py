@@ -44,8 +44,9 @@ def tracked(root: Path = ROOT) -> list:
 
 
 def links(page: Path) -> set:
-    """The files of the repository that a page links to, whether or not they exist."""
-    return {(page.parent / target).resolve() for target in LINK.findall(page.read_text(encoding="utf-8"))}
+    """The files of the repository that a page links to outside of code, whether or not they exist."""
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    return {(page.parent / target).resolve() for target in LINK.findall(text)}
 
 
 def wrong_links(pages: list) -> list:
