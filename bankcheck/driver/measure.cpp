@@ -200,6 +200,9 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
     const std::size_t number = with_fastest(measurement, verdicts, reporting, program.by_text);
     const ProgramVersion& version = measurement.versions[number].version;
     text += results_text(measurement.versions);
+    for (const std::string& sentence : version.sources.left_out) {
+      text += fmt::format("not together with the others: {}\n", sentence);
+    }
     if (version.rejected) {
       failure = fmt::format("the changes of all kernels together: {}", *version.rejected);
     } else {

@@ -219,6 +219,69 @@ TEST_CASE("cuda/failures/measure") {
                               ContainsSubstring("\nnot measured: kernel: "));
 }
 
+namespace {
+
+/// Sources of a program that plays a kernel whose machine code has the array of k.cu. The program is a script, which
+/// is built by copying it; the kernel takes half the time if k.cu is changed.
+class MeasuredSources {
+ public:
+  MeasuredSources() {
+    std::ofstream(folder() / "k.cu") << "extern \"C\" __global__ void kernel(unsigned* out) { __shared__ unsigned "
+                                        "tile[1024];\n"
+                                        "  tile[threadIdx.x * 32] = threadIdx.x;\n"
+                                        "  __syncthreads();\n"
+                                        "  out[threadIdx.x] = tile[threadIdx.x * 32 + 1];\n}\n";
+    const std::string name = (folder() / "k").string();
+    REQUIRE(std::system((NVCC " -arch=sm_90 -G -cubin -o " + name + ".cubin " + name + ".cu").c_str()) == 0);
+    std::ofstream(folder() / "script")
+        << "#!/bin/sh\necho sum 3\necho took $(date +%N) ns\nend=300\n"
+           "if grep -q '>> 5' \"$(dirname \"$0\")/k.cu\"; then end=200; test -z \"$OTHER\" || echo more; fi\n"
+           "FAKE_CUPTI_LAUNCHES=\"kernel 7 2 1 32 1 1 100 $end;\" exec '" INJECTION_SCENARIO "' simple\n";
+    build();
+  }
+  std::filesystem::path folder() const { return scratch_.path(); }
+
+  /// Its temporary files must be gone at the end.
+  Outcome measure(const std::string& build, const std::string& environment = "") const {
+    const SanitizerDirectory sanitizer(FAKE_SANITIZER);
+    const ScratchDirectory temporary;
+    Outcome outcome = bankcheck(
+        "cuda --arch sm_90 --measure --measure-time 0 --build '" + build + "' " + sanitizer.option() + " -- ./program",
+        "cd '" + folder().string() +
+            "' && LD_LIBRARY_PATH='" FAKE_DRIVER_DIRECTORY ":" FAKE_CUPTI_DIRECTORY "' FAKE_CUBIN=k.cubin TMPDIR='" +
+            temporary.path().string() + "' " + environment);
+    INFO(outcome.err);
+    CHECK(std::filesystem::is_empty(temporary.path()));
+    return outcome;
+  }
+
+ private:
+  void build() const {
+    REQUIRE(std::system(("cd '" + folder().string() + "' && cp script program && chmod +x program").c_str()) == 0);
+  }
+  ScratchDirectory scratch_;
+};
+
+}  // namespace
+
+TEST_CASE("cuda/failures/measure_in_copies") {
+  const MeasuredSources sources;
+  const std::string build = "cp script program && chmod +x program", before = text_of(sources.folder() / "k.cu");
+  const Outcome outcome = ended(1, sources.measure(build));
+  CHECK_THAT(outcome.out, ContainsSubstring("\nresults: the exit code and 1 line of stdout are equal; 1 with times"));
+  CHECK_THAT(outcome.out, ContainsSubstring(" 100 ns  ") && ContainsSubstring("  2.00 x  "));
+  CHECK_THAT(outcome.out, ContainsSubstring(": the change is not in the program that ran\n"));  // it is played
+  CHECK(text_of(sources.folder() / "k.cu") == before);
+
+  const Outcome other = ended(1, sources.measure(build, "OTHER=1"));
+  CHECK_THAT(other.out, ContainsSubstring("not measured: other results: stdout has 3 lines instead of 2\n"));
+  const Outcome unbuilt = ended(3, sources.measure("echo oops; exit 9"));
+  CHECK_THAT(unbuilt.err, ContainsSubstring("--measure: the program as it is: 'echo oops; exit 9' failed with exit "
+                                            "code 9: oops\n"));
+  const Outcome missing = ended(3, sources.measure("rm program"));
+  CHECK_THAT(missing.err, ContainsSubstring("'rm program' did not make './program' in the copy\n"));
+}
+
 TEST_CASE("cuda/failures/time_without_cupti") {
   const SanitizerDirectory sanitizer(FAKE_SANITIZER);
   const Outcome refused = ended(0, time(in_second_run, "FAKE_CUPTI_FAIL=cuptiActivityEnable"));
