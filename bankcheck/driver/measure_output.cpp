@@ -10,7 +10,7 @@
 namespace bankwise::driver {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_decimal(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 std::string lower(std::string_view text) {
   std::string low(text);
@@ -52,7 +52,7 @@ void RepeatedOutput::add(std::string_view output) {
 
 bool has_time(std::string_view line) {
   const std::string low = lower(line);
-  if (std::ranges::none_of(low, is_digit)) return false;
+  if (std::ranges::none_of(low, is_decimal)) return false;
   for (const char* word : {"time", "elapsed", "bandwidth", "throughput", "duration", "performance", "speedup"}) {
     if (low.find(word) != std::string::npos) return true;
   }
@@ -63,7 +63,7 @@ bool has_time(std::string_view line) {
     const auto end = std::min(low.find_first_of(" \t\r", begin), low.size());
     const std::string_view word = bare(std::string_view(low).substr(begin, end - begin));
     const auto digits = word.find_first_not_of("0123456789.+-e");
-    const bool begins_with_number = !word.empty() && (is_digit(word.front()) || word.front() == '-');
+    const bool begins_with_number = !word.empty() && (is_decimal(word.front()) || word.front() == '-');
     if (begins_with_number && digits != std::string_view::npos && is_unit(word.substr(digits))) return true;
     if (after_number && is_unit(word)) return true;
     after_number = begins_with_number && digits == std::string_view::npos;
