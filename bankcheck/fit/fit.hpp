@@ -20,13 +20,15 @@ struct Option {
   std::uint64_t passes = 0;   ///< over all architectures
   std::uint64_t bytes = 0;    ///< the size of the array afterwards
   unsigned instructions = 0;  ///< that its index adds to each access: index_instructions()
-  /// Estimated cycles of a multiprocessor, over all architectures: estimated_cycles().
+  /// Of a multiprocessor, over all architectures: estimated_cycles().
   double cycles = 0;
 };
 
-/// Cycles of one multiprocessor: one for each pass, and one for each four integer instructions of a warp, because it
-/// issues four per cycle and shared memory makes one pass. Both are added, as if neither could hide behind the other.
-/// `executions`: how often a warp executes an access.
+/// Cycles of one multiprocessor: it makes one pass per cycle (report/busy.hpp), and issues four instructions of warps.
+/// The longer of the two decides: the passes, or the accesses and the instructions that the index adds. Besides, a
+/// quarter of the added instructions is taken as not hidden behind anything, which is a guess: of two transposes on an
+/// H200 that differ in one instruction per access, tile32_padded.cuh and swizzled.cuh, the second takes 2 to 4 % longer
+/// (transpose/README.md), and this function says 6 %. `executions`: how often a warp executes an access.
 double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions);
 
 /// The index of the proposal among options: the fewest bytes whose estimated cycles are within 2 % of the fewest; of

@@ -288,8 +288,9 @@ unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
   if (!number) return 0;
   const unsigned flattening = unsigned(number->last - number->first);  // IMAD
-  return flattening + shift_instructions(number->per_step, (std::uint64_t{1} << change.swizzle.base) / shape.element) +
-         1;  // LOP3
+  const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
+  const bool shifts_anyway = shape.element >= 16 && std::has_single_bit(number->per_step);  // for its offset in bytes
+  return flattening + (shifts_anyway ? 0 : shift_instructions(number->per_step, factor)) + 1;  // LOP3
 }
 
 std::vector<std::string> subscript_names(std::size_t dimensions) {

@@ -133,8 +133,9 @@ constexpr std::uint64_t max_bytes = max_chunk_offset;
 }  // namespace
 
 double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions) {
-  constexpr double issued_per_cycle = 4, passes_per_cycle = 1;
-  return double(passes) / passes_per_cycle + double(instructions) * double(executions) / issued_per_cycle;
+  constexpr double issued_per_cycle = 4, not_hidden = 0.25;
+  const double accesses = double(executions) / issued_per_cycle, added = double(instructions) * accesses;
+  return std::max(double(passes), accesses + added) + not_hidden * added;
 }
 
 std::size_t proposal(const std::vector<Option>& options) {

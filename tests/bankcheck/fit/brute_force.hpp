@@ -254,7 +254,8 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
   std::vector<Proposal> priced;
   for (const auto& [name, layout] : layouts) {
     const std::uint64_t cost = passes(stores, layout.map);
-    priced.push_back({layout.bytes, cost, double(cost) + layout.instructions * executions / 4});
+    const double issued = executions * (1 + layout.instructions) / 4;
+    priced.push_back({layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16});
   }
   Proposal best = priced.front();  // as it is: the first name
   for (const Proposal& each : priced) {

@@ -143,12 +143,12 @@ trace::KernelTrace walsh_hadamard() {
 TEST_CASE("fit/rediscovery/walsh_hadamard", "[fit]") {
   const auto trace = walsh_hadamard();
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {2048}}}}, {});
-  const fit::ArrayFit& words = fit.arrays.front();
-  CHECK(words.after().option.change.kind() == ChangeKind::pad);  // of one length, with no XOR
+  const fit::ArrayFit& array = fit.arrays.front();
+  CHECK(array.after().option.change.kind() == ChangeKind::pad);  // of one length, with no XOR
   const Change costly{{32, 2, 3}, {Pad{128, 32}, Pad{}}};
-  const std::uint64_t executions = words.facts.executions;
-  CHECK(words.after().option.cycles <
-        fit::estimated_cycles(with(trace, costly), index_instructions(costly, words.shape), executions));
+  const std::uint64_t executions = array.facts.executions;
+  CHECK(array.after().option.cycles <
+        fit::estimated_cycles(with(trace, costly), index_instructions(costly, array.shape), executions));
 }
 
 TEST_CASE("fit/rediscovery/blelloch_512", "[fit]") {

@@ -204,6 +204,29 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
   CHECK(planes > 10);
 }
 
+TEST_CASE("fit/search/shapes_of_any_size", "[fit]") {
+  constexpr std::uint64_t huge = std::uint64_t{1} << 62;
+  const std::vector<std::vector<std::uint64_t>> others{{}, {0}, {0, 4}, {4, 0}, {huge, huge}, {huge, 4}, {1, huge, 4}};
+  trace::KernelTrace trace = kernel(4096);
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
+  const std::size_t flat = fit::fit_kernel(trace, sm_90, {{0, {4, {1024}}}}, {}).arrays.front().family;
+  for (const auto& lengths : others) {  // shapes of another array
+    const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, lengths}}}, {});
+    CHECK(fit.arrays.front().facts.bounds.pitches.empty());
+    CHECK(fit.after.front().all.passes == 1);
+  }
+  CHECK(fit::fit_kernel(trace, sm_90, {{0, {4, {1, 1024}}}}, {}).arrays.front().family == flat);
+  CHECK(fit::fit_kernel(trace, sm_90, {{0, {4, {1, 1, 1024}}}}, {}).arrays.front().family == flat);
+  CHECK(fit::fit_kernel(trace, sm_90, {{0, {4, {1024, 1}}}}, {}).after.front().all.passes == 1);
+  trace = kernel(31 * 37 * 4);  // primes
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return lane % 31 * 148; })};
+  const auto primes = fit::fit_kernel(trace, sm_90, {{0, {4, {31, 37}}}}, {});
+  CHECK(primes.after.front().all.passes <= primes.before.front().all.passes);
+  trace = kernel(1U << 22);  // too long for the search
+  trace.patterns = {access(banks::Operation::store, 4, [](auto lane) { return 128 * lane; })};
+  CHECK(fit::fit_kernel(trace, sm_90, {{0, {4, {1U << 15, 32}}}}, {}).arrays.front().verdict == FitVerdict::fixed);
+}
+
 TEST_CASE("fit/search/random_addresses", "[fit]") {
   std::mt19937 random(3);
   std::size_t proposed = 0;
