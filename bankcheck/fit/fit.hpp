@@ -118,7 +118,8 @@ using KnownShapes = std::map<std::uint32_t, ArrayShape>;
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
                      const FitLimits& limits);
 
-/// The ends of the frontier as indices into the options, among those that save at least half as many passes as the best.
+/// The ends of the frontier as indices into the options, among those that save at least half as many passes as the
+/// best.
 struct FrontierEnds {
   std::size_t fewest_passes = 0, cheapest_index = 0, fewest_bytes = 0;
 };

@@ -69,8 +69,8 @@ void simple() {
   fake::access(slot, pc + 0x30, pack_what(AccessSource::async_copy, 16, 0), 1, {48}, 4);
   fake::access(slot, pc + 0x50, pack_what(AccessSource::shared, 4, LOAD | STORE), 1, {64}, 6);
   fake::access(slot, pc + 0x60, pack_what(AccessSource::remote, 4, STORE), 1, {0x1000080}, 7);
-  fake::access(slot, pc + 0x70, pack_what(AccessSource::tma_load, 0, 0), ENGINE_MASK,
-               {0, 1, 0x110, 0x3000000, 7, 128}, 8);
+  fake::access(slot, pc + 0x70, pack_what(AccessSource::tma_load, 0, 0), ENGINE_MASK, {0, 1, 0x110, 0x3000000, 7, 128},
+               8);
   fake::synchronize_context(CONTEXT);
 }
 
