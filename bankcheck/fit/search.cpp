@@ -40,8 +40,8 @@ class Race {
   Race(const Accesses& accesses, std::vector<Option>& evaluated) : accesses_(accesses), evaluated_(evaluated) {}
 
   /// Evaluates the candidates exactly, or finds that they exceed their limits: none of them is on the frontier.
-  /// `kinds`: nor is it the best of its kind. Ends when `work` lane groups are evaluated, and returns the number of candidates
-  /// that were decided.
+  /// `kinds`: nor is it the best of its kind. Ends when `work` lane groups are evaluated, and returns the number of
+  /// candidates that were decided.
   std::size_t run(std::vector<PartlyPriced> candidates, bool kinds, std::uint64_t work) {
     const std::uint64_t end_of_work = work == none ? none : work_ + work;
     const std::size_t count = candidates.size(), blocks = accesses_.blocks();
