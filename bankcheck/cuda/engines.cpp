@@ -98,6 +98,7 @@ std::optional<EngineWork> work_of(const BulkCopies& copies) {
   EngineWork work{.engine = kind->engine, .bytes = words[0]};
   if (kind->engine == Engine::wgmma) {
     work.bytes += words[1];
+    if (work.bytes == 0) return std::nullopt;  // B is always in shared memory
   } else if (kind->engine == Engine::tensor_load) {
     const auto box = box_of(words[0], &words[2]);
     if (!box) return std::nullopt;
@@ -144,15 +145,18 @@ UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code, bool 
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder) {
   for (const BulkCopies& copies : kernel.bulk) {
     if (copies.kind.starts_with("sectors_")) continue;
-    if (const auto work = work_of(copies)) {
-      constexpr std::uint64_t warps = 4;  // of a warpgroup, each of which is recorded
-      builder.add(trace::EngineAccesses{
-          .site = builder.site(site_of(code, copies.pc)),
-          .work = *work,
-          .count = work->engine == Engine::wgmma ? (copies.count + warps - 1) / warps : copies.count});
+    constexpr std::uint64_t warps = 4;  // of a warpgroup, each of which is recorded
+    const std::uint64_t count = copies.kind == "wgmma" ? (copies.count + warps - 1) / warps : copies.count;
+    auto work = work_of(copies);
+    // Version 2026.4 of NVIDIA's library reports no bytes for the wgmma of 8-bit floating-point numbers with N = 8.
+    if (!work && copies.kind == "wgmma" && code.cubin != nullptr) {
+      const std::uint64_t bytes = code.cubin->wgmma_bytes_at(code.function, copies.pc);
+      if (bytes > 0) work = EngineWork{.engine = Engine::wgmma, .bytes = bytes};
+    }
+    if (work) {
+      builder.add(trace::EngineAccesses{builder.site(site_of(code, copies.pc)), *work, count});
     } else {
-      const EngineKind* const kind = kind_of(copies);
-      builder.trace().left_out[cause_of(kind, copies)] += copies.count;
+      builder.trace().left_out[cause_of(kind_of(copies), copies)] += count;
     }
   }
   // Their number is not known, which 0 says.

@@ -30,8 +30,10 @@ struct Meaning {
 
 std::optional<Meaning> meaning_of_atomic(const std::string& opcode) {
   const auto has = [&](std::string_view part) { return opcode.find(part) != std::string::npos; };
-  if (opcode.starts_with("ATOM.") && has(".CAS")) return Meaning{Operation::atomic_cas};  // generic addresses
-  if (!opcode.starts_with("ATOMS")) return std::nullopt;
+  const bool generic = opcode.starts_with("ATOM.");  // its address
+  if (!generic && !opcode.starts_with("ATOMS")) return std::nullopt;
+  // Sums of floating-point numbers fail if the address is in shared memory; then a loop makes them.
+  if (generic && (has(".F") || has(".BF"))) return std::nullopt;
   if (has(".POPC.INC")) return Meaning{Operation::atomic_inc};
   if (has(".CAST")) return Meaning{Operation::atomic_cas, true};
   if (has(".CAS")) return Meaning{Operation::atomic_cas};

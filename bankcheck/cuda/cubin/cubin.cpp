@@ -54,7 +54,7 @@ std::vector<SourceFrame> Cubin::source_of(const std::string& function, std::uint
   return frames;
 }
 
-std::optional<std::string> Cubin::opcode_at(const std::string& function, std::uint64_t pc_offset) const {
+InstructionBits Cubin::bits_at(const std::string& function, std::uint64_t pc_offset) const {
   const Symbol* symbol = symbol_of(function);
   if (symbol == nullptr || pc_offset % instruction_bytes != 0) return {};
   const std::string_view code = elf_.sections[symbol->section].bytes;
@@ -63,7 +63,15 @@ std::optional<std::string> Cubin::opcode_at(const std::string& function, std::ui
   if (at < pc_offset || at > code.size() || code.size() - at < instruction_bytes) return {};
   InstructionBits bits;
   std::memcpy(&bits, code.data() + at, sizeof bits);
-  return shared_opcode(elf_.sm, bits);
+  return bits;
+}
+
+std::optional<std::string> Cubin::opcode_at(const std::string& function, std::uint64_t pc_offset) const {
+  return shared_opcode(elf_.sm, bits_at(function, pc_offset));
+}
+
+std::uint64_t Cubin::wgmma_bytes_at(const std::string& function, std::uint64_t pc_offset) const {
+  return wgmma_bytes(elf_.sm, bits_at(function, pc_offset));
 }
 
 std::vector<EmittedLine> emitted_in(const Cubin& cubin) {

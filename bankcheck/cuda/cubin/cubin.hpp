@@ -14,6 +14,11 @@
 
 namespace bankwise::cuda {
 
+/// The 128 bits of an instruction.
+struct InstructionBits {
+  std::uint64_t low = 0, high = 0;
+};
+
 class Cubin {
  public:
   /// Throws std::runtime_error with one sentence if the bytes are no cubin, or contradict themselves. A damaged table
@@ -43,6 +48,9 @@ class Cubin {
   /// past the end, or unknown to shared_opcode().
   std::optional<std::string> opcode_at(const std::string& function, std::uint64_t pc_offset) const;
 
+  /// Of the same instruction, what wgmma_bytes() gives.
+  std::uint64_t wgmma_bytes_at(const std::string& function, std::uint64_t pc_offset) const;
+
   struct SharedArray {
     std::string name;          // mangled
     std::uint32_t offset = 0;  // bytes from the start of the block's shared memory, as the cubin lays it out
@@ -56,6 +64,8 @@ class Cubin {
  private:
   /// nullptr if the cubin has no such function.
   const Symbol* symbol_of(const std::string& function) const;
+  /// All 0 if there is no such instruction.
+  InstructionBits bits_at(const std::string& function, std::uint64_t pc_offset) const;
 
   std::string bytes_;  // too long to be in the object itself, so views into them stay valid when it moves
   Elf elf_;
@@ -76,15 +86,14 @@ struct EmittedLine {
 /// lines. Instructions without a line are left out.
 std::vector<EmittedLine> emitted_in(const Cubin& cubin);
 
-/// The 128 bits of an instruction.
-struct InstructionBits {
-  std::uint64_t low = 0, high = 0;
-};
-
 /// "LDS.128" or "ATOMS.POPC.INC.32": an instruction that can access shared memory, and its modifiers, as nvdisasm has
 /// them. `sm` is the compute capability without its dot, from 75 to 121. Nothing for other instructions and
 /// architectures, and for modifiers that are not known.
 std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits);
+
+/// Bytes of shared memory that a `wgmma` of floating-point numbers reads: B, and A unless it is in registers. 0 for
+/// other instructions and architectures.
+std::uint64_t wgmma_bytes(unsigned sm, InstructionBits bits);
 
 /// The name as it is written in C++, without return type, parameters and anonymous namespaces, and at most `max_width`
 /// bytes long (at least 8). As far as it takes to fit, template arguments become "...", the deepest first; then all

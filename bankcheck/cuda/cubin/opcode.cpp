@@ -213,4 +213,15 @@ std::optional<std::string> shared_opcode(unsigned sm, InstructionBits bits) {
   return {};
 }
 
+// The fields were found in what ptxas 13.0 makes of all types of floating-point numbers, N from 8 to 256, A in
+// registers and in shared memory, dense and sparse.
+std::uint64_t wgmma_bytes(unsigned sm, InstructionBits bits) {
+  constexpr std::uint64_t hgmma = 0x9F0, qgmma = 0x9F3, a_in_registers = 0x400;
+  const std::uint64_t code = field_of(bits, 0, 12), kind = code & ~a_in_registers;
+  if (sm != 90 || (kind != hgmma && kind != qgmma)) return 0;
+  const std::uint64_t n = 8 * (field_of(bits, 53, 5) + 1), sparse = field_of(bits, 73, 1);
+  constexpr std::uint64_t m = 64, row = 32;  // bytes of K; sparse: of what A keeps
+  return (code == kind ? m * row : 0) + n * row * (sparse + 1);
+}
+
 }  // namespace bankwise::cuda

@@ -147,6 +147,7 @@ TEST_CASE("cuda/engines/other_instructions") {
   CHECK(work("bulk_reduce_shared_to_shared", {96, 0, 1, 0, 0, 0}) == std::nullopt);
   CHECK(work("bulk_fill_shared", {64, 0, 1, 0, 0, 0}) == EngineWork{Engine::bulk_fill, 64});
   CHECK(work("wgmma", {}) == std::nullopt);
+  CHECK(work("wgmma", {0, 0, 0, 0, 0, 0}) == std::nullopt);  // B is always in shared memory
   CHECK(work("wgmma", {~0U, ~0U, 0, 0, 0, 0}) == std::nullopt);
   CHECK(work("tma_store", {0, 0, 0, 0, 0, 0}) == std::nullopt);
   CHECK(work("tcgen05", {0, 0, 0, 0, 0, 0}) == std::nullopt);

@@ -2,52 +2,18 @@
 #include <fstream>
 #include <map>
 
-#include <bankwise/banks/architecture.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/trace/report.hpp>
-#include "bankcheck/cuda/record.hpp"
 #include "bankcheck/driver/reporting.hpp"
 #include "tests/bankcheck/cuda/cubin/made_cubin.hpp"
+#include "tests/bankcheck/cuda/resolved.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/scratch_directory.hpp"
 
-using namespace bankwise;
+using namespace resolved;
 using cuda::Kind;
 using driver::emitted_lines;
 
 // From program counters to source lines and operations, with the machine code of a recorded cubin.
-
-namespace {
-
-const std::string histogram = "_Z14more_histogramPKjPj";
-constexpr std::uint64_t store_pc = 0x1e0, increment_pc = 0x350;  // histogram.cuh:25 and :31, says nvdisasm
-
-cuda::RecordedPattern pattern(std::uint64_t pc, Kind kind, std::uint32_t stride, std::uint64_t count) {
-  cuda::RecordedPattern pattern{.pc = pc, .kind = kind, .width = 4, .mask = 0xffffffff, .count = count};
-  for (std::uint32_t lane = 0; lane < 32; ++lane) pattern.addresses.push_back(1024 + stride * lane);
-  return pattern;
-}
-
-const std::vector<const banks::Architecture*> hopper{banks::find_architecture("sm_90")};
-
-cuda::Resolved resolved_from(const std::vector<cuda::ProcessRecord>& records) { return cuda::resolve(records, hopper); }
-
-cuda::ProcessRecord record_of(std::vector<cuda::RecordedPattern> patterns) {
-  cuda::ProcessRecord record{.process = 7, .ended = true};
-  record.devices[0] = {9, 0, "H200"};
-  record.modules[0] = {0, std::filesystem::path(CUBIN_DATA) / "hopper.cubin"};
-  cuda::RecordedKernel& kernel = record.kernels[0];
-  kernel.name = histogram;
-  kernel.shapes.push_back({{4, 1, 1}, {128, 1, 1}, 0, 2, 8});
-  kernel.patterns = std::move(patterns);
-  return record;
-}
-
-trace::Report report_of(const cuda::Resolved& resolved) {
-  return trace::report(resolved.trace.kernels.at(0), *banks::find_architecture("sm_90"));
-}
-
-}  // namespace
 
 TEST_CASE("cuda/resolve/source_line") {
   const auto resolved =
@@ -190,70 +156,6 @@ TEST_CASE("cuda/resolve/remote_shared_memory") {
   CHECK(report_of(resolved).remote.sectors == 6 * 4 + 3 * 32 + 10 * 5);
 }
 
-TEST_CASE("cuda/resolve/engines") {
-  cuda::ProcessRecord record = record_of({});
-  const std::uint32_t tile = 0x90, two_rows = 1;  // rank 2, 2-byte elements; 32 of them
-  record.kernels[0].bulk = {{store_pc, 8, "wgmma", {2048, 256, 0, 0, 0, 0}},
-                            {store_pc, 3, "tma_load", {0, 2, tile, 31U << 24, two_rows, 0}},
-                            {store_pc, 4, "tma_load", {4, 1, tile, 31U << 24, two_rows, 0}},
-                            {store_pc, 2, "tma_store", {0, 0, 0, 0, 0, 0}},
-                            {store_pc, 6, "bulk_global_to_shared", {1040, 16, 2, 0, 0, 0}},
-                            {store_pc, 7, "bulk_shared_to_shared", {64, 0, 1, 0, 0, 0}},
-                            {store_pc, 5, "tcgen05", {0, 0, 0, 0, 0, 0}}};
-  record.memory = {true, true};
-  const auto resolved = resolved_from({record});
-  const trace::KernelTrace& kernel = resolved.trace.kernels.at(0);
-  using banks::Engine, banks::EngineWork;
-  std::map<EngineWork, std::uint64_t> counts;
-  for (const trace::EngineAccesses& accesses : kernel.engines) {
-    CHECK(kernel.sites.at(accesses.site).line == 25);
-    counts[accesses.work] += accesses.count;
-  }
-  CHECK(counts == std::map<EngineWork, std::uint64_t>{{{Engine::wgmma, 2304, 0}, 2},  // warpgroups
-                                                      {{Engine::tensor_load, 2 * 2 * 64, 64}, 3},
-                                                      {{Engine::bulk_load, 2 * 1040, 0}, 6},
-                                                      {{Engine::bulk_copy, 64, 0}, 7}});
-  CHECK(kernel.left_out == trace::LeftOut{{"TMA loads", 4}, {"TMA stores", 2}, {"tcgen05", 5}});
-  CHECK(kernel.global_left_out == 3 + 4 + 2);
-  CHECK(kernel.global_excess_accesses == 6);
-  const trace::Report report = report_of(resolved);
-  CHECK(report.global.sectors == 6 * 33);
-  CHECK(report.global.lines == 6 * 9);
-  CHECK(report.global.ideal == 6 * 33);
-  CHECK(report.global.bytes == 6 * 1040);
-}
-
-TEST_CASE("cuda/resolve/tensor_copies_nobody_sees") {
-  using namespace made;
-  const std::string code = u64(0x18040073B5) + u64(0x3E40008008000) +  // UTMASTG.2D
-                           u64(0x06040073B6) + u64(0x3D8000B800000) +  // UTMAREDG.1D.XOR
-                           u64(0x08120073B4) + u64(0x1EA000805800E) +  // UTMALDG.4D.IM2COL
-                           std::string(16, '\0');
-  const ScratchDirectory scratch;
-  const auto path = scratch.path() / "made.cubin";
-  std::ofstream(path, std::ios::binary) << elf({{".text.k", code}}, symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 64),
-                                               '\0' + made::text("k"));
-  cuda::ProcessRecord record = record_of({});
-  record.modules[0].cubin = path;
-  record.kernels[0].name = "k";
-  record.kernels[0].bytes = ~std::uint64_t{0};  // which is not believed
-  record.memory = {true, true};
-  const auto unseen = resolved_from({record});
-  const trace::KernelTrace& kernel = unseen.trace.kernels.at(0);
-  CHECK(kernel.left_out == trace::LeftOut{{"TMA stores", 0}, {"TMA loads", 0}});
-  REQUIRE(unseen.remarks.size() == 1);
-  CHECK(unseen.remarks[0].starts_with("the code has TMA loads, and none was seen: they did not run, or"));
-  CHECK(kernel.global_left_out == 3);
-  // A library that sees them, in another kernel.
-  record.kernels[1] = record.kernels[0];
-  record.kernels[1].name = "other";
-  record.kernels[1].bulk = {{0, 5, "tma_store", {}}, {0, 6, "tma_load", {}}};
-  const auto seen = resolved_from({record});
-  CHECK(seen.trace.kernels.at(0).left_out.empty());
-  CHECK(seen.remarks.empty());
-  CHECK(seen.trace.kernels.at(1).left_out == trace::LeftOut{{"TMA stores", 5}, {"TMA loads", 6}});
-}
-
 TEST_CASE("cuda/resolve/excess_is_incomplete") {
   cuda::ProcessRecord record = record_of({pattern(store_pc, Kind::store, 4, 1)});
   record.kernels[0].lost = 11;
@@ -313,34 +215,6 @@ TEST_CASE("cuda/resolve/excess_atomics_queue") {
   const auto report = report_of(resolved_from({record}));
   CHECK(report.atomics.passes == 10 * 5);
   CHECK(report.atomics.conflicts == 10 * 4);
-}
-
-// A sum of halves by one warp, as the library reported it on an H200. The counter of atomics had six passes.
-TEST_CASE("cuda/resolve/atomics_of_16_bits") {
-  using namespace made;
-  const std::string code = u64(0x80204738b) + u64(0x16200001ee109);  // ATOM.E.CAS
-  const ScratchDirectory scratch;
-  const auto path = scratch.path() / "made.cubin";
-  std::ofstream(path, std::ios::binary) << elf({{".text.k", code}}, symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 16),
-                                               '\0' + made::text("k"));
-  // Each lane adds to the half of its number. Where two add to a word, one of them has to try again.
-  cuda::RecordedPattern first{.kind = Kind::atomic, .width = 2, .mask = 0x0f0fff37, .count = 1};
-  cuda::RecordedPattern second{.kind = Kind::atomic, .width = 2, .mask = 0x0a0aaa22, .count = 1};
-  for (std::uint32_t lane = 0; lane < 28; ++lane) {
-    for (cuda::RecordedPattern* turn : {&first, &second}) {
-      turn->addresses.push_back((turn->mask >> lane & 1) != 0 ? 0x400 + 2 * lane : 0);
-    }
-  }
-  cuda::ProcessRecord record = record_of({first, second});
-  record.modules[0].cubin = path;
-  record.kernels[0].name = "k";
-  const auto resolved = resolved_from({record});
-  CHECK(resolved.trace.kernels.at(0).left_out.empty());
-  CHECK(report_of(resolved).atomics.passes == 6);
-  record.kernels[0].patterns.clear();
-  record.kernels[0].costs = {
-      {.kind = Kind::atomic, .width = 2, .lanes = 21, .ideal = 1, .passes = 1, .lane_passes = 2, .count = 10}};
-  CHECK(report_of(resolved_from({record})).atomics.passes == 10 * 4);
 }
 
 TEST_CASE("cuda/resolve/global_memory") {

@@ -11,6 +11,7 @@ using bankwise::cuda::demangled;
 using bankwise::cuda::InstructionBits;
 using bankwise::cuda::mangled_path;
 using bankwise::cuda::shared_opcode;
+using bankwise::cuda::wgmma_bytes;
 
 namespace {
 
@@ -89,6 +90,18 @@ TEST_CASE("cuda/cubin/opcode/by_architecture") {
     return;
   }
   FAIL("no such row");
+}
+
+TEST_CASE("cuda/cubin/opcode/wgmma_bytes") {
+  const InstructionBits eight_bits{0x00000000081879F3, 0x000FE60008000818};  // QGMMA.64x8x32, A in shared memory
+  CHECK(wgmma_bytes(90, eight_bits) == 64 * 32 + 8 * 32);
+  CHECK(wgmma_bytes(90, {0x07E09C0498187DF3, 0x000FE60008000A18}) == 256 * 64);          // QGMMA.SP.64x256x64
+  CHECK(wgmma_bytes(90, {0x08001C00081879F0, 0x000FE60008001A18}) == 64 * 32 + 8 * 64);  // HGMMA.SP.64x8x32, bf16
+  CHECK(wgmma_bytes(90, {0x040000041C187DF0, 0x000FE60008002818}) == 8 * 32);            // HGMMA.64x8x8, tf32
+  CHECK(wgmma_bytes(90, {0x00A00000081879F3, 0x000FE60008000818}) == 64 * 32 + 48 * 32);
+  CHECK(wgmma_bytes(90, {0x00000000081879F1, 0x000FE60008041018}) == 0);  // IGMMA
+  CHECK(wgmma_bytes(90, {0x0000002804007984, 0x001FE20008000C00}) == 0);  // LDS
+  CHECK(wgmma_bytes(100, eight_bits) == 0);
 }
 
 namespace {

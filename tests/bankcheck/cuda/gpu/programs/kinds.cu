@@ -82,7 +82,8 @@ __global__ void swaps(unsigned* out) {
   const unsigned before = atomicCAS(slots + 2 * threadIdx.x, 77U, threadIdx.x);  // atomic
   give(out, before == 77 ? words[2 * threadIdx.x] : 99);
 }
-/// A loop of compare-and-swap, which has no cost.
+/// One turn of a loop around a compare-and-swap of two passes, since no two lanes have a word or a bank in common: 2,
+/// ideal 2.
 __global__ void float_adds(unsigned* out) {
   __shared__ float slots[32];
   volatile float* const words = slots;
@@ -92,7 +93,8 @@ __global__ void float_adds(unsigned* out) {
 }
 
 /// A loop around a compare-and-swap of the word through a generic address. Two lanes want each word, and one of them
-/// has to try again: 4 passes, and 2.
+/// has to try again, except lane 1, whose word does not change when lane 0 adds 0: 32 lanes with 4 passes, ideal 2, and
+/// 15 lanes with 2.
 __global__ void half_adds(unsigned* out) {
   __shared__ __half slots[32];
   slots[threadIdx.x] = __float2half(0);
