@@ -93,7 +93,7 @@ bool is_toolkit_header(const std::string& file) {
 trace::Array array_of(const Code& code, std::uint32_t address) {
   for (const Cubin::SharedArray& array : code.arrays) {
     if (address >= array.offset && address - array.offset < array.bytes) {
-      return {demangled(array.name), array.offset, array.bytes};
+      return {array_name(array.name), array.offset, array.bytes};
     }
   }
   return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays

@@ -230,6 +230,21 @@ class MangledReader {
 
 }  // namespace
 
+std::string array_name(std::string_view mangled) {
+  // _ZZ, the kernel, E, the length of the name, the name, and a number if the kernel has several of this name.
+  for (std::size_t at = mangled.starts_with("_ZZ") ? mangled.find('E') : std::string_view::npos;
+       at != std::string_view::npos; at = mangled.find('E', at + 1)) {
+    std::size_t length = 0, begin = at + 1;
+    for (; begin < mangled.size() && is_digit(mangled[begin]) && length < mangled.size(); ++begin) {
+      length = length * 10 + std::size_t(mangled[begin] - '0');
+    }
+    const std::string_view rest = mangled.substr(begin);
+    if (length == 0 || length > rest.size()) continue;
+    if (length == rest.size() || rest[length] == '_') return std::string(rest.substr(0, length));
+  }
+  return demangled(mangled);
+}
+
 std::string demangled(std::string_view mangled, std::size_t max_width) {
   if (!mangled.starts_with("_Z")) return cut(std::string(mangled), max_width);
   std::string name = whole_name(mangled);

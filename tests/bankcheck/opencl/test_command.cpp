@@ -102,7 +102,7 @@ TEST_CASE("opencl/command/invalid_values") {
   check_refused_at_once("--sources /nowhere/at/all", "--sources '/nowhere/at/all' is not a directory");
   check_refused_at_once("--baseline /nowhere/b.csv", "cannot read /nowhere/b.csv");
   for (const char* two : {"--json - --sarif -", "--sarif - --update-baseline -", "--json - --html -"}) {
-    check_refused_at_once(two, "only one of --json, --sarif, --html and --update-baseline can be stdout");
+    check_refused_at_once(two, "only one of --json, --sarif, --html, --patch and --update-baseline can be stdout");
   }
   const ScratchDirectory scratch;
   write(scratch.path() / "b.csv", head + "k,sm_90,1\n");

@@ -7,6 +7,7 @@
 #include "tests/bankcheck/cuda/cubin/recorded.hpp"
 #include "tests/catch_any.hpp"
 
+using bankwise::cuda::array_name;
 using bankwise::cuda::demangled;
 using bankwise::cuda::InstructionBits;
 using bankwise::cuda::mangled_path;
@@ -39,6 +40,16 @@ bool is_unknown(const std::string& opcode) {
 }
 
 }  // namespace
+
+TEST_CASE("cuda/cubin/array_names") {
+  CHECK(array_name("_ZZ10more_queuePKjPjE5queue") == "queue");
+  CHECK(array_name("_ZZN1n1kILi32EEEvPfE6E1tile_0") == "E1tile");
+  CHECK(array_name("_ZN1n4tileE") == "n::tile");
+  CHECK(array_name("tile") == "tile");
+  CHECK(array_name("_ZZ1kPfE99tile") == demangled("_ZZ1kPfE99tile"));
+  CHECK(array_name("_ZZE99999999999999999999999t") == demangled("_ZZE99999999999999999999999t"));
+  CHECK(array_name("_ZZ") == "_ZZ");
+}
 
 TEST_CASE("cuda/cubin/opcode/equals_nvdisasm") {
   std::map<unsigned, unsigned> named, unnamed;
