@@ -18,14 +18,6 @@ std::string lower(std::string_view text) {
   return low;
 }
 
-/// "ms", "gb/s": a word without what stands around it.
-std::string_view bare(std::string_view word) {
-  constexpr std::string_view around = "()[]{},;:.=";
-  while (!word.empty() && around.find(word.front()) != std::string_view::npos) word.remove_prefix(1);
-  while (!word.empty() && around.find(word.back()) != std::string_view::npos) word.remove_suffix(1);
-  return word;
-}
-
 bool is_unit(std::string_view word) {
   constexpr std::array<std::string_view, 16> units{"ns",   "us",  "µs",   "ms",      "s",   "sec", "secs",    "second",
                                                    "msec", "fps", "usec", "seconds", "mhz", "ghz", "speedup", "x"};
@@ -34,43 +26,126 @@ bool is_unit(std::string_view word) {
   return is_rate || std::ranges::find(units, word) != units.end();
 }
 
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<signed char>(c) < 0; }
+
+/// Whether one of its parts is about time or a rate: "kernel_time", "elapsedTime", but not "timestep".
+bool is_about_time(std::string_view word) {
+  constexpr std::array<std::string_view, 10> names{"time",       "times",    "runtime",     "elapsed", "bandwidth",
+                                                   "throughput", "duration", "performance", "speedup", "latency"};
+  for (std::size_t begin = 0; begin < word.size();) {
+    std::size_t end = begin + 1;
+    const auto begins_part = [&](std::size_t i) {
+      const auto is_lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+      return !is_letter(word[i]) || (is_lower(word[i - 1]) && !is_lower(word[i]));
+    };
+    while (end < word.size() && !begins_part(end)) ++end;
+    std::string_view part = word.substr(begin, end - begin);
+    if (!is_letter(part.front())) part.remove_prefix(1);
+    if (std::ranges::find(names, lower(part)) != names.end()) return true;
+    begin = end;
+  }
+  return false;
+}
+
+struct Token {
+  enum class Kind { number, word, sign } kind;
+  std::string_view text;
+  bool is_time = false;  // of a number: it is a time or a rate
+};
+
+/// The end of the number that begins here, for example -1.5e-3 or 0x1f; `begin` if none does.
+std::size_t end_of_number(std::string_view line, std::size_t begin) {
+  const auto digits_from = [&](std::size_t i) {
+    while (i < line.size() && is_decimal(line[i])) ++i;
+    return i;
+  };
+  std::size_t i = begin + (line[begin] == '-' || line[begin] == '+' ? 1 : 0);
+  if (line.substr(i).starts_with("0x"))
+    return std::min(line.find_first_not_of("0123456789abcdefABCDEF", i + 2), line.size());
+  const std::size_t digits = i;
+  i = digits_from(i);
+  const bool is_whole = i > digits;
+  if (i < line.size() && line[i] == '.' && (is_whole || digits_from(i + 1) > i + 1)) i = digits_from(i + 1);
+  if (i == digits) return begin;
+  if (i < line.size() && (line[i] == 'e' || line[i] == 'E')) {
+    const std::size_t power = i + (i + 1 < line.size() && (line[i + 1] == '-' || line[i + 1] == '+') ? 2 : 1);
+    if (digits_from(power) > power) i = digits_from(power);
+  }
+  return i;
+}
+
+/// The tokens of a line. A number is a time if a unit follows, which is then left out, or if a word about time stands
+/// before it, with no other number or comma and then a word between them.
+std::vector<Token> tokens_of(std::string_view line) {
+  constexpr std::string_view before_unit = "([";
+  std::vector<Token> tokens;
+  bool after_time = false, after_number = false;
+  for (std::size_t begin = 0, end = 0; begin < line.size(); begin = end) {
+    end = begin + 1;
+    if (std::isspace(static_cast<unsigned char>(line[begin])) != 0) continue;
+    const std::size_t number = end_of_number(line, begin);
+    if (number > begin) {
+      end = number;
+      tokens.push_back({Token::Kind::number, line.substr(begin, end - begin), after_time});
+      after_number = true;
+      continue;
+    }
+    if (!is_letter(line[begin])) {
+      after_time = after_time && line[begin] != ',' && line[begin] != ';';
+      after_number = after_number && before_unit.find(line[begin]) != std::string_view::npos;
+      tokens.push_back({Token::Kind::sign, line.substr(begin, 1)});
+      continue;
+    }
+    const auto is_inside = [](char c) { return is_letter(c) || is_decimal(c) || c == '_' || c == '/'; };
+    while (end < line.size() && is_inside(line[end])) ++end;
+    const std::string_view word = line.substr(begin, end - begin);
+    const auto last = std::ranges::find(tokens.rbegin(), tokens.rend(), Token::Kind::number, &Token::kind);
+    if (after_number && is_unit(lower(word))) {
+      last->is_time = true;
+      after_time = false;
+    } else {
+      after_time = is_about_time(word) || (after_time && tokens.back().kind != Token::Kind::number);
+      tokens.push_back({Token::Kind::word, word});
+    }
+    after_number = false;
+  }
+  return tokens;
+}
+
+/// The line without the numbers that are times, or without all numbers, and without what aligns them.
+std::string without_numbers(std::string_view line, bool only_times) {
+  std::string text;
+  for (const Token& token : tokens_of(line)) {
+    const bool is_left_out = token.kind == Token::Kind::number && (token.is_time || !only_times);
+    text += fmt::format("{} ", is_left_out ? "#" : token.text);
+  }
+  return text;
+}
+
+Variation variation(std::string_view before, std::string_view after) {
+  if (before == after) return Variation::none;
+  if (without_numbers(before, true) == without_numbers(after, true)) return Variation::times;
+  return without_numbers(before, false) == without_numbers(after, false) ? Variation::numbers : Variation::words;
+}
+
 }  // namespace
 
 void RepeatedOutput::add(std::string_view output) {
   std::vector<std::string> lines = lines_of(output);
   if (is_empty_) {
     lines_ = std::move(lines);
-    varies_.assign(lines_.size(), false);
+    variations_.assign(lines_.size(), Variation::none);
     is_empty_ = false;
     return;
   }
   equal_lengths_ = equal_lengths_ && lines.size() == lines_.size();
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (i >= lines.size() || lines[i] != lines_[i]) varies_[i] = true;
+    const Variation now = i < lines.size() ? variation(lines_[i], lines[i]) : Variation::words;
+    variations_[i] = std::max(variations_[i], now);
   }
 }
 
-bool has_time(std::string_view line) {
-  const std::string low = lower(line);
-  if (std::ranges::none_of(low, is_decimal)) return false;
-  for (const char* word : {"time", "elapsed", "bandwidth", "throughput", "duration", "performance", "speedup"}) {
-    if (low.find(word) != std::string::npos) return true;
-  }
-  bool after_number = false;  // the word before is one
-  for (std::size_t at = 0; at < low.size();) {
-    const auto begin = low.find_first_not_of(" \t\r", at);
-    if (begin == std::string::npos) break;
-    const auto end = std::min(low.find_first_of(" \t\r", begin), low.size());
-    const std::string_view word = bare(std::string_view(low).substr(begin, end - begin));
-    const auto digits = word.find_first_not_of("0123456789.+-e");
-    const bool begins_with_number = !word.empty() && (is_decimal(word.front()) || word.front() == '-');
-    if (begins_with_number && digits != std::string_view::npos && is_unit(word.substr(digits))) return true;
-    if (after_number && is_unit(word)) return true;
-    after_number = begins_with_number && digits == std::string_view::npos;
-    at = end;
-  }
-  return false;
-}
+bool has_time(std::string_view line) { return std::ranges::any_of(tokens_of(line), &Token::is_time); }
 
 ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& changed) {
   ComparedOutput compared;
@@ -87,9 +162,11 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
     return compared;
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
-    if (before[i] == after[i] && original.repeats(i) && changed.repeats(i)) {
+    const Variation allowed = std::max(original.variation(i), has_time(before[i]) ? Variation::times : Variation::none);
+    const Variation observed = std::max(changed.variation(i), variation(before[i], after[i]));
+    if (observed == Variation::none && original.variation(i) == Variation::none) {
       ++compared.equal;
-    } else if (!original.repeats(i) || has_time(before[i])) {
+    } else if (observed <= allowed) {
       ++compared.not_compared;
     } else if (!compared.difference && before[i] == after[i]) {
       compared.difference = fmt::format("line {} of stdout differs from run to run", i + 1);

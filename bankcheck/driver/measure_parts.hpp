@@ -47,23 +47,26 @@ std::string changes_text(const KernelFitReport& fit);
 
 // --- What the versions write ---
 
+/// What differs between texts of one line; each includes those before it.
+enum class Variation { none, times, numbers, words };
+
 /// The stdout of several runs of one version, line by line.
 class RepeatedOutput {
  public:
   void add(std::string_view output);
   const std::vector<std::string>& lines() const { return lines_; }
-  /// Whether a line was the same in all runs.
-  bool repeats(std::size_t line) const { return !varies_[line]; }
+  /// What differs in a line from run to run.
+  Variation variation(std::size_t line) const { return variations_[line]; }
   /// Whether all runs had equally many lines.
   bool has_equal_lengths() const { return equal_lengths_; }
 
  private:
   std::vector<std::string> lines_;
-  std::vector<bool> varies_;
+  std::vector<Variation> variations_;
   bool is_empty_ = true, equal_lengths_ = true;
 };
 
-/// Whether a line has a number that is a time or a rate: such lines differ between versions that do the same.
+/// Whether a line has a number that is a time or a rate: such numbers differ between versions that do the same.
 bool has_time(std::string_view line);
 
 struct ComparedOutput {

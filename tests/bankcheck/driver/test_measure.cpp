@@ -35,13 +35,14 @@ MeasuredVersion measured(const std::vector<double>& samples) {
 }  // namespace
 
 TEST_CASE("driver/measure/lines_with_times") {
-  for (const char* line : {"took 3 ms", "Elapsed: 12", "0.5s", "12.5 GB/s", "rate 1.2e3 GFLOPS", "(3.1us)", "Time = 4",
-                           "12 frames, 60 fps", "kernel: 17.2 usec", "3 seconds"}) {
+  for (const char* line :
+       {"took 3 ms", "Elapsed: 12", "0.5s", "12.5 GB/s", "rate 1.2e3 GFLOPS", "(3.1us)", "Time = 4",
+        "12 frames, 60 fps", "kernel: 17.2 usec", "3 seconds", "elapsedTime=3", "kernel_time 4", "2.5 (ms)"}) {
     INFO(line);
     CHECK(has_time(line));
   }
   for (const char* line : {"sum 3", "time", "the elapsed time is short", "message 3", "4 seeds", "x[3] = 4.5", "",
-                           "PASSED", "3 s5 7", "us 3"}) {
+                           "PASSED", "3 s5 7", "us 3", "timestep 3 residual 2", "32x32", "0 errors, time"}) {
     INFO(line);
     CHECK_FALSE(has_time(line));
   }
@@ -56,6 +57,25 @@ TEST_CASE("driver/measure/equal_output") {
   const ComparedOutput once = compare(output_of({"took 3 ms\n"}), output_of({"took 4 ms\n"}));
   CHECK(once.not_compared == 1);  // by its words alone
   CHECK_FALSE(once.difference);
+}
+
+TEST_CASE("driver/measure/lines_that_differ_in_part") {
+  const auto is_excused = [](const std::vector<std::string>& original, const char* changed) {
+    return !compare(output_of(original), output_of({changed})).difference.has_value();
+  };
+  const char* passed = "PASS: 0 errors, kernel time 5.0 us";
+  CHECK(is_excused({passed}, "PASS: 0 errors, kernel time  15.1 us"));
+  CHECK(is_excused({passed}, "PASS: 0 errors, kernel time 1.1 ms"));
+  CHECK_FALSE(is_excused({passed}, "FAIL: 0 errors, kernel time 5.1 us"));
+  CHECK_FALSE(is_excused({passed}, "PASS: 12 errors, kernel time 5.0 us"));
+  CHECK_FALSE(is_excused({passed, "PASS: 0 errors, kernel time 6 us"}, "PASS: 12 errors, kernel time 5.0 us"));
+  CHECK_FALSE(is_excused({"5 ms, 0 errors"}, "5 ms, 12 errors"));
+  CHECK_FALSE(is_excused({"timestep 3 residual 2"}, "timestep 3 residual nan"));
+  CHECK_FALSE(is_excused({"time step 3 error 0"}, "time step 3 error 5"));
+  CHECK(is_excused({"seed 1", "seed 2"}, "seed 3"));
+  CHECK_FALSE(is_excused({"seed 1", "seed 2"}, "no seed 3"));
+  CHECK(is_excused({"at 0x1f", "at 0xa0"}, "at 0xbc"));
+  CHECK(is_excused({"red", "green"}, "blue"));
 }
 
 TEST_CASE("driver/measure/other_output") {
