@@ -154,9 +154,12 @@ int print(const Reporting& reporting, const std::string& text, bool is_right) {
 
 void declare_measure(CLI::App& command, MeasureOptions& options) {
   command.option_defaults()->group("Measure");
-  command.add_flag("--measure", options.measure,
-                   "Make a version of the program for each of the best layouts, run them in turn without watching "
-                   "them, and propose the fastest, or none; implies --fit");
+  command
+      .add_flag("--measure", options.measure,
+                "Make a version of the program for each of the best layouts, run them in turn without watching them, "
+                "and propose the fastest, or none; implies --fit, and excludes --patch, which has proposals that are "
+                "not measured")
+      ->excludes(command.get_option("--patch"));
   command.add_option("--candidates", options.candidates, "Measure at most this many layouts of each kernel")
       ->check(CLI::Range(1U, 26U))
       ->type_name("N")

@@ -59,6 +59,11 @@ TEST_CASE("opencl/measure/not_exchanged") {
   CHECK_THAT(outcome.out, ContainsSubstring(" did not give the watched text to its own driver"));
 }
 
+TEST_CASE("opencl/measure/excludes_patch") {
+  const Outcome outcome = ended(2, measure(program("measured"), "--patch fix.diff"));
+  CHECK_THAT(outcome.err, ContainsSubstring("--measure excludes --patch"));
+}
+
 TEST_CASE("opencl/measure/nothing_proposed") {
   const Outcome outcome = ended(0, measure(program("reduction")));
   CHECK_THAT(outcome.out, ContainsSubstring("\nnothing to measure: no change is proposed\n"));
