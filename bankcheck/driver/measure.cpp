@@ -126,12 +126,15 @@ class Measurement {
   Clock::time_point start_;
 };
 
-/// The version that has the fastest candidate of each kernel: one of those that were measured if it has no others, or
-/// a new one.
+/// The version that has the fastest candidate of each kernel, or, if one is faster, those alone that are: one of those
+/// that were measured if it has no others, or a new one.
 std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdict>& verdicts,
                          const Reporting& reporting, bool by_text) {
   std::vector<std::size_t> chosen;
-  for (const KernelVerdict& verdict : verdicts) chosen.push_back(verdict.fastest);
+  const bool is_any_faster = std::ranges::find(verdicts, Gain::faster, &KernelVerdict::gain) != verdicts.end();
+  for (const KernelVerdict& verdict : verdicts) {
+    chosen.push_back(is_any_faster && verdict.gain != Gain::faster ? 0 : verdict.fastest);
+  }
   for (std::size_t v = 1; v < measurement.versions.size(); ++v) {
     const auto& kernels = measurement.versions[v].version.kernels;
     bool is_same = true;
