@@ -130,9 +130,11 @@ SourceTree find_tree(const fs::path& directory, const std::vector<std::string>& 
 }
 
 void copy_tree(const SourceTree& tree, const fs::path& to) {
+  const fs::path copies = fs::weakly_canonical(to).parent_path();  // may lie in the tree
   for (const fs::path& file : tree.files) {
     const fs::path from = tree.root / file;
     const fs::file_status status = fs::symlink_status(from);
+    if (from == copies) continue;
     if (!fs::is_directory(status)) {
       copy_entry(tree, from, to / file, to);
       continue;
@@ -140,7 +142,7 @@ void copy_tree(const SourceTree& tree, const fs::path& to) {
     fs::create_directories(to / file);  // a submodule, or a directory of a tree without git
     for (auto entry = fs::recursive_directory_iterator(from); entry != fs::recursive_directory_iterator(); ++entry) {
       const fs::path name = entry->path().lexically_relative(tree.root);
-      if (entry->path().filename() == ".git") {
+      if (entry->path().filename() == ".git" || entry->path() == copies) {
         entry.disable_recursion_pending();
       } else if (!entry->is_symlink() && entry->is_directory()) {
         fs::create_directories(to / name);

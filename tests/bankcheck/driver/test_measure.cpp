@@ -174,6 +174,12 @@ TEST_CASE("driver/measure/copy_of_directory") {
   std::ofstream changed(copy / "sub" / "k.cu");
   CHECK(changed.good());
 
+  fs::create_directories(root / "tmp" / "copies");
+  const fs::path inside = root / "tmp" / "copies" / "0";
+  cuda::copy_tree(cuda::find_tree(root, {}), inside);
+  CHECK(text_of(inside / "sub" / "k.cu") == "text\n");
+  CHECK(fs::is_empty(inside / "tmp"));
+
   std::ofstream(root / "large") << "";
   fs::resize_file(root / "large", cuda::most_bytes + 1);  // sparse
   CHECK_THROWS_WITH(cuda::find_tree(root, {}), ContainsSubstring("or 512 MiB: run bankcheck in the directory of"));
