@@ -136,7 +136,8 @@ std::uint64_t Tile::bytes() const {
 std::vector<std::uint64_t> numbers_in(std::string_view text) {
   std::string kept(text);
   std::erase(kept, ' ');
-  if (kept.size() > 1 && (kept.front() == '(' || kept.front() == '[')) {
+  const bool is_closed = kept.size() > 1 && kept.back() == (kept.front() == '(' ? ')' : ']');
+  if (is_closed && (kept.front() == '(' || kept.front() == '[')) {
     kept = kept.substr(1, kept.size() - 2);
     if (kept.ends_with(',')) kept.pop_back();  // (64,)
   }
