@@ -247,7 +247,7 @@ std::string json_of(const LayoutReport& report) {
                       {"copies", std::move(copies)},
                       {"layouts", std::move(layouts)},
                       {"certificates", std::move(certificates)}}
-             .dump(2) +
+             .dump(2, ' ', false, ordered_json::error_handler_t::replace) +
          '\n';
 }
 

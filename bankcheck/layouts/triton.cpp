@@ -271,6 +271,8 @@ bool looks_like_triton(std::string_view text) {
 ElementOffsets triton_offsets(std::string_view text, const std::vector<std::uint64_t>& shape) {
   constexpr std::size_t longest = 4096;
   if (text.size() > longest) throw ExpressionError(fmt::format("it is longer than {} characters", longest));
+  const auto is_printable = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n'; };
+  if (!std::ranges::all_of(text, is_printable)) throw ExpressionError("it has characters that are not printable ASCII");
   const Encoding encoding = EncodingParser(text).whole();
   if (encoding.name == "swizzled_shared" || encoding.name == "shared") return swizzled(encoding, shape);
   if (encoding.name == "padded_shared") return padded(encoding, shape);

@@ -145,6 +145,9 @@ TEST_CASE("layouts/tile/refusals") {
   check_sentence(tile_refusal(""), "needs a layout");
   check_sentence(tile_refusal("(8,64):(64,1"), "')'");
   check_sentence(tile_refusal("(8,64):(64,1)", "8,64"), "--shape is for");
+  check_sentence(tile_refusal("", "(8,64"), "is no list of");
+  check_sentence(tile_refusal("", "[8,64)"), "is no list of");
+  check_sentence(tile_refusal("#ttg.\xff", "8,64"), "printable");
   check_sentence(tile_refusal("(8,64):(64,1)", "", "128,2"), "--strides is for");
   check_sentence(tile_refusal("(8,64):(64,1)", "", "", ""), "give --type");
   check_sentence(tile_refusal("(8,64):(64,1)", "", "", "quarter"), "no type of 1, 2, 4, 8 or 16 bytes");
