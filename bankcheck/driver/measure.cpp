@@ -197,7 +197,7 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const bool has_candidates = std::ranges::any_of(
         measurement.versions, [&](const auto& each) { return each.version.kernels[k].has_value(); });
-    if (has_candidates) text += verdict_text(measurement.versions, kernels[k], k, verdicts[k]);
+    if (has_candidates) text += verdict_text(measurement.versions, kernels[k], k, fits[k], verdicts[k]);
   }
   const std::string table = times_table(measurement.versions, kernels, verdicts);
   const bool is_measured = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.fastest > 0; });

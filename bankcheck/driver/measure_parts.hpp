@@ -112,9 +112,9 @@ KernelVerdict verdict_on(const MeasuredVersions& versions, std::size_t kernel);
 
 // --- The text ---
 
-/// The verdict in one sentence, and the code if it is not the one that fit has proposed.
+/// The verdict in one sentence, and the code if it is not the one that fit has `proposed`.
 std::string verdict_text(const MeasuredVersions& versions, const KernelReport& kernel, std::size_t number,
-                         const KernelVerdict& verdict);
+                         const KernelFitReport& proposed, const KernelVerdict& verdict);
 
 /// Whether the results are equal, and what was compared.
 std::string results_text(const MeasuredVersions& versions);

@@ -40,6 +40,12 @@ std::size_t fastest_of(const std::vector<const KernelSamples*>& samples) {
   return fastest;
 }
 
+bool have_equal_changes(const KernelFitReport& a, const KernelFitReport& b) {
+  return std::ranges::equal(a.fit.arrays, b.fit.arrays, [](const fit::ArrayFit& one, const fit::ArrayFit& other) {
+    return one.after().option.change == other.after().option.change;
+  });
+}
+
 }  // namespace
 
 const KernelSamples* samples_of(const MeasuredVersions& versions, std::size_t version, std::size_t kernel) {
@@ -68,7 +74,7 @@ KernelVerdict verdict_on(const MeasuredVersions& versions, std::size_t kernel) {
 }
 
 std::string verdict_text(const MeasuredVersions& versions, const KernelReport& kernel, std::size_t number,
-                         const KernelVerdict& verdict) {
+                         const KernelFitReport& proposed, const KernelVerdict& verdict) {
   const std::string about = fmt::format("measured: {}: ", kernel.name);
   if (verdict.fastest == 0) return about + "no candidate could be measured\n";
   switch (verdict.gain) {
@@ -83,7 +89,7 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
   std::string text =
       fmt::format("{}{} is {} faster, {} instead of {}: {}\n", about, version.name, speedup_text(original, fastest),
                   time_text(fastest), time_text(original), changes_text(*version.kernels[number]));
-  if (verdict.fastest > 1) text += diffs_text(*version.kernels[number]);
+  if (!have_equal_changes(*version.kernels[number], proposed)) text += diffs_text(*version.kernels[number]);
   return text;
 }
 
