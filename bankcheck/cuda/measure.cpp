@@ -108,12 +108,14 @@ class Copies {
                        error_line(ran.output));
   }
 
-  /// Paths of the tree that the copy also has become those of the copy.
+  /// Paths of the tree that the copy also has become those of the copy, and the program in any case, so that the
+  /// user's own never runs in place of a version.
   Place place_of(std::size_t version) const {
     Place place{{}, program_.command, directory_of(version)};
     for (std::string& word : place.command) {
       const auto file = word.starts_with('/') ? in_tree(program_.tree, word) : std::nullopt;
-      if (file && fs::exists(copy_of(version) / *file)) word = (copy_of(version) / *file).string();
+      const bool is_program = &word == place.command.data();
+      if (file && (is_program || fs::exists(copy_of(version) / *file))) word = (copy_of(version) / *file).string();
     }
     const std::string& name = place.command.front();
     const bool is_path = name.find('/') != std::string::npos;
