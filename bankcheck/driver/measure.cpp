@@ -214,7 +214,7 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
     } else {
       const ObservedPasses observed = observed_passes(kernels, version, program.watch(number));
       text += observed.text;
-      if (!observed.is_changed) failure = "the program that ran does not have all changes";
+      failure = observed.problem.value_or("");
     }
     text += fmt::format("times of a launch on {}: mean over a run, median of {} in turn\n", measurement.device,
                         support::plural(measurement.rounds, "run", "runs"));

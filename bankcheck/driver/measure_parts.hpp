@@ -126,7 +126,7 @@ std::string times_table(const MeasuredVersions& versions, const std::vector<Kern
 /// The passes of a version that was watched, beside those that fit has predicted.
 struct ObservedPasses {
   std::string text;
-  bool is_changed = true;  ///< false: the change of a kernel is not in the program that ran
+  std::optional<std::string> problem;  ///< why the version is not confirmed: a sentence
 };
 ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const ProgramVersion& version,
                                const Outcome& outcome);

@@ -138,7 +138,10 @@ std::string times_table(const MeasuredVersions& versions, const std::vector<Kern
 
 ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const ProgramVersion& version,
                                const Outcome& outcome) {
-  if (outcome.failure) return {fmt::format("watched again: the changed program failed: {}\n", *outcome.failure), false};
+  if (outcome.failure) {
+    const std::string failed = fmt::format("the changed program, which is watched, failed: {}", *outcome.failure);
+    return {"watched again: " + failed + "\n", failed};
+  }
   ObservedPasses result;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     if (!version.kernels[k]) continue;
@@ -149,7 +152,7 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
     const std::string about = fmt::format("watched again: {}: ", kernels[k].name);
     if (trace == outcome.trace.kernels.end()) {
       result.text += about + "it did not run\n";
-      result.is_changed = false;
+      result.problem = fmt::format("{} did not run in the changed program", kernels[k].name);
       continue;
     }
     const std::uint64_t observed = trace::report(*trace, architecture).all.passes;
@@ -158,7 +161,7 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
       result.text += fmt::format("{} instead of {}, as predicted\n", count, grouped(before));
     } else if (observed == before) {
       result.text += fmt::format("{}, as before: the change is not in the program that ran\n", count);
-      result.is_changed = false;
+      result.problem = "the program that ran does not have all changes";
     } else {
       result.text += fmt::format("{} instead of {}; {} were predicted\n", count, grouped(before), grouped(predicted));
     }
