@@ -80,7 +80,7 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
   switch (verdict.gain) {
     case Gain::unknown: return about + "too few runs to know the noise; --measure-time measures longer\n";
     case Gain::none: return about + "no candidate is faster beyond the noise: keep the code\n";
-    case Gain::slower: return about + "every candidate is slower: keep the code\n";
+    case Gain::slower: return about + "the fastest candidate is slower: keep the code\n";
     case Gain::faster: break;
   }
   const ProgramVersion& version = versions[verdict.fastest].version;
