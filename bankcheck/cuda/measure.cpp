@@ -47,6 +47,7 @@ class Copies {
     for (const auto& [path, text] : sources.files) {
       const auto file = in_tree(program_.tree, path);
       const std::string name = support::in_quotes(path, 100);
+      if (version == 0 && (!file || !fs::exists(copy / *file))) continue;  // nothing to build again
       if (!file) return fmt::format("{} lies outside {}, which is copied", name, program_.tree.root.string());
       if (!fs::exists(copy / *file)) return fmt::format("git ignores {}; --copy copies it, too", name);
       if (!(std::ofstream(copy / *file, std::ios::binary) << text).flush())

@@ -126,6 +126,16 @@ class Measurement {
   Clock::time_point start_;
 };
 
+/// The program as it is gets the files that versions change as its sources, too: what is built from them is then built
+/// again, also if it was out of date.
+void rebuild_original(std::vector<ProgramVersion>& versions) {
+  for (const ProgramVersion& version : versions) {
+    for (const auto& [path, changed] : version.sources.files) {
+      if (auto text = support::read_file(path)) versions.front().sources.files.emplace(path, std::move(*text));
+    }
+  }
+}
+
 /// The version that has the fastest candidate of each kernel, or, if one is faster, those alone that are: one of those
 /// that were measured if it has no others, or a new one.
 std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdict>& verdicts,
@@ -185,6 +195,7 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
     if (is_proposed) tell("--measure: nothing was measured, because no proposed change could be applied");
     return print(reporting, text + (is_proposed ? "" : "nothing to measure: no change is proposed\n"), !is_proposed);
   }
+  if (!program.by_text) rebuild_original(planned.versions);
   Measurement measurement(kernels, options, program);
   for (ProgramVersion& version : planned.versions) {
     const std::size_t number = measurement.versions.size();

@@ -37,7 +37,7 @@ struct TimedRun {
 
 /// What a recorder can do with versions of its program. Version 0 is the program as it is, and is made first.
 struct ProgramVersions {
-  /// Makes a version with these sources in place of the user's. Returns why it cannot be made: a sentence.
+  /// Makes a version with these sources, which are new, in place of the user's. Returns why it cannot be made: a sentence.
   std::function<std::optional<std::string>(std::size_t version, const FixedSources& sources)> make;
   /// Runs a version without watching it, with nothing to read; its output is not shown.
   std::function<TimedRun(std::size_t version)> time;
