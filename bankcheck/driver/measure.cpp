@@ -230,6 +230,8 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
     text += fmt::format("times of a launch on {}: mean over a run, median of {} in turn\n", measurement.device,
                         support::plural(measurement.rounds, "run", "runs"));
   }
+  const bool has_verdict = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.gain != Gain::unknown; });
+  if (failure.empty() && !has_verdict) failure = "too few runs to know the noise";
   if (!failure.empty()) tell("--measure: " + failure);
   return print(reporting, text + table, failure.empty());
 }

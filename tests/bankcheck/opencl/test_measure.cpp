@@ -42,6 +42,11 @@ TEST_CASE("opencl/measure/versions_in_turn") {
   CHECK(count(out, "sum ") == 1);  // of the watched program; the others are not shown
 }
 
+TEST_CASE("opencl/measure/too_few_runs") {
+  const Outcome outcome = ended(1, measure(program("measured")));
+  CHECK_THAT(outcome.err, ContainsSubstring("--measure: too few runs to know the noise"));
+}
+
 TEST_CASE("opencl/measure/other_results") {
   const Outcome outcome = ended(1, measure(program("measured") + " source"));
   CHECK_THAT(outcome.out, ContainsSubstring("\nmeasured: columns: no candidate could be measured\n"));
