@@ -328,9 +328,22 @@ Ran run_quietly(const std::vector<std::string>& command) {
       spawn(find_program(command.front()), command, {{pipe.in, STDOUT_FILENO}, {pipe.in, STDERR_FILENO}}, true);
   const Guarded guarded(std::to_string(child));
   pipe.close_in();
-  Ran ran{.output = pipe.read_to_end()};
+  Ran ran;
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  // A process that it leaves in the background may keep the pipe open.
+  for (bool running = true, open = true; running || open;) {
+    pollfd ready{pipe.out, POLLIN, 0};
+    const int events = poll(&ready, open ? 1 : 0, running && open ? 50 : 0);
+    if (events > 0) {
+      char buffer[4096];
+      const ssize_t bytes = read(pipe.out, buffer, sizeof buffer);
+      if (bytes > 0) ran.output.append(buffer, std::size_t(bytes));
+      open = bytes > 0 || (bytes < 0 && errno == EINTR);
+    } else if (!running) {
+      open = false;
+    }
+    if (running) running = waitpid(child, &status, open ? WNOHANG : 0) != child;
+  }
   ran.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return ran;
 }
