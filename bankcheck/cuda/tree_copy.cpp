@@ -85,11 +85,8 @@ TreeSize size_of(const SourceTree& tree) {
 }
 
 void copy_link(const SourceTree& tree, const fs::path& from, const fs::path& to, const fs::path& copy) {
-  const fs::path named = fs::read_symlink(from);
-  const fs::path target = fs::weakly_canonical(from.parent_path() / named);
-  const bool is_inside = lies_in(target, tree.root);
-  if (is_inside && named.is_relative()) return fs::create_symlink(named, to);
-  fs::create_symlink(is_inside ? copy / target.lexically_relative(tree.root) : target, to);
+  const fs::path target = fs::weakly_canonical(from.parent_path() / fs::read_symlink(from));
+  fs::create_symlink(lies_in(target, tree.root) ? copy / target.lexically_relative(tree.root) : target, to);
 }
 
 /// A file or a link, with its time; sockets and pipes are left out.
