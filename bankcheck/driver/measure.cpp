@@ -37,11 +37,12 @@ class Measurement {
     return number;
   }
 
-  /// Runs all versions in turn. The first runs are not timed: the program as it is runs twice, so that it is known what
-  /// it always writes. Error: CommandFailed if it fails.
+  /// Runs all versions in turn. The first two runs are not timed: they show what a version always
+  /// writes. Error: CommandFailed if it fails.
   void run() {
-    run(0, false);
-    for (std::size_t v = 0; v < versions.size(); ++v) run(v, false);
+    for (int untimed = 0; untimed < 2; ++untimed) {
+      for (std::size_t v = 0; v < versions.size(); ++v) run(v, false);
+    }
     start_ = Clock::now();
     for (; !is_enough(); ++rounds) {
       for (std::size_t v = 0; v < versions.size(); ++v) run(v, true);
@@ -85,14 +86,13 @@ class Measurement {
       return;
     }
     const auto [launches, nanoseconds] = times->second;
+    if (samples.launches == 0) samples.launches = launches;
+    const std::uint64_t original = versions.front().kernels[kernel].launches;
+    if (launches != original) samples.problem = fmt::format("{} launches instead of {}", launches, original);
     if (is_timed) {
       const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
       samples.rule.add(double(nanoseconds) / double(launches), seconds);
-      return;
     }
-    samples.launches = launches;
-    const std::uint64_t original = versions.front().kernels[kernel].launches;
-    if (launches != original) samples.problem = fmt::format("{} launches instead of {}", launches, original);
   }
 
   /// Whether each candidate of each kernel has a verdict, or more runs would not give one.

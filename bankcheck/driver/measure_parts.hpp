@@ -81,7 +81,7 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
 struct KernelSamples {
   explicit KernelSamples(const support::StopLimits& limits) : rule(limits) {}
   support::StopRule rule;
-  std::uint64_t launches = 0;          ///< of a run
+  std::uint64_t launches = 0;          ///< of the first run
   std::optional<std::string> problem;  ///< why there are no samples, or why they do not count: a sentence
 };
 
