@@ -342,7 +342,9 @@ Ran run_quietly(const std::vector<std::string>& command) {
     } else if (!running) {
       open = false;
     }
-    if (running) running = waitpid(child, &status, open ? WNOHANG : 0) != child;
+    if (!running) continue;
+    const pid_t changed = waitpid(child, &status, open ? WNOHANG : 0);
+    running = changed == 0 || (changed < 0 && errno == EINTR);
   }
   ran.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return ran;

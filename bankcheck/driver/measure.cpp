@@ -46,6 +46,7 @@ class Measurement {
     start_ = Clock::now();
     for (; !is_enough(); ++rounds) {
       for (std::size_t v = 0; v < versions.size(); ++v) run(v, true);
+      for (std::size_t v = 1; v < versions.size(); ++v) note_gains(v);
     }
     for (std::size_t v = 1; v < versions.size(); ++v) compare_output(v);
   }
@@ -95,6 +96,15 @@ class Measurement {
     }
   }
 
+  void note_gains(std::size_t number) {
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      KernelSamples& samples = versions[number].kernels[k];
+      const Gain gain = gain_of(versions.front().kernels[k], samples);
+      samples.equal_gains = gain == samples.gain ? samples.equal_gains + 1 : 1;
+      samples.gain = gain;
+    }
+  }
+
   /// Whether each candidate of each kernel has a verdict, or more runs would not give one.
   bool is_enough() const {
     for (std::size_t v = 1; v < versions.size(); ++v) {
@@ -110,7 +120,8 @@ class Measurement {
     const KernelSamples &original = versions.front().kernels[kernel], &candidate = versions[version].kernels[kernel];
     if (planned.rejected || !planned.kernels[kernel] || original.problem || candidate.problem) return false;
     if (!original.rule.reason().empty() && !candidate.rule.reason().empty()) return false;
-    return candidate.rule.samples().size() < limits_.min_samples || gain_of(original, candidate) == Gain::none;
+    if (candidate.rule.samples().size() < limits_.min_samples || candidate.equal_gains < 3) return true;
+    return candidate.gain == Gain::none || candidate.gain == Gain::unknown;
   }
 
   void compare_output(std::size_t number) {
@@ -230,7 +241,8 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
     text += fmt::format("times of a launch on {}: mean over a run, median of {} in turn\n", measurement.device,
                         support::plural(measurement.rounds, "run", "runs"));
   }
-  const bool has_verdict = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.gain != Gain::unknown; });
+  const bool has_verdict =
+      std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.gain != Gain::unknown; });
   if (failure.empty() && !has_verdict) failure = "too few runs to know the noise";
   if (!failure.empty()) tell("--measure: " + failure);
   return print(reporting, text + table, failure.empty());

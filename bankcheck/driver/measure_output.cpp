@@ -122,7 +122,7 @@ std::string without_numbers(std::string_view line, bool only_times) {
   return text;
 }
 
-Variation variation(std::string_view before, std::string_view after) {
+Variation difference_of(std::string_view before, std::string_view after) {
   if (before == after) return Variation::none;
   if (without_numbers(before, true) == without_numbers(after, true)) return Variation::times;
   return without_numbers(before, false) == without_numbers(after, false) ? Variation::numbers : Variation::words;
@@ -140,7 +140,7 @@ void RepeatedOutput::add(std::string_view output) {
   }
   equal_lengths_ = equal_lengths_ && lines.size() == lines_.size();
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Variation now = i < lines.size() ? variation(lines_[i], lines[i]) : Variation::words;
+    const Variation now = i < lines.size() ? difference_of(lines_[i], lines[i]) : Variation::words;
     variations_[i] = std::max(variations_[i], now);
   }
 }
@@ -163,7 +163,7 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
     const Variation allowed = std::max(original.variation(i), has_time(before[i]) ? Variation::times : Variation::none);
-    const Variation observed = std::max(changed.variation(i), variation(before[i], after[i]));
+    const Variation observed = std::max(changed.variation(i), difference_of(before[i], after[i]));
     if (observed == Variation::none && original.variation(i) == Variation::none) {
       ++compared.equal;
     } else if (observed <= allowed) {

@@ -77,11 +77,15 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
 
 // --- The times ---
 
+enum class Gain { faster, slower, none, unknown };
+
 /// The samples of one kernel in one version: nanoseconds of a launch, mean over a run.
 struct KernelSamples {
   explicit KernelSamples(const support::StopLimits& limits) : rule(limits) {}
   support::StopRule rule;
   std::uint64_t launches = 0;          ///< of the first run
+  Gain gain = Gain::unknown;           ///< of a candidate, after the last runs in turn
+  std::size_t equal_gains = 0;         ///< after how many of the last runs in turn the gain was this
   std::optional<std::string> problem;  ///< why there are no samples, or why they do not count: a sentence
 };
 
@@ -96,9 +100,8 @@ using MeasuredVersions = std::vector<MeasuredVersion>;  // the first is the prog
 /// Null if the version leaves the kernel as it is, or if its times do not count.
 const KernelSamples* samples_of(const MeasuredVersions& versions, std::size_t version, std::size_t kernel);
 
-enum class Gain { faster, slower, none, unknown };
-
-/// How a candidate compares with the kernel as it is. `none`: within the noise; `unknown`: too few samples.
+/// How a candidate compares with the kernel as it is. `none`: within the noise, or by less than 0.5 %; `unknown`: too
+/// few samples.
 Gain gain_of(const KernelSamples& original, const KernelSamples& candidate);
 
 /// What follows for a kernel.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
@@ -61,7 +62,8 @@ Gain gain_of(const KernelSamples& original, const KernelSamples& candidate) {
   const auto now = support::median_and_noise(candidate.rule.samples());
   const auto apart = support::differ(before, now);
   if (!apart) return Gain::unknown;
-  if (!*apart) return Gain::none;
+  constexpr double smallest = 0.005;  // of the time
+  if (!*apart || std::abs(now.median - before.median) < smallest * before.median) return Gain::none;
   return now.median < before.median ? Gain::faster : Gain::slower;
 }
 

@@ -99,6 +99,8 @@ TEST_CASE("driver/measure/gain") {
   CHECK(gain_of(samples_of(steady), samples_of(faster)) == Gain::faster);
   CHECK(gain_of(samples_of(faster), samples_of(steady)) == Gain::slower);
   CHECK(gain_of(samples_of(noisy), samples_of(faster)) == Gain::none);
+  CHECK(gain_of(samples_of(steady), samples_of(std::vector<double>(10, 99.6))) == Gain::none);
+  CHECK(gain_of(samples_of(steady), samples_of(std::vector<double>(10, 99.4))) == Gain::faster);
   CHECK(gain_of(samples_of(steady), samples_of({90, 90, 90, 90})) == Gain::unknown);
 }
 
