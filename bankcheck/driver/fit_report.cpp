@@ -128,9 +128,31 @@ std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::op
   return has_rows ? std::nullopt : std::optional(one_index);
 }
 
+bool has_shorter_rows(const fit::Change& change) { return change.rows.to < change.rows.from; }
+
+/// Why the other kernels that use a declaration do not allow a change of it; "" if they do. Longer rows fit all
+/// instances of a template, other changes only one.
+std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& source) {
+  const fit::Change& change = array.after().option.change;
+  const bool fits_any_length = form_of(change, array.shape) == fit::IndexForm::rows && !has_shorter_rows(change);
+  if (source.other_lengths && !fits_any_length) {
+    return fmt::format("line {}: instances of this template have other lengths; specialize it first",
+                       source.declaration.line);
+  }
+  if (has_shorter_rows(change) && (source.used_row == 0 || source.used_row > change.rows.to)) {
+    return fmt::format("line {}: another kernel uses the columns that would be dropped; leave the rows as they are",
+                       source.declaration.line);
+  }
+  return "";
+}
+
 /// What `--fit` writes for an array's change.
 void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& array, ArraySource& source) {
   if (array.chosen == 0) return;
+  if (std::string why = refusal_of_others(array, source); !why.empty()) {
+    source.edits = std::move(why);
+    return;
+  }
   std::set<std::string> names;
   for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
   if (names.size() > 1) {
@@ -169,6 +191,13 @@ void part_overlapping(KernelFitReport& report) {
   }
 }
 
+void set_all_edits(KernelFitReport& report) {
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    if (report.sources[i]) set_edits(report.fit.places, report.fit.arrays[i], *report.sources[i]);
+  }
+  part_overlapping(report);
+}
+
 /// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
 std::string refusal_of(const KernelFitReport& report, bool by_text) {
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
@@ -184,26 +213,34 @@ std::string refusal_of(const KernelFitReport& report, bool by_text) {
   return "";
 }
 
-/// Instances of a template may give other lengths to the array of one declaration; then a changed index fits only one
-/// of them. Longer rows fit all.
-void part_other_lengths(std::vector<KernelFitReport>& reports) {
-  std::map<std::pair<std::string, std::size_t>, std::set<std::vector<std::uint64_t>>> lengths;  // by file and place
-  const auto lengths_at = [&](const ArraySource& source) -> auto& {
-    return lengths[{source.path, source.declaration.at}];
+/// Tells each source what the other kernels need of its declaration. Instances of a template may give an array other
+/// lengths, and a kernel may use columns that another one does not.
+void share_declarations(std::vector<KernelFitReport>& reports) {
+  struct Needs {
+    std::set<std::vector<std::uint64_t>> lengths;
+    std::uint32_t used_row = 0;
+    bool whole_row = false;
+  };
+  std::map<std::pair<std::string_view, std::size_t>, Needs> needs;  // by file, or text without one, and place
+  const auto needs_of = [&](const ArraySource& source) -> Needs& {
+    return needs[{source.path.empty() ? source.text : source.path, source.declaration.at}];
   };
   for (const KernelFitReport& report : reports) {
-    for (const auto& source : report.sources) {
-      if (source) lengths_at(*source).insert(source->declaration.lengths);
+    for (std::size_t i = 0; i < report.sources.size(); ++i) {
+      if (!report.sources[i]) continue;
+      Needs& declared = needs_of(*report.sources[i]);
+      const std::uint32_t used_row = report.fit.arrays[i].facts.bounds.used_row;
+      declared.lengths.insert(report.sources[i]->declaration.lengths);
+      declared.used_row = std::max(declared.used_row, used_row);
+      declared.whole_row |= used_row == 0;
     }
   }
   for (KernelFitReport& report : reports) {
-    for (std::size_t i = 0; i < report.sources.size(); ++i) {
-      const fit::ArrayFit& array = report.fit.arrays[i];
-      auto& source = report.sources[i];
-      if (array.chosen == 0 || !source || lengths_at(*source).size() < 2) continue;
-      if (form_of(array.after().option.change, array.shape) == fit::IndexForm::rows) continue;
-      source->edits = fmt::format("line {}: instances of this template have other lengths; specialize it first",
-                                  source->declaration.line);
+    for (auto& source : report.sources) {
+      if (!source) continue;
+      const Needs& declared = needs_of(*source);
+      source->other_lengths = declared.lengths.size() > 1;
+      source->used_row = declared.whole_row ? 0 : declared.used_row;
     }
   }
 }
@@ -257,11 +294,10 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       const auto declaration = declared.find(array.arrays.front());
       if (declaration == declared.end()) continue;
       source = declaration->second;
-      set_edits(kernel_trace.arrays, array, *source);
     }
-    part_overlapping(report);
   }
-  part_other_lengths(reports);
+  share_declarations(reports);
+  for (KernelFitReport& report : reports) set_all_edits(report);
   return reports;
 }
 
@@ -271,21 +307,23 @@ void choose(KernelFitReport& report, const std::vector<fit::PricedOption>& optio
     array.options.push_back(options[i]);
     const bool is_changed = options[i].option.change != fit::Change();
     array.chosen = is_changed ? array.options.size() - 1 : 0;
-    if (report.sources[i]) set_edits(report.fit.places, array, *report.sources[i]);
   }
-  part_overlapping(report);
+  set_all_edits(report);
 }
 
 void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace) {
   const trace::KernelTrace& kernel_trace = trace.kernels[kernel.number];
   const auto used_lines = Sources::used_lines(kernel, kernel_trace);
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = report.fit.arrays[i];
-    const std::uint32_t first = array.arrays.front();
-    report.sources[i] = Sources::find_in_own_text(trace, kernel_trace, kernel_trace.arrays[first], used_lines[first]);
-    if (report.sources[i]) set_edits(kernel_trace.arrays, array, *report.sources[i]);
+    const std::uint32_t first = report.fit.arrays[i].arrays.front();
+    auto own = Sources::find_in_own_text(trace, kernel_trace, kernel_trace.arrays[first], used_lines[first]);
+    if (own && report.sources[i]) {
+      own->other_lengths = report.sources[i]->other_lengths;
+      own->used_row = report.sources[i]->used_row;
+    }
+    report.sources[i] = std::move(own);
   }
-  part_overlapping(report);
+  set_all_edits(report);
 }
 
 EditedFiles edited_files(const KernelFitReport& report, bool by_text) {

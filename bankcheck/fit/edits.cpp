@@ -173,7 +173,8 @@ class Editor : SourceTokens {
     if (uses_.size() >= many_uses && formula.size() > long_index) function_ = name_of_function();
     const bool has_function = !function_.empty();
     if (has_function) add_function(names, formula);
-    if (!declaration_.parameters.empty() && !uses_.empty()) add_line(required_lengths());
+    const bool needs_lengths = !uses_.empty() || change_.rows.to < change_.rows.from;
+    if (!declaration_.parameters.empty() && needs_lengths) add_line(required_lengths());
     for (const Use& found : uses_) {
       std::string index = index_text(change_, shape_, form_, found.subscripts);
       if (has_function) {

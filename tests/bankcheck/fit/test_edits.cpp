@@ -136,6 +136,11 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
         "  t[y][x ^ y] = t[x][y ^ x];\r\n}\n");
   CHECK(changed(text, padded(128, 4), shape, {.name = "t", .kernel = "k<32>"}).find("static_assert") ==
         std::string::npos);
+  const Change shorter{.rows = {136, 132}};
+  const std::string rows = "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W];\n  t[y][x] = 1;\n}\n";
+  CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==
+        "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W - 1];\n"
+        "  static_assert(32 == 32 && W == 34, \"the indices of t are for these lengths\");\n  t[y][x] = 1;\n}\n");
 }
 
 // --- The patch ---

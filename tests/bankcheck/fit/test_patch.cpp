@@ -214,6 +214,27 @@ TEST_CASE("fit/patch/instances_of_a_template", "[fit]") {
   CHECK_THAT(ended(3, one.run("")).err, ContainsSubstring("static assertion failed"));
 }
 
+TEST_CASE("fit/patch/rows_that_others_use", "[fit]") {
+  const std::string tile = "__shared__ float s[32][34];\n";
+  const std::string kernels = "__global__ void k(float* out) {" + columns + R"(
+__global__ void other(float* out) {
+  if (threadIdx.x == 0) s[threadIdx.y][33] = 7;
+  __syncthreads();
+  out[threadIdx.y] += s[threadIdx.y][33];
+}
+)";
+  const auto program_with = [&](const std::string& head, const std::string& launches) {
+    return Files{{"a.cu", host + head + kernels + "int main() { return run([](float* out) { " + launches + " }); }\n"}};
+  };
+  Patched alone(program_with(tile, "k<<<1, dim3(32, 32)>>>(out);"));
+  (void)ended(0, alone.write_patch());
+  CHECK_THAT(alone.patch(), ContainsSubstring("+__shared__ float s[32][33];"));
+  Patched both(program_with(tile, "k<<<1, dim3(32, 32)>>>(out); other<<<1, dim3(1, 32)>>>(out);"));
+  CHECK_THAT(ended(0, both.write_patch()).err,
+             ContainsSubstring("another kernel uses the columns that would be dropped; leave the rows as they are\n"));
+  CHECK(both.patch().empty());
+}
+
 TEST_CASE("fit/patch/kernels_of_the_test_programs", "[fit]") {
   const ScratchDirectory scratch;
   const std::string patch = (scratch.path() / "fix.diff").string();
