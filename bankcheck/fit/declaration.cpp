@@ -29,6 +29,7 @@ struct Template {
 struct Candidate {
   Declaration declaration;
   std::vector<Template> templates;  // around it
+  std::size_t block = 0;            // the number of the block that it is declared in
   unsigned last_line = ~0U;
 };
 
@@ -60,10 +61,12 @@ class DeclarationFinder {
   struct OpenBlock {
     std::vector<std::size_t> candidates;
     std::size_t templates = 0;  // that end with it
+    std::size_t number = 0;
   };
 
   void open() {
-    blocks_.push_back({std::exchange(waiting_, {}), templates_.size() - open_templates_});
+    blocks_.push_back({std::exchange(waiting_, {}), templates_.size() - open_templates_, ++last_block_});
+    for (const std::size_t parameter : blocks_.back().candidates) candidates_[parameter].block = last_block_;
     open_templates_ = templates_.size();
   }
   void close(unsigned line) {
@@ -85,7 +88,7 @@ class DeclarationFinder {
   void add(Declaration declaration) {
     auto& list = declaration.is_parameter ? waiting_ : blocks_.back().candidates;
     list.push_back(candidates_.size());
-    candidates_.push_back({std::move(declaration), templates_});
+    candidates_.push_back({std::move(declaration), templates_, blocks_.back().number});
   }
 
   /// `template <class T, int W = 4> ... name(` or `name {`.
@@ -185,6 +188,7 @@ class DeclarationFinder {
   const std::set<std::string, std::less<>>& qualifiers_;
   std::vector<Candidate> candidates_;
   std::vector<OpenBlock> blocks_{1};
+  std::size_t last_block_ = 0;
   std::vector<std::size_t> waiting_;  // parameters before the block of their function
   std::vector<Template> templates_;   // those of open blocks, then those before their block
   std::size_t open_templates_ = 0;
@@ -290,20 +294,36 @@ void infer_lengths(Declaration& declaration, std::uint64_t bytes) {
   }
 }
 
+void refuse_lengths(Declaration& declaration, std::string why) {
+  declaration.lengths.clear();
+  declaration.unknown = std::move(why);
+}
+
+std::string other_size(const Declaration& declaration) {
+  return fmt::format("line {} declares an array of another size", declaration.line);
+}
+
+/// The compiler knows better than a macro of some other branch. Numbers that are others are of a branch that it does
+/// not see.
+void take_compiled_lengths(Declaration& declaration, const std::vector<std::uint64_t>& lengths) {
+  if (lengths.size() != declaration.dimensions.size()) {
+    declaration.unknown = fmt::format("line {} has some of the dimensions in a type", declaration.line);
+    return;
+  }
+  declaration.lengths = lengths;
+  for (std::size_t d = 0; d < lengths.size(); ++d) {
+    const auto written = SourceConstants().value_of(declaration.dimensions[d]);
+    if (written && *written != lengths[d]) return refuse_lengths(declaration, other_size(declaration));
+  }
+}
+
 void find_lengths(Declaration& declaration, const SourceConstants& constants, const SoughtArray& array) {
   const std::uint64_t bytes = array.bytes;
   const std::string type = constants.with_values(declaration.type);
   declaration.element = bytes_of_type(declaration.type);
   if (declaration.element == 0 && type.size() > 2) declaration.element = bytes_of_type(type.substr(1, type.size() - 2));
   if (array.element > 0) declaration.element = array.element;
-  if (!array.lengths.empty()) {
-    if (array.lengths.size() == declaration.dimensions.size()) {
-      declaration.lengths = array.lengths;
-    } else {
-      declaration.unknown = fmt::format("line {} has some of the dimensions in a type", declaration.line);
-    }
-    return;
-  }
+  if (!array.lengths.empty()) return take_compiled_lengths(declaration, array.lengths);
   std::uint64_t product = 1;
   for (const std::string& dimension : declaration.dimensions) {
     const auto length = constants.value_of(dimension);
@@ -316,11 +336,10 @@ void find_lengths(Declaration& declaration, const SourceConstants& constants, co
     return infer_lengths(declaration, bytes);
   }
   if (bytes == 0) return;
-  if (bytes % product == 0 && array.element == 0) {
+  if (bytes % product == 0 && declaration.element == 0) {
     declaration.element = bytes / product;
-  } else if (declaration.element > 0 && product * declaration.element != bytes) {
-    declaration.lengths.clear();
-    declaration.unknown = fmt::format("line {} declares an array of another size", declaration.line);
+  } else if (product * declaration.element != bytes) {
+    refuse_lengths(declaration, other_size(declaration));
   }
 }
 
@@ -343,6 +362,8 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   SourceConstants constants = constants_of(source.substr(0, declaration.at), array);
   add_arguments(constants, array, candidate);
   find_lengths(declaration, constants, array);
+  const auto in_same_block = [&](const Candidate& other) { return other.block == candidate.block; };
+  if (std::ranges::count_if(candidates, in_same_block) > 1) refuse_lengths(declaration, "declared twice");
   find_macros(declaration, source, array);
   declaration.hidden_line = hidden_line_of(candidate, source, array);
   return std::move(declaration);

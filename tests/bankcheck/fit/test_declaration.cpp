@@ -86,6 +86,15 @@ TEST_CASE("fit/declaration/compiled_shape", "[fit]") {
   const Declaration hidden = declared(text, {.name = "u", .bytes = 80, .element = 4, .lengths = {4, 5}});
   CHECK(hidden.lengths.empty());
   CHECK(hidden.unknown == "line 3 has some of the dimensions in a type");
+  const Declaration other = declared(text, {.name = "u", .bytes = 80, .element = 4, .lengths = {20}});
+  CHECK(other.lengths.empty());
+  CHECK(other.unknown == "line 3 declares an array of another size");
+  const std::string branches =
+      "void k() {\n#if A\n  __shared__ int t[N];\n#else\n  __shared__ int t[M];\n#endif\n  { __shared__ int t[1]; }\n}";
+  const Declaration twice = declared(branches, {.name = "t", .lines = {8}, .element = 4, .lengths = {5}});
+  CHECK(twice.lengths.empty());
+  CHECK(twice.unknown == "declared twice");
+  CHECK(declared(branches, {.name = "t", .lines = {7}, .element = 4, .lengths = {1}}).lengths == Lengths{1});
 }
 
 TEST_CASE("fit/declaration/lengths", "[fit]") {
@@ -104,6 +113,7 @@ TEST_CASE("fit/declaration/lengths", "[fit]") {
   CHECK(in("[TILE][HEIGHT + TILE]").unknown == "HEIGHT is not known");
   CHECK(in("[TWICE(TILE)][2]").unknown == "TWICE(TILE) is not known");
   CHECK(in("[TILE][TILE]", 40).unknown == "line 6 declares an array of another size");
+  CHECK(in("[TILE][TILE]", 8192).unknown == "line 6 declares an array of another size");  // of double
   CHECK(declared("const int N = 32;\n__shared__ int t[N][2];", {.name = "t"}).lengths == Lengths{32, 2});
   CHECK(declared("#define A A A\n__shared__ float t[A];", {.name = "t"}).lengths.empty());
   const std::string late = "__shared__ int t[N];\n#define N 8\n";
