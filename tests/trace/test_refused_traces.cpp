@@ -153,6 +153,7 @@ TEST_CASE("trace/refused_traces/ranges") {
   check_changed("array", "/lengths", json::array({3}), contradiction);
   check_changed("array", "/lengths", json::array({0, 4}), contradiction);
   check_changed("array", "/lengths", json::array({4294967295U, 4294967295U, 4294967295U}), contradiction);
+  check_changed("array", "/lengths", std::vector<int>(33, 1), "an array has too many dimensions");
   check_changed("array", "/lengths", json::array({-1}), "a length is not a whole number");
   check_changed("array", "/element", 4294967296, "element is 4294967296, more than 4294967295");
   check_changed("array", "/offset", -1, "offset is not a whole number");

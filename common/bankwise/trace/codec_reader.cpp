@@ -181,8 +181,10 @@ class TraceReader {
   }
   /// The lengths of all dimensions, whose elements fill the array.
   static std::vector<std::uint32_t> lengths_of(const Record& record, const Array& array) {
+    constexpr std::size_t most_dimensions = 32;
     std::vector<std::uint32_t> lengths;
     std::uint64_t bytes = array.element;
+    if (record.list("lengths").size() > most_dimensions) wrong("an array has too many dimensions");
     for (const json& length : record.list("lengths")) {
       lengths.push_back(std::uint32_t(number_of(length, "a length", std::numeric_limits<std::uint32_t>::max())));
       if (__builtin_mul_overflow(bytes, std::uint64_t{lengths.back()}, &bytes)) bytes = 0;
