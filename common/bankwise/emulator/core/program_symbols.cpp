@@ -73,6 +73,7 @@ bool is_code_of_program(const void* address) { return address >= &__executable_s
 bool is_of_program(const void* address) { return address >= &__executable_start && address < &_end; }
 
 std::string plain_name(const char* symbol) {
+  if (!std::string_view(symbol).starts_with("_Z")) return symbol;  // "t" would be a type, unsigned short
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
                                                           &std::free);
