@@ -28,22 +28,31 @@ std::string_view indentation_at(std::string_view source, std::size_t at) {
   return source.substr(begin, std::min(source.find_first_not_of(" \t", begin), source.size()) - begin);
 }
 
-/// The text of some tokens without comments and ends of lines; the comments are added to `comments`.
-std::string plain_text(const SourceTokens& code, std::size_t begin, std::size_t end, std::string& comments) {
+constexpr std::string_view blanks = " \t\r\n\f\v";
+
+/// The text of some tokens without comments and ends of lines; the comments are added to `comments`. Nothing if a line
+/// of the preprocessor is behind one of the tokens.
+std::optional<std::string> plain_text(const SourceTokens& code, std::size_t begin, std::size_t end,
+                                      std::string& comments) {
   std::string text;
   for (std::size_t i = begin; i < end; ++i) {
     text += code.text(i);
-    const std::size_t gap = code.tokens[i].end, next = code.tokens[i + 1].begin;
+    const std::size_t gap = code.tokens[i].end;
+    const std::size_t next = i + 1 < code.tokens.size() ? code.tokens[i + 1].begin : code.source.size();
     std::string_view between = code.source.substr(gap, next - gap);
     if (i + 1 < end && !between.empty()) text += ' ';
-    for (between = source::trimmed(between); !between.empty(); between = source::trimmed(between)) {
+    const auto skip = [&](std::size_t count) {
+      between.remove_prefix(std::min(between.find_first_not_of(blanks, count), between.size()));
+    };
+    for (skip(0); between.starts_with("//") || between.starts_with("/*");) {
       const bool is_line = between.starts_with("//");
-      const std::size_t past = is_line ? between.find('\n') : between.find("*/");
-      std::string comment(source::trimmed(between.substr(2, past == between.npos ? past : past - 2)));
+      const std::size_t past = std::min(is_line ? between.find('\n') : between.find("*/", 2), between.size());
+      std::string comment(source::trimmed(between.substr(2, past - 2)));
       for (auto at = comment.find("*/"); at != comment.npos; at = comment.find("*/")) comment.insert(at + 1, " ");
       comments += fmt::format(" /* {} */", comment);
-      between.remove_prefix(past == between.npos ? between.size() : std::min(past + 2, between.size()));
+      skip(past + (is_line ? 1 : 2));
     }
+    if (!between.empty()) return std::nullopt;
   }
   return text;
 }
@@ -92,16 +101,18 @@ class Editor : SourceTokens {
   void fail(std::size_t i, std::string_view problem) { why_ = fmt::format("line {}: {}", line(i), problem); }
 
   void declare() {
-    const auto texts = dimension_texts(change_, shape_, form_, declaration_.dimensions);
+    std::vector<std::string> before = declaration_.dimensions;
+    for (std::string& dimension : before) dimension = with_parentheses(dimension);
+    const auto texts = dimension_texts(change_, shape_, form_, before);
     const auto& places = declaration_.dimension_texts;
-    if (texts == declaration_.dimensions) return;
+    if (texts == before) return;
     if (declaration_.dimensions.front().empty()) {
       why_ =
           fmt::format("line {}: the launch gives the bytes of this array, and must give it more; change both by hand",
                       declaration_.line);
     } else if (texts.size() == places.size()) {
       for (std::size_t d = 0; d < texts.size(); ++d) {
-        if (texts[d] != declaration_.dimensions[d]) edits_.push_back({places[d].begin, places[d].end, texts[d]});
+        if (texts[d] != before[d]) edits_.push_back({places[d].begin, places[d].end, texts[d]});
       }
     } else {
       edits_.push_back({places.front().begin, places.back().end, texts.front()});
@@ -113,9 +124,12 @@ class Editor : SourceTokens {
       const bool next_to = k + 1 < end && tokens[k].end == tokens[k + 1].begin;
       if (next_to && is(k, "+") && is(k + 1, "+")) return true;
       if (next_to && is(k, "-") && is(k + 1, "-")) return true;
-      const bool compares =
-          (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "<") || is(k - 1, ">") || is(k - 1, "!");
+      const bool shifts = (is(k - 1, "<") && is(k - 2, "<")) || (is(k - 1, ">") && is(k - 2, ">"));  // <<= and >>=
+      const bool compares = (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "!") ||
+                            (!shifts && (is(k - 1, "<") || is(k - 1, ">")));
       if (is(k, "=") && !compares) return true;
+      const bool is_and = is(k - 1, "&") || (next_to && is(k + 1, "&"));
+      if (is(k, "&") && !is_and && !is_operand(k - 1)) return true;  // a function may write there
       if (is(k, "asm") || text(k).starts_with("atomic") || text(k).starts_with("atom_")) return true;
     }
     return false;
@@ -141,20 +155,31 @@ class Editor : SourceTokens {
           return fail(i, "the index reads the array itself; read that element into a variable first");
         }
       }
-      found.subscripts.push_back(subscript(next, end - 1, found.comments));
+      const auto index = subscript(next, end - 1, found.comments);
+      const bool is_plain = index && (!is(end, "[") || plain_text(*this, end - 1, end, found.comments));
+      if (form_ != IndexForm::rows && !is_plain) {
+        return fail(i, "a preprocessor directive is inside the index; write the index to a variable first");
+      }
+      found.subscripts.push_back(index.value_or(""));
       found.end = tokens[end - 1].end;
       next = end;
-      if (is(next, "[")) (void)plain_text(*this, next - 1, next, found.comments);
     }
     if (form_ != IndexForm::rows) uses_.push_back(std::move(found));
   }
 
   /// What stands between two brackets. The comments behind the opening one belong to it.
-  std::string subscript(std::size_t open, std::size_t close, std::string& comments) const {
-    (void)plain_text(*this, open, open + 1, comments);
-    std::string index = plain_text(*this, open + 1, close, comments);
-    const bool is_sum = std::ranges::find(declaration_.sums, index) != declaration_.sums.end();
-    return is_sum ? "(" + index + ")" : index;
+  std::optional<std::string> subscript(std::size_t open, std::size_t close, std::string& comments) const {
+    const bool is_plain = plain_text(*this, open, open + 1, comments).has_value();
+    const auto index = plain_text(*this, open + 1, close, comments);
+    return is_plain && index ? std::optional(with_parentheses(*index)) : std::nullopt;
+  }
+
+  /// Around a macro that stands for a sum, with or without arguments.
+  std::string with_parentheses(const std::string& text) const {
+    const SourceTokens code(text);
+    const bool is_macro = code.tokens.size() == 1 || code.is(1, "(");
+    const bool is_sum = is_macro && std::ranges::find(declaration_.sums, code.text(0)) != declaration_.sums.end();
+    return is_sum ? "(" + text + ")" : text;
   }
 
   std::string without_indices() const {
@@ -256,12 +281,28 @@ class Editor : SourceTokens {
     while (begin > 0) {
       const std::size_t above = begin < 2 ? 0 : source.rfind('\n', begin - 2) + 1;
       const std::string_view line_above = source::trimmed(source.substr(above, begin - above));
-      const bool is_comment = line_above.starts_with("//") || line_above.starts_with("/*") ||
-                              line_above.starts_with("*") || line_above.ends_with("*/");
-      if (!is_comment) break;
-      begin = above;
+      const std::size_t block = line_above.ends_with("*/") ? source.rfind("/*", begin) : source.npos;
+      const std::size_t comment = line_above.starts_with("//") ? above : block;
+      if (comment == source.npos) break;
+      const std::size_t line = comment == 0 ? 0 : source.rfind('\n', comment) + 1;
+      if (!source::trimmed(source.substr(line, comment - line)).empty()) break;
+      begin = line;
     }
-    return begin;
+    return is_in_comment(first == 0 ? 0 : tokens[first - 1].end, begin) ? tokens[first].begin : begin;
+  }
+
+  /// Whether a place in the code after an end of a token lies in a comment or in the token before.
+  bool is_in_comment(std::size_t from, std::size_t at) const {
+    while (from < at) {
+      if (source.substr(from, 2) == "//") {
+        from = std::min(source.find('\n', from), source.size());
+      } else if (source.substr(from, 2) == "/*") {
+        from = std::min(source.find("*/", from + 2), source.size() - 2) + 2;
+      } else {
+        ++from;
+      }
+    }
+    return from > at;
   }
 
   /// The lengths that the indices are made for, where they depend on template parameters.

@@ -142,6 +142,9 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
   return RowNumber{is_index ? last : 0, last, per_step};
 }
 
+/// Whether a sum with more terms needs parentheses around the text.
+bool binds_less_than_sum(const std::string& text) { return text.find_first_of("<>&|^?:=,") != std::string::npos; }
+
 /// A length in the declaration becomes another one: "TILE" "TILE + 1", "TILE + 1" "TILE", "17" "16".
 std::string length_text(const std::string& text, std::uint64_t before, std::uint64_t after) {
   if (before == after) return text;
@@ -149,7 +152,7 @@ std::string length_text(const std::string& text, std::uint64_t before, std::uint
   if (plus != std::string::npos) {
     const std::string sum = text.substr(0, text.find_last_not_of(' ', plus - 1) + 1), added = text.substr(plus + 1);
     const std::size_t digits = added.find_first_not_of(' ');
-    const bool is_sum = !sum.empty() && sum.find_first_of("<>&|^?:=,") == std::string::npos;
+    const bool is_sum = !sum.empty() && !binds_less_than_sum(sum);
     const bool is_pad = is_sum && digits != std::string::npos && added.size() < digits + 9 &&
                         added.find_first_not_of("0123456789", digits) == std::string::npos;
     const std::uint64_t pad = is_pad ? std::stoull(added) : 0;
@@ -278,7 +281,7 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
   const bool plain =
       change.kind() == ChangeKind::pad && dimensions.size() == 1 && pad.every > 0 && bytes % pad.every == 0;
   if (!plain || dimensions[0].empty()) return {std::to_string(after)};
-  return {fmt::format("{} + {}", dimensions[0],
+  return {fmt::format("{} + {}", binds_less_than_sum(dimensions[0]) ? operand(dimensions[0]) : dimensions[0],
                       times(fmt::format("{} / {}", operand(dimensions[0]), pad.every / element), pad.bytes / element))};
 }
 

@@ -64,6 +64,15 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
   CHECK(why("t[i++][1] = 0;", swizzle) == side_effect);
   CHECK(why("t[i += 2][1] = 0;", swizzle) == side_effect);
   CHECK(why("t[0][atomicMax(&n, 2)] = 0;", swizzle) == side_effect);
+  CHECK(why("t[i <<= 1][1] = 0;", swizzle) == side_effect);
+  CHECK(why("t[i >>= 1][1] = 0;", swizzle) == side_effect);
+  CHECK(why("t[0][next(&n)] = 0;", swizzle) == side_effect);
+  CHECK(why("t[i <= 3 && i >= 1][j & 1] = 0;", swizzle).empty());
+  const std::string directive =
+      "line 3: a preprocessor directive is inside the index; write the index to a variable first";
+  CHECK(why("t[0][i\n#if A\n + 1\n#endif\n] = 0;", swizzle) == directive);
+  CHECK(why("t[0][\n#\ni] = 0;", swizzle) == directive);
+  CHECK(why("t[0]\n#\n[i] = 0;", swizzle) == directive);
   CHECK(why("t[i++][1] = 0;", padded(128, 4)).empty());
   CHECK(why("t[int(t[0][0])][1] = 0;", swizzle) ==
         "line 3: the index reads the array itself; read that element into a variable first");
@@ -84,7 +93,8 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
 
 TEST_CASE("fit/edits/indices", "[fit]") {
   const auto index = [](const std::string& before, const Change& change) {
-    const std::string head = "#define SUM a + b\n__shared__ float t[32][32];\nvoid f() { x = t";
+    const std::string head =
+        "#define SUM a + b\n#define at(y) (y) + (1)\n__shared__ float t[32][32];\nvoid f() { x = t";
     const std::string text = changed(head + before + "; }\n", change, {4, {32, 32}});
     const std::size_t begin = head.size();
     return text.substr(begin, text.rfind(';') - begin);
@@ -94,9 +104,25 @@ TEST_CASE("fit/edits/indices", "[fit]") {
   CHECK(index("[(y + 1)][(x)]", swizzle) == "[(y + 1)][(x) ^ (y + 1)]");
   CHECK(index("[ROW(y)][p->x]", swizzle) == "[ROW(y)][p->x ^ (ROW(y))]");
   CHECK(index("[SUM][x]", swizzle) == "[(SUM)][x ^ (SUM)]");
+  CHECK(index("[at(y)][x]", swizzle) == "[(at(y))][x ^ (at(y))]");
+  CHECK(index("[y\f][x // a\n // b\n]", swizzle) == "[y][x ^ y /* a */ /* b */]");
   CHECK(index("[(a) + (b)][x]", swizzle) == "[(a) + (b)][x ^ ((a) + (b))]");
   CHECK(index("[y /* row */][x // column\n ]", swizzle) == "[y][x ^ y /* row */ /* column */]");
   CHECK(index("[/* row */ y] /* and */ [x]", swizzle) == "[y][x ^ y /* row */ /* and */]");
+}
+
+TEST_CASE("fit/edits/lengths_that_bind_less_than_sums", "[fit]") {
+  const auto length = [](const std::string& dimension) {
+    const std::string text =
+        changed("#define SUM 512 << 1\n#define NUMBER (512 + 512)\n__shared__ float t[" + dimension + "];\n",
+                padded(128, 4), {4, {1024}}, {.name = "t", .element = 4, .lengths = {1024}});
+    const std::size_t begin = text.find("t[") + 2;
+    return text.substr(begin, text.find("];") - begin);
+  };
+  CHECK(length("A ? 1024 : 512") == "(A ? 1024 : 512) + (A ? 1024 : 512) / 32");
+  CHECK(length("SUM") == "(SUM) + (SUM) / 32");
+  CHECK(length("NUMBER") == "NUMBER + NUMBER / 32");
+  CHECK(length("N * 2") == "N * 2 + (N * 2) / 32");
 }
 
 TEST_CASE("fit/edits/parameter_to_end_of_its_kernel", "[fit]") {
@@ -120,6 +146,11 @@ TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
         "unsigned k_t_at(unsigned y, unsigned x) { return (y * 16 + x) + ((y * 16 + x) >> 3); }\n\n"
         "// Adds.\nkernel void k() {\n  local float t[288];\n"
         "  t[k_t_at(y, x)] = 1;\n  t[k_t_at(x, y)] = t[k_t_at(y + 1, x)];\n}\n");
+  const std::string commented =
+      "int a;\n/* x = 1;\n   Adds. */\nkernel void k() {\n  local float t[16][16];\n" + body + "}\n";
+  CHECK(changed(commented, padded(32, 4), shape).find("int a;\nunsigned k_t_at(") == 0);
+  const std::string nested = "/* a\n/* b */\nkernel void k() {\n  local float t[16][16];\n" + body + "}\n";
+  CHECK(changed(nested, padded(32, 4), shape).find("/* a\n/* b */\nunsigned k_t_at(") == 0);
   const std::string twice = "__global__ void k() {\n  __shared__ float t[16][16];\n  t[y][x] = t[x][y];\n}\n";
   CHECK(changed(twice, padded(32, 4), shape).find("t_at") == std::string::npos);
   const std::string taken = "int t_at;\n" + cuda;
