@@ -278,7 +278,11 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
   if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) {
     fit.chosen = proposal(options);
-    if (fit.chosen == 0) fit.verdict = FitVerdict::unprofitable;
+    if (fit.chosen == 0) {
+      fit.verdict = FitVerdict::unprofitable;
+    } else if (fit.after().option.passes > fit.bound) {
+      fit.verdict = FitVerdict::reduced;
+    }
   }
   fit.doubts = doubts_about(trace, fit);
   return fit;
