@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include <bankwise/support/numbers.hpp>
 
 namespace bankwise::driver {
@@ -18,6 +20,14 @@ std::string in_brackets(const std::vector<std::string>& indices) {
 }
 
 std::string without_brackets(const std::string& text) { return text.substr(1, text.size() - 2); }
+
+/// Of an array whose declaration is not known; "" if they are the old ones.
+std::string new_lengths(const WrittenArray& code, const std::vector<std::uint64_t>& lengths) {
+  if (lengths == code.shape.lengths) return "";
+  const bool only_rows = std::equal(lengths.begin(), lengths.end() - 1, code.shape.lengths.begin());
+  return only_rows ? fmt::format("rows of {} elements", lengths.back())
+                   : fmt::format("{}[{}]", code.name, fmt::join(lengths, "]["));
+}
 
 }  // namespace
 
@@ -48,6 +58,7 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
   const fit::Change& change = option.option.change;
   const auto form = form_of(change, code.shape);
   LayoutCode layout;
+  if (!form) layout.declaration = to_text(change);
   if (!form || *form == IndexForm::none) return layout;
   if (*form == IndexForm::elements) {
     layout.declaration = fmt::format("elements of {} bytes", code.shape.element + change.pads[0].bytes);
@@ -60,8 +71,8 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
     layout.declaration = code.name + in_brackets(after);
   } else if (longer && code.dynamic) {
     layout.declaration = fmt::format("{} bytes at the launch", grouped(option.option.bytes));
-  } else if (longer && *form != IndexForm::flat) {
-    layout.declaration = fmt::format("rows of {} elements", lengths_after(change, code.shape)->back());
+  } else if (*form != IndexForm::flat) {
+    layout.declaration = new_lengths(code, *lengths_after(change, code.shape));
   } else if (longer) {
     layout.declaration = fmt::format("{} elements", grouped(option.option.bytes / code.shape.element));
   }
