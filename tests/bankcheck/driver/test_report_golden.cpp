@@ -290,7 +290,7 @@ TEST_CASE("driver/report/golden") {
     std::ofstream(scratch.path() / "k.cu") << cuda_source;
     std::ofstream(scratch.path() / "k.cl") << opencl_source;
     std::ofstream(scratch.path() / "t.jsonl") << to_json_lines(golden.trace(golden.maker));
-    const Outcome outcome = bankcheck(
+    const auto outcome = bankcheck(
         "report " + std::string(golden.options) + " t.jsonl",
         "cd '" + scratch.path().string() + "'; XDG_CACHE_HOME=/none COLUMNS=" + std::to_string(golden.columns));
     CHECK(outcome.code == golden.code);
@@ -310,7 +310,7 @@ TEST_CASE("driver/report/partly_watched") {
   std::ofstream(scratch.path() / "b.csv") << "kernel,architecture,accesses,conflicts,unknown\n"
                                           << "scale,sm_90,64,9,0\ntranspose,sm_90,64,9,0\n";
   const std::string in = "cd '" + scratch.path().string() + "';";
-  const Outcome outcome = bankcheck("report --baseline b.csv --html h --json j t.jsonl", in);
+  const auto outcome = bankcheck("report --baseline b.csv --html h --json j t.jsonl", in);
   CHECK(outcome.code == 1);
   CHECK(sentences_in(outcome.err) ==
         std::vector<std::string>{"incomplete: 2 of 4 blocks of transpose were not watched",

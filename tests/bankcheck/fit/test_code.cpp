@@ -9,7 +9,7 @@ namespace {
 using namespace bankwise;
 using namespace bankwise::fit;
 
-Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
+Change with_pad(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
 
 TEST_CASE("fit/code/changes", "[fit]") {
   const ArrayShape square{4, {32, 32}}, small{4, {16, 16}}, line{4, {512}}, records{16, {256}};
@@ -19,20 +19,20 @@ TEST_CASE("fit/code/changes", "[fit]") {
   CHECK(index_text({{128, 3, 4}, {}}, square, IndexForm::columns, {"y + 1", "x + 2"}) ==
         "[y + 1][(x + 2) ^ ((y + 1) & 7) * 4]");
   CHECK(index_text({{128, 3, 3}, {}}, small, IndexForm::columns, {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
-  CHECK(form_of(padded(128, 4), square) == IndexForm::rows);
-  CHECK(dimension_texts(padded(128, 4), square, IndexForm::rows, {"TILE", "TILE"}) ==
+  CHECK(form_of(with_pad(128, 4), square) == IndexForm::rows);
+  CHECK(dimension_texts(with_pad(128, 4), square, IndexForm::rows, {"TILE", "TILE"}) ==
         std::vector<std::string>{"TILE", "TILE + 1"});
-  CHECK(form_of(padded(128, 4), line) == IndexForm::flat);
-  CHECK(index_text(padded(128, 4), line, IndexForm::flat, {"i"}) == "[i + (i >> 5)]");
-  CHECK(dimension_texts(padded(128, 4), line, IndexForm::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
-  CHECK(index_text(padded(128, 8), small, IndexForm::flat, {"y", "x"}) == "[(y * 16 + x) + ((y * 16 + x) >> 5) * 2]");
+  CHECK(form_of(with_pad(128, 4), line) == IndexForm::flat);
+  CHECK(index_text(with_pad(128, 4), line, IndexForm::flat, {"i"}) == "[i + (i >> 5)]");
+  CHECK(dimension_texts(with_pad(128, 4), line, IndexForm::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
+  CHECK(index_text(with_pad(128, 8), small, IndexForm::flat, {"y", "x"}) == "[(y * 16 + x) + ((y * 16 + x) >> 5) * 2]");
   CHECK(index_text({{}, {Pad{128, 4}, Pad{4096, 4}}}, line, IndexForm::flat, {"i"}) == "[i + (i >> 5) + (i >> 10)]");
-  CHECK(form_of(padded(16, 4), records) == IndexForm::elements);
-  CHECK_FALSE(form_of(padded(32, 4), records).has_value());
+  CHECK(form_of(with_pad(16, 4), records) == IndexForm::elements);
+  CHECK_FALSE(form_of(with_pad(32, 4), records).has_value());
   CHECK_FALSE(form_of(swizzle, records).has_value());
   CHECK(cute_name(swizzle, 4) == "Swizzle<5, 0, 5>");
   CHECK(cute_name(swizzle, 1) == "Swizzle<5, 2, 5>");
-  CHECK(cute_name(padded(128, 4), 4).empty());
+  CHECK(cute_name(with_pad(128, 4), 4).empty());
 }
 
 TEST_CASE("fit/code/other_rows_and_planes", "[fit]") {
@@ -52,7 +52,7 @@ TEST_CASE("fit/code/other_rows_and_planes", "[fit]") {
   CHECK(dimensions(shorter, narrow, {"TILE", "WIDTH"}) == Texts{"TILE", "WIDTH - 1"});
   CHECK(dimensions(shorter, narrow, {"TILE", "2 * TILE + 1"}) == Texts{"TILE", "2 * TILE"});
   CHECK(dimensions(shorter, narrow, {"TILE", "WIDE ? 33 : 16 + 1"}) == Texts{"TILE", "(WIDE ? 33 : 16 + 1) - 1"});
-  CHECK(dimensions(padded(68, 12), narrow, {"TILE", "TILE + 1"}) == Texts{"TILE", "TILE + 4"});
+  CHECK(dimensions(with_pad(68, 12), narrow, {"TILE", "TILE + 1"}) == Texts{"TILE", "TILE + 4"});
   CHECK(dimensions(swizzled, narrow, {"16", "17"}) == Texts{"16", "16"});
   CHECK(index(swizzled, narrow) == "[y][x ^ (y >> 1) * 2]");
   CHECK(dimensions({{64, 4, 2}, {Pad{64, 4}, {}}, {68, 64}}, narrow, {"16", "17"}) == Texts{"16", "17"});
