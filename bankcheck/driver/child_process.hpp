@@ -156,7 +156,8 @@ struct Ran {
   std::string output;  ///< stdout and stderr together
 };
 
-/// Runs a tool that reads nothing, and does not wait for what it leaves in the background. Error: std::runtime_error if it cannot be started.
+/// Runs a tool that reads nothing; what it leaves in the background goes on. Error: std::runtime_error if it cannot be
+/// started.
 Ran run_quietly(const std::vector<std::string>& command);
 
 /// Whether a signal ended the program that programs do not raise in a crash.

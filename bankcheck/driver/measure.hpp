@@ -37,7 +37,8 @@ struct TimedRun {
 
 /// What a recorder can do with versions of its program. Version 0 is the program as it is, and is made first.
 struct ProgramVersions {
-  /// Makes a version with these sources, which are new, in place of the user's. Returns why it cannot be made: a sentence.
+  /// Makes a version with these sources, with a new time, in place of the user's. Returns why it cannot be made: a
+  /// sentence.
   std::function<std::optional<std::string>(std::size_t version, const FixedSources& sources)> make;
   /// Runs a version without watching it, with nothing to read; its output is not shown.
   std::function<TimedRun(std::size_t version)> time;
@@ -49,8 +50,8 @@ struct ProgramVersions {
 
 /// Makes a version of the program for each of the best candidates, runs all of them in turn until the noise allows a
 /// verdict, compares their stdout, watches the fastest, and prints which candidates pay. Returns exit_ok; or exit_wrong
-/// if something is proposed and no candidate has a verdict, or if the version that is watched fails or lacks the changes. Errors:
-/// CommandFailed if the program as it is cannot be made or fails; those of `versions`.
+/// if something is proposed and no candidate has a verdict, or if the version that is watched fails or lacks the
+/// changes. Errors: CommandFailed if the program as it is cannot be made or fails; those of `versions`.
 int measure(const Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
             const ProgramVersions& versions);
 
