@@ -22,7 +22,8 @@ inline constexpr std::uintmax_t most_bytes = std::uintmax_t{512} << 20;
 SourceTree find_tree(const std::filesystem::path& directory, const std::vector<std::string>& also);
 
 /// Copies the files, with their times, so that `make` builds no more than it would in the tree. Symbolic links lead to
-/// the copy if they lead into the tree, otherwise to where they did. The parent of `to` is not copied. Error: std::filesystem::filesystem_error.
+/// the copy if they lead into the tree, otherwise to where they did. The parent of `to` is not copied. Error:
+/// std::filesystem::filesystem_error.
 void copy_tree(const SourceTree& tree, const std::filesystem::path& to);
 
 }  // namespace bankwise::cuda
