@@ -183,20 +183,6 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   });
 }
 
-std::uint64_t Accesses::used_row_bytes(std::uint64_t row) const {
-  std::uint64_t used = 0;
-  for (const std::uint32_t number : patterns_of(trace_, arrays_)) {
-    const trace::Pattern& pattern = trace_.patterns[number];
-    const unsigned rows = banks::matrix_rows(pattern.operation);
-    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
-      if (lane >= pattern.addresses.size() || (rows > 0 && lane >= rows)) return;
-      const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
-      used = std::max(used, (pattern.addresses[lane] - trace_.arrays[array].offset) % row + pattern.width);
-    });
-  }
-  return std::min(used, row);
-}
-
 void Accesses::add_pattern(std::uint32_t number, GroupTable& groups) {
   const trace::Pattern& pattern = trace_.patterns[number];
   std::uint64_t conflicts = 0;

@@ -102,9 +102,6 @@ class Accesses {
   /// No change has fewer passes: lanes that queue for one word, for instance, do so in every layout.
   std::uint64_t bound() const { return constant_ + rest_bound_.front() + slow_bound_; }
 
-  /// Bytes from the begin of a row of `row` bytes that some access of the trace touches.
-  std::uint64_t used_row_bytes(std::uint64_t row) const;
-
   /// Whether no access is torn apart. Only 12-byte accesses can be, by changes of the family.
   bool keeps_together(const Change& change) const;
 

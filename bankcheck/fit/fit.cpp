@@ -218,7 +218,7 @@ bool knows_all_accesses(const trace::KernelTrace& trace, const AccessFacts& fact
          facts.mixed == 0 && facts.extent_known;
 }
 
-void set_bounds(const trace::KernelTrace& trace, const Accesses& accesses, ArrayFit& fit, bool complete) {
+void set_bounds(const trace::KernelTrace& trace, ArrayFit& fit, bool complete) {
   FamilyBounds& bounds = fit.facts.bounds;
   if (trace.copied_bytes > 0) {  // by an engine that knows only some layouts
     bounds.fixed = true;
@@ -232,7 +232,7 @@ void set_bounds(const trace::KernelTrace& trace, const Accesses& accesses, Array
   if (fit.shape_inferred || bounds.fixed) return;
   bounds.pitches = pitches_of(fit.shape, fit.facts.extent);
   if (bounds.pitches.empty() || !complete || !knows_all_accesses(trace, fit.facts)) return;
-  bounds.used_row = std::uint32_t(accesses.used_row_bytes(bounds.pitches.front()));
+  bounds.used_row = std::uint32_t(used_row_bytes(trace, fit.arrays, bounds.pitches.front()));
 }
 
 /// The identity, then by estimated cycles the frontier and the best of each kind.
@@ -260,7 +260,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   const bool has_rows = known == fit.arrays.end() || !shapes.at(*known).lengths.empty();
   fit.shape_inferred = known == fit.arrays.end() || !has_rows;
   fit.shape = fit.shape_inferred ? inferred_shape(fit.facts, has_rows) : shapes.at(*known);
-  set_bounds(trace, accesses, fit, complete);
+  set_bounds(trace, fit, complete);
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
   const SearchResult result =
@@ -293,6 +293,21 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
 std::string_view to_string(FitVerdict verdict) {
   constexpr std::string_view names[]{"no conflicts", "removed", "reduced", "chance", "unprofitable", "none", "fixed"};
   return names[int(verdict)];
+}
+
+std::uint64_t used_row_bytes(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+                             std::uint64_t row) {
+  std::uint64_t used = 0;
+  for (const std::uint32_t number : patterns_of(trace, arrays)) {
+    const trace::Pattern& pattern = trace.patterns[number];
+    const unsigned rows = banks::matrix_rows(pattern.operation);
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      if (lane >= pattern.addresses.size() || (rows > 0 && lane >= rows)) return;
+      const std::uint32_t array = pattern.lane_arrays.empty() ? pattern.array : pattern.lane_arrays[lane];
+      used = std::max(used, (pattern.addresses[lane] - trace.arrays[array].offset) % row + pattern.width);
+    });
+  }
+  return std::min(used, row);
 }
 
 FrontierEnds frontier_ends(const ArrayFit& array) {

@@ -31,8 +31,9 @@ struct Option {
 /// (transpose/README.md), and this function says 6 %. `executions`: how often a warp executes an access.
 double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions);
 
-/// The index of the proposal among options: the fewest bytes whose estimated cycles are within 2 % of the fewest; of
-/// equal bytes, the fewest cycles, then passes, then the first. The identity takes part.
+/// The index of the proposal among options, of which the first is the identity: the fewest bytes whose estimated cycles
+/// are within 2 % of the fewest; of equal bytes, the fewest cycles, then passes, then the first. It takes fewer cycles
+/// than the identity, and at most half as many bytes more unless only longer arrays do. 0: nothing does.
 std::size_t proposal(const std::vector<Option>& options);
 
 struct SearchResult {
@@ -118,15 +119,19 @@ using KnownShapes = std::map<std::uint32_t, ArrayShape>;
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
                      const FitLimits& limits);
 
-/// The ends of the frontier as indices into the options, among those that save at least half as many passes as the
-/// best.
+/// Bytes from the begin of a row of `row` bytes that some access to these arrays touches.
+std::uint64_t used_row_bytes(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+                             std::uint64_t row);
+
+/// The ends of the frontier as indices into the options, among those that save at least half of the passes that the
+/// best saves.
 struct FrontierEnds {
   std::size_t fewest_passes = 0, cheapest_index = 0, fewest_bytes = 0;
 };
 FrontierEnds frontier_ends(const ArrayFit& array);
 
-/// What an option gains and costs, compared with the option with the fewest passes: "2 % more passes than the best, and
-/// no instruction more in the index".
+/// What an option gains and costs, compared with that of the fewest passes: "2 % more passes than the best, and no
+/// instruction more in the index".
 std::string reason_of(const ArrayFit& array, const PricedOption& option);
 
 /// Whether some array is changed.

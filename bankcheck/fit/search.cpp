@@ -39,9 +39,9 @@ class Race {
  public:
   Race(const Accesses& accesses, std::vector<Option>& evaluated) : accesses_(accesses), evaluated_(evaluated) {}
 
-  /// Evaluates the candidates exactly, or finds that they exceed their limits: none of them is on the frontier.
-  /// `kinds`: nor is it the best of its kind. Ends when `work` lane groups are evaluated, and returns the number of
-  /// candidates that were decided.
+  /// Evaluates the candidates exactly, or finds that they exceed their limits: then none is on the frontier, nor, with
+  /// `kinds`, the best of its kind. Ends when `work` lane groups are evaluated, and returns the number of candidates
+  /// that were decided.
   std::size_t run(std::vector<PartlyPriced> candidates, bool kinds, std::uint64_t work) {
     const std::uint64_t end_of_work = work == none ? none : work_ + work;
     const std::size_t count = candidates.size(), blocks = accesses_.blocks();
@@ -139,16 +139,24 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 }
 
 std::size_t proposal(const std::vector<Option>& options) {
-  constexpr double nearly = 1.02;
-  double fewest = options.front().cycles;
-  for (const Option& option : options) fewest = std::min(fewest, option.cycles);
-  std::size_t chosen = 0;
-  const auto rank = [&](std::size_t i) { return std::tuple(options[i].bytes, options[i].cycles, options[i].passes); };
-  for (std::size_t i = 1; i < options.size(); ++i) {
-    if (options[i].cycles > nearly * fewest || options[i].cycles >= options.front().cycles) continue;
-    if (chosen == 0 || rank(i) < rank(chosen)) chosen = i;
-  }
-  return chosen;
+  constexpr double nearly = 1.02, usual_bytes = 1.5;
+  const Option& before = options.front();
+  const auto choose = [&](double max_bytes) {
+    const auto competes = [&](const Option& option) {
+      return option.cycles < before.cycles && double(option.bytes) <= max_bytes;
+    };
+    double fewest = before.cycles;
+    for (const Option& option : options) fewest = competes(option) ? std::min(fewest, option.cycles) : fewest;
+    const auto rank = [&](std::size_t i) { return std::tuple(options[i].bytes, options[i].cycles, options[i].passes); };
+    std::size_t chosen = 0;
+    for (std::size_t i = 1; i < options.size(); ++i) {
+      if (!competes(options[i]) || options[i].cycles > nearly * fewest) continue;
+      if (chosen == 0 || rank(i) < rank(chosen)) chosen = i;
+    }
+    return chosen;
+  };
+  const std::size_t chosen = choose(usual_bytes * double(before.bytes));
+  return chosen > 0 ? chosen : choose(std::numeric_limits<double>::infinity());
 }
 
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,

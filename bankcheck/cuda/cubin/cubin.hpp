@@ -102,7 +102,8 @@ std::uint64_t wgmma_bytes(unsigned sm, InstructionBits bits);
 /// A long name has "..." for all its template arguments from the start. What no C++ compiler mangled is only cut.
 std::string demangled(std::string_view mangled, std::size_t max_width = 80);
 
-/// The name of an array, without the kernel that declares it: "_ZZ1kPfE4tile" -> "tile". Others as demangled() has them.
+/// The name of an array, without the kernel that declares it: "_ZZ1kPfE4tile" -> "tile". Others as demangled() has
+/// them.
 std::string array_name(std::string_view mangled);
 
 /// The namespaces and the name of a function mangled by the Itanium C++ ABI, "cub::detail::Kernel<...>", without its

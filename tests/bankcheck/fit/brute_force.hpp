@@ -243,7 +243,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
   return all;
 }
 
-/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest and fewer than those of the array as it is.
+/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those with fewer cycles than the array
+/// as it is and at most 1.5 times its bytes; if there are none, of those with more.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
@@ -257,19 +258,18 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
     const double issued = executions * (1 + layout.instructions) / 4;
     priced.push_back({layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16});
   }
-  Proposal best = priced.front();  // as it is: the first name
-  for (const Proposal& each : priced) {
-    if (each.cycles < best.cycles) best = each;
-  }
-  Proposal chosen = priced.front();
+  const Proposal before = priced.front();  // as it is: the first name
+  std::erase_if(priced, [&](const Proposal& each) { return each.cycles >= before.cycles; });
+  const auto is_usual = [&](const Proposal& each) { return 2 * each.bytes <= 3 * before.bytes; };
+  if (std::any_of(priced.begin(), priced.end(), is_usual))
+    std::erase_if(priced, [&](const Proposal& each) { return !is_usual(each); });
+  double fewest = before.cycles;
+  for (const Proposal& each : priced) fewest = std::min(fewest, each.cycles);
+  std::erase_if(priced, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
   const auto rank = [](const Proposal& p) { return std::tuple(p.bytes, p.cycles, p.passes); };
-  bool is_first = true;
-  for (const Proposal& each : priced) {
-    if (each.cycles > 1.02 * best.cycles || each.cycles >= priced.front().cycles) continue;
-    if (is_first || rank(each) < rank(chosen)) chosen = each;
-    is_first = false;
-  }
-  return chosen;
+  const auto chosen =
+      std::min_element(priced.begin(), priced.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
+  return chosen == priced.end() ? before : *chosen;
 }
 
 }  // namespace brute_force

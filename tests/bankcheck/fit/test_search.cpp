@@ -179,7 +179,7 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
     fit::FamilyBounds bounds = accesses.facts().bounds;
     std::uint64_t pitch = width, used = lengths.back() * width;
     for (std::size_t d = lengths.size(); d-- > 1;) bounds.pitches.push_back(pitch *= lengths[d]);
-    if (lengths.size() > 1) used = accesses.used_row_bytes(bounds.pitches.front());
+    if (lengths.size() > 1) used = fit::used_row_bytes(trace, {0}, bounds.pitches.front());
     bounds.used_row = std::uint32_t(used);
     if (lengths.size() > 1) bounds.strides.push_back(std::uint32_t(bounds.pitches.front()));
     const fit::SearchResult result = fit::search(accesses, fit::family(bounds), {width, lengths}, {});
