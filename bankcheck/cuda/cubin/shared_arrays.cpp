@@ -96,7 +96,9 @@ std::vector<Cubin::SharedArray> arrays_in_ptx(const Elf& elf, const Section& sha
     if (end > max_bytes) return {};
     arrays.push_back({std::string(array.name), std::uint32_t(offset), std::uint32_t(array.bytes)});
   }
-  const bool fills = (end + unit - 1) / unit == (shared.size + unit - 1) / unit;
+  // Some versions of ptxas count the bytes that CUDA keeps, others do not.
+  const auto units = [](std::uint64_t bytes) { return (bytes + unit - 1) / unit; };
+  const bool fills = units(end) == units(shared.size) || units(end - begin) == units(shared.size);
   return fills ? arrays : std::vector<Cubin::SharedArray>();
 }
 
