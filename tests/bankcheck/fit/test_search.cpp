@@ -159,8 +159,9 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
   std::mt19937 random(13);
   const auto below = [&](std::uint64_t limit) { return std::uint64_t(random() % limit); };
   std::size_t improved = 0, shorter = 0, planes = 0;
-  for (int i = 0; i < 10000; ++i) {
-    const std::uint32_t width = 4U << below(3);
+  for (int i = 0; i < 3000; ++i) {  // besides 10,000 cases of one dimension in equals_brute_force
+    const std::uint32_t width =
+        std::max<std::uint32_t>(4U << below(3), 4U << below(3));  // wide ones have fewer layouts
     std::vector<std::uint64_t> lengths(1 + below(3));
     for (std::uint64_t& length : lengths) length = 1 + below(lengths.size() == 3 ? 6 : 20);
     lengths.back() = (4U << below(3)) + below(3);
@@ -199,9 +200,9 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
     shorter += chosen.change.rows.to < chosen.change.rows.from ? 1 : 0;
     planes += chosen.change.swizzle.plane > 0 ? 1 : 0;
   }
-  CHECK(improved > 1500);
-  CHECK(shorter > 100);
-  CHECK(planes > 10);
+  CHECK(improved > 500);
+  CHECK(shorter > 30);
+  CHECK(planes > 0);
 }
 
 TEST_CASE("fit/search/shapes_of_any_size", "[fit]") {
