@@ -14,6 +14,9 @@
 using namespace bankwise;
 using banks::Operation;
 
+// Functions that this instrumented file and the emulator may share.
+template class std::vector<std::uint32_t>;
+
 namespace {
 
 struct Body {
@@ -53,6 +56,12 @@ __global__ void gather(const unsigned* index, const float* in, float* out) {
 __global__ void count(const unsigned* in, unsigned* bins, unsigned long long* sum) {
   atomicAdd(&bins[8 * in[threadIdx.x]], 1);
   if (atomicCAS(sum, 0, 1) == 7) atomicMax(&bins[0], threadIdx.x);
+}
+__global__ void tickets(unsigned* out) {
+  __shared__ unsigned next;
+  if (threadIdx.x == 0) next = 0;
+  __syncthreads();
+  out[atomicAdd(&next, 1)] = threadIdx.x;
 }
 __global__ void every_third(const float* in, float* out, unsigned n) {
   float sum = 0;
@@ -216,6 +225,13 @@ TEST_CASE("emulator/global_memory/other_memory") {
   const auto unwatched = emulate(copy_row, {.grid = 1, .block = 32}, floats.data(), others.data());
   CHECK_FALSE(unwatched.watches_global);
   CHECK(unwatched.global_patterns.empty());
+}
+
+TEST_CASE("emulator/global_memory/shared_functions") {
+  Aligned<unsigned> out(64);
+  const auto trace = emulate(tickets, watched(1, 64), out.data());
+  CHECK(sectors_of(trace, Operation::load) == Sectors{0, 0, 0, 0});
+  CHECK(sectors_of(trace, Operation::store).accesses == 2);
 }
 
 TEST_CASE("emulator/global_memory/wide_warps") {

@@ -152,12 +152,14 @@ void BlockRunner::suspend(Lane& lane, WaitReason wait, std::uintptr_t pc) {
   lane.fiber.suspend();
 }
 
-void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text) {
-  failure_ = LaneFault{fault, pc, {lane.identity.rank}, text};
+void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, std::string_view text) {
+  const OffLane off;
+  failure_ = LaneFault{fault, pc, {lane.identity.rank}, std::string(text)};
   for (;;) suspend(lane, WaitReason::returned, pc);
 }
 
 void BlockRunner::report_invalid(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
+  const OffLane off;
   const auto text = [&] { return global_memory.sentence_about(address, bytes, writes); };
   if (!global_memory.make_usable(address, bytes)) fail(lane, Fault::invalid_address, pc, text());
   report_from(lane, Fault::invalid_address, pc, 0, text);
@@ -165,6 +167,7 @@ void BlockRunner::report_invalid(Lane& lane, const void* address, std::size_t by
 
 void BlockRunner::report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
                               const std::function<std::string()>& text) {
+  const OffLane off;
   if (!faults_.is_news(fault, pc, other_pc)) return;
   note_kernel(lane);
   if (block_.launch.fatal) fail(lane, fault, pc, text());

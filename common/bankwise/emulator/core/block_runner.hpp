@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -55,7 +56,7 @@ class BlockRunner {
   }
   void suspend(Lane& lane, WaitReason wait, std::uintptr_t pc);
   /// Ends the lane, and the launch with a diagnosis.
-  [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, const std::string& text);
+  [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, std::string_view text);
   /// The same if faults are fatal; otherwise the lane goes on.
   void report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
                    const std::function<std::string()>& text);
@@ -139,6 +140,18 @@ class BlockRunner {
   std::uint64_t group_ = 0, steps_ = 0;
   std::optional<LaneFault> failure_;  ///< the fault of the running lane
   std::exception_ptr thrown_;         ///< what the kernel has thrown
+};
+
+/// While it lives, the thread runs no kernel. For what the emulator does on a lane: the linker may give it functions of
+/// the standard library, such as a vector's destructor, from a kernel's object file, and these are instrumented.
+class OffLane {
+ public:
+  OffLane() : lane_(std::exchange(BlockRunner::current, nullptr)) {}
+  ~OffLane() { BlockRunner::current = lane_; }
+  OffLane(const OffLane&) = delete;
+
+ private:
+  Lane* const lane_;
 };
 
 }  // namespace bankwise::emulator

@@ -53,7 +53,9 @@ void __tsan_init() {}
 
 void __tsan_func_entry(void* returns_to) {
   Lane* lane = BlockRunner::current;
-  if (lane != nullptr) lane->calls.push_back(std::uintptr_t(returns_to));
+  if (lane == nullptr) return;
+  const OffLane off;
+  lane->calls.push_back(std::uintptr_t(returns_to));
 }
 
 void __tsan_func_exit() {

@@ -89,6 +89,7 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
 
 void result_used(std::uint64_t number) noexcept {
   BlockRecorder* recorder = running().runner->block().recorder;
+  const OffLane off;
   if (recorder != nullptr) recorder->result_used(number);
 }
 
@@ -96,6 +97,7 @@ long long steps(const void* caller) noexcept { return (long long)(pass(caller).r
 
 void trap(const char* why, const void* caller) noexcept {
   Lane& lane = running();
+  const OffLane off;
   lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), fmt::format("stops: {}", why));
 }
 

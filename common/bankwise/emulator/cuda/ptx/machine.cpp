@@ -53,21 +53,22 @@ constexpr std::pair<std::string_view, Special> special_registers[]{
     {"gridid", zero}};
 #undef BANKWISE_SPECIAL
 
-[[noreturn]] void stop(const std::string& instruction, const void* caller) {
-  Lane& lane = *BlockRunner::current;
+[[noreturn]] void stop(Lane& lane, const std::string& instruction, const void* caller) {
   lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller),
                     "executes inline PTX that is not emulated: " + instruction);
 }
 
 const PtxProgram& program_of(const char* text, const void* caller) {
-  auto& known = BlockRunner::current->runner->ptx_programs()[text];
+  Lane& lane = *BlockRunner::current;
+  const OffLane off;
+  auto& known = lane.runner->ptx_programs()[text];
   std::string unsupported;
   try {
     if (known == nullptr) known = std::make_shared<const PtxProgram>(parse(text));
   } catch (const UnsupportedPtx& error) {
     unsupported = error.what();
   }
-  if (known == nullptr) stop(unsupported, caller);
+  if (known == nullptr) stop(lane, unsupported, caller);
   return *static_cast<const PtxProgram*>(known.get());
 }
 
@@ -80,7 +81,11 @@ int special_register(std::string_view name) {
   return -1;
 }
 
-void Machine::refuse() const { stop(instruction->text(), caller); }
+void Machine::refuse() const {
+  Lane& lane = *BlockRunner::current;
+  const OffLane off;
+  stop(lane, instruction->text(), caller);
+}
 
 const PtxOperand& Machine::operand(std::size_t i) const {
   if (i >= count()) refuse();
