@@ -9,9 +9,10 @@
 namespace bankwise::fit {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\f\v";
 
-void skip_blanks(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size())); }
+void skip_blanks(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\f\v"), text.size()));
+}
 
 /// Takes the name that the text begins with, after blanks; "" if there is none.
 std::string_view take_name(std::string_view& text) {
