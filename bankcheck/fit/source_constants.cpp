@@ -9,7 +9,6 @@
 namespace bankwise::fit {
 namespace {
 
-
 void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\f\v"), text.size()));
 }

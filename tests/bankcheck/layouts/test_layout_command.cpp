@@ -22,33 +22,33 @@ void check_says(const std::string& text, std::initializer_list<const char*> word
 }  // namespace
 
 TEST_CASE("layouts/command/text") {
-  const Outcome free = bankcheck("layout 'Swizzle<3,3,3> o (8,64):(64,1)' --type half --copy ldmatrix.x4");
+  const auto free = bankcheck("layout 'Swizzle<3,3,3> o (8,64):(64,1)' --type half --copy ldmatrix.x4");
   CHECK(free.code == 0);
   CHECK(free.err.empty());
   check_says(free.out,
              {"8 rows of 64 elements of 2 bytes, 1,024 bytes in all", "no conflicts on sm_90",
               "a linear layout (XORs of bits of row and column) has 8", "rule on sm_90", "lanes 0-7: 1 pass"});
-  const Outcome plain =
+  const auto plain =
       bankcheck("layout '(64,64):(64,1)' --type half --copy ldmatrix.x4 --copy 'store.16 by row' --arch sm_90,sm_80");
   CHECK(plain.code == 0);
   check_says(plain.out, {"448 conflicts on sm_90, 0 with Swizzle<3, 3, 3>; 448 conflicts on sm_80", "store.16 by row",
                          "ldmatrix.x4, instruction 1 of 16, on sm_90: passes 32, ideal 4"});
   // A linear layout that is better than each swizzle is named.
-  const Outcome sums = bankcheck(
+  const auto sums = bankcheck(
       "layout '(8,32):(32,1)' --type float --copy 'load by ((2,2),(2,2,2)):((16,2),(8,1,4))' --copy 'store by column'");
   check_says(sums.out,
              {"a linear layout (XORs of bits of row and column) has 16 passes",
               "bits 0 to 7 of the number of an element are r1 ^ r2,", "where c0 is the lowest bit of the column"});
-  const Outcome three = bankcheck(
+  const auto three = bankcheck(
       "layout '(4,4):(4,1)' --type float4 --copy load --copy 'load by column' "
       "--copy 'load by Swizzle<1,1,-2> o (4,4):(4,1)'");
   check_says(three.out, {"has fewer than 8 passes,", "and no other one fewer than 6 passes"});
-  const Outcome odd = bankcheck("layout --shape 32,48 --strides 96,2 --type bf16 --copy 'load.16 by column'");
+  const auto odd = bankcheck("layout --shape 32,48 --strides 96,2 --type bf16 --copy 'load.16 by column'");
   check_says(odd.out, {"powers of two", "16 bytes after every 96"});
 }
 
 TEST_CASE("layouts/command/json") {
-  const Outcome outcome = bankcheck(
+  const auto outcome = bankcheck(
       "layout '#ttg.swizzled_shared<{vec=8, perPhase=1, maxPhase=8, order=[1,0]}>' --shape 64,64 --type f16 "
       "--copy ldmatrix.x4 --copy 'load by column' --arch sm_90,sm_80 --json");
   CHECK(outcome.code == 0);
@@ -76,7 +76,7 @@ TEST_CASE("layouts/command/refusals") {
 TEST_CASE("layouts/command/sizes") {
   for (const char* layout : {"'(1,1):(1,1)'", "1:0", "'(1,2):(0,1)'", "'(512,1024):(1024,1)'"}) {
     INFO(layout);
-    const Outcome outcome = bankcheck(std::string("layout --type half ") + layout);
+    const auto outcome = bankcheck(std::string("layout --type half ") + layout);
     CHECK(outcome.code == 0);
     CHECK(outcome.out.find("conflicts on sm_90") != std::string::npos);
   }

@@ -33,7 +33,7 @@ Outcome measure(const std::string& name, const std::string& build, const std::st
 TEST_CASE("cuda/gpu/measure/conflicts_take_the_time", "[measure]") {
   const Outcome outcome = ended(0, measure("pays", "make -s pays"));
   INFO(outcome.out);
-  CHECK(count(outcome.out, "\nmeasured: columns(") == 1);
+  CHECK(count(outcome.out, "\nmeasured: columns: ") == 1);
   CHECK(count(outcome.out, "too few runs") == 0);
   CHECK_THAT(outcome.out, ContainsSubstring("\nresults: the exit code and 1 line of stdout are equal\n"));
   CHECK_THAT(outcome.out, ContainsSubstring(", as predicted\n"));
@@ -43,8 +43,8 @@ TEST_CASE("cuda/gpu/measure/conflicts_take_the_time", "[measure]") {
 TEST_CASE("cuda/gpu/measure/conflicts_take_no_time", "[measure]") {
   const Outcome outcome = ended(0, measure("keeps", "make -s keeps"));
   INFO(outcome.out);
-  CHECK(count(outcome.out, "\nmeasured: sums(") == 1);
-  CHECK(count(outcome.out, "\nwatched again: sums(") == 1);
+  CHECK(count(outcome.out, "\nmeasured: sums: ") == 1);
+  CHECK(count(outcome.out, "\nwatched again: sums: ") == 1);
 }
 
 TEST_CASE("cuda/gpu/measure/build_without_the_change", "[measure]") {
