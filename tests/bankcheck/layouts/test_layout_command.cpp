@@ -33,6 +33,8 @@ TEST_CASE("layouts/command/text") {
   CHECK(plain.code == 0);
   check_says(plain.out, {"448 conflicts on sm_90, 0 with Swizzle<3, 3, 3>; 448 conflicts on sm_80", "store.16 by row",
                          "ldmatrix.x4, instruction 1 of 16, on sm_90: passes 32, ideal 4"});
+  const auto second = bankcheck("layout --shape 32,32 --type float --copy 'load by row' --copy 'load by column'");
+  check_says(second.out, {"load by column, instruction 1 of 32, on sm_90: passes 32, ideal 1"});
   // A linear layout that is better than each swizzle is named.
   const auto sums = bankcheck(
       "layout '(8,32):(32,1)' --type float --copy 'load by ((2,2),(2,2,2)):((16,2),(8,1,4))' --copy 'store by column'");
