@@ -47,7 +47,8 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
     code.by_number = !code.dynamic && declared.dimensions.size() != array.shape.lengths.size();
     if (!code.by_number && !code.dynamic) {
       code.head = fmt::format("{} {} ", declared.qualifier, declared.type);
-      code.dimensions = declared.dimensions;
+      code.dimensions = code.operands = declared.dimensions;
+      for (std::string& operand : code.operands) operand = with_parentheses(declared, operand);
     }
   }
   if (code.by_number || code.dynamic) code.shape.lengths = {array.facts.extent / array.shape.element};
@@ -65,8 +66,10 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
     return layout;
   }
   const bool longer = option.option.bytes > array.facts.extent;
-  const auto after =
-      code.dimensions.empty() ? code.dimensions : dimension_texts(change, code.shape, *form, code.dimensions);
+  auto after = code.dimensions.empty() ? code.dimensions : dimension_texts(change, code.shape, *form, code.operands);
+  for (std::size_t d = 0; after.size() == code.dimensions.size() && d < after.size(); ++d) {
+    if (after[d] == code.operands[d]) after[d] = code.dimensions[d];
+  }
   if (after != code.dimensions) {
     layout.declaration = code.name + in_brackets(after);
   } else if (longer && code.dynamic) {

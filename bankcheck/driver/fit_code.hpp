@@ -15,6 +15,7 @@ struct WrittenArray {
   std::string name, head;               ///< "tile"; "__shared__ float ", "" without a known declaration
   fit::ArrayShape shape;                ///< one dimension if the code needs the number of an element
   std::vector<std::string> dimensions;  ///< of the declaration, one for each of the shape; empty if they are not known
+  std::vector<std::string> operands;    ///< the same, in parentheses where a larger expression needs them
   bool by_number = false;               ///< its declaration has dimensions that the shape does not know
   bool dynamic = false;                 ///< the launch decides its size
 };

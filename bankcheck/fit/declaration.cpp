@@ -362,6 +362,13 @@ void find_lengths(Declaration& declaration, const SourceConstants& constants, co
 
 }  // namespace
 
+std::string with_parentheses(const Declaration& declaration, const std::string& text) {
+  const SourceTokens code(text);
+  const bool is_macro = code.tokens.size() == 1 || code.is(1, "(");
+  const bool is_sum = is_macro && std::ranges::find(declaration.sums, code.text(0)) != declaration.sums.end();
+  return is_sum ? "(" + text + ")" : text;
+}
+
 std::optional<Declaration> find_declaration(std::string_view source, const SoughtArray& array) {
   const std::size_t colons = array.name.rfind("::");
   std::string_view name = colons == std::string_view::npos ? array.name : array.name.substr(colons + 2);

@@ -49,4 +49,7 @@ struct SoughtArray {
 /// options and the kernel's template arguments, and must give the bytes.
 std::optional<Declaration> find_declaration(std::string_view source, const SoughtArray& array);
 
+/// Parentheses around a text that is a macro, with or without arguments, which stands for a sum.
+std::string with_parentheses(const Declaration& declaration, const std::string& text);
+
 }  // namespace bankwise::fit

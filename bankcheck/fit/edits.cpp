@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
@@ -102,7 +103,7 @@ class Editor : SourceTokens {
 
   void declare() {
     std::vector<std::string> before = declaration_.dimensions;
-    for (std::string& dimension : before) dimension = with_parentheses(dimension);
+    for (std::string& dimension : before) dimension = with_parentheses(declaration_, dimension);
     const auto texts = dimension_texts(change_, shape_, form_, before);
     const auto& places = declaration_.dimension_texts;
     if (texts == before) return;
@@ -128,8 +129,7 @@ class Editor : SourceTokens {
       const bool compares = (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "!") ||
                             (!shifts && (is(k - 1, "<") || is(k - 1, ">")));
       if (is(k, "=") && !compares) return true;
-      const bool is_and = is(k - 1, "&") || (next_to && is(k + 1, "&"));
-      if (is(k, "&") && !is_and && !is_operand(k - 1)) return true;  // a function may write there
+      if (takes_address(k)) return true;  // a function may write there
       if (is(k, "asm") || text(k).starts_with("atomic") || text(k).starts_with("atom_")) return true;
     }
     return false;
@@ -138,8 +138,7 @@ class Editor : SourceTokens {
   void use(std::size_t i) {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
     if (is(i - 1, "(") && is(i - 2, "sizeof")) return;
-    const bool address = is(i - 1, "&") && !is_operand(i - 2);
-    if (address && !is_accessed(i - 1)) {
+    if (takes_address(i - 1) && !is_accessed(i - 1)) {
       return fail(i, "the address of an element is taken; index the array where the element is used");
     }
     Use found{tokens[i].end, tokens[i].end, {}, ""};
@@ -171,15 +170,7 @@ class Editor : SourceTokens {
   std::optional<std::string> subscript(std::size_t open, std::size_t close, std::string& comments) const {
     const bool is_plain = plain_text(*this, open, open + 1, comments).has_value();
     const auto index = plain_text(*this, open + 1, close, comments);
-    return is_plain && index ? std::optional(with_parentheses(*index)) : std::nullopt;
-  }
-
-  /// Around a macro that stands for a sum, with or without arguments.
-  std::string with_parentheses(const std::string& text) const {
-    const SourceTokens code(text);
-    const bool is_macro = code.tokens.size() == 1 || code.is(1, "(");
-    const bool is_sum = is_macro && std::ranges::find(declaration_.sums, code.text(0)) != declaration_.sums.end();
-    return is_sum ? "(" + text + ")" : text;
+    return is_plain && index ? std::optional(with_parentheses(declaration_, *index)) : std::nullopt;
   }
 
   std::string without_indices() const {
@@ -335,12 +326,47 @@ class Editor : SourceTokens {
     }
   }
 
-  /// Whether a token ends an operand, so that & after it is the binary operator. A cast to a pointer ends none.
+  /// Whether a token is the operator & of one operand: no half of &&, and not after an operand.
+  bool takes_address(std::size_t k) const {
+    if (!is(k, "&")) return false;
+    const auto touches_next = [&](std::size_t i) { return is(i + 1, "&") && tokens[i].end == tokens[i + 1].begin; };
+    std::size_t before = 0;  // of the same run: "&&&" is "&& &"
+    while (before < k && is(k - before - 1, "&") && touches_next(k - before - 1)) ++before;
+    const bool is_half = before % 2 == 1 || touches_next(k);
+    return !is_half && !is_operand(k - 1);
+  }
+
+  /// Whether a token ends an operand, so that & after it is the binary operator. A cast ends none.
   bool is_operand(std::size_t i) const {
     if (i >= tokens.size()) return false;
     const bool word = is_name(i) && !is(i, "return");
-    const bool closes = is(i, ")") && !is(i - 1, "*");
+    const bool closes = is(i, ")") && !closes_cast(i);
     return word || tokens[i].kind == source::TokenKind::number || closes || is(i, "]");
+  }
+
+  /// Whether a parenthesis closes a cast, "(float*)", "(unsigned long)", and not an operand in parentheses.
+  bool closes_cast(std::size_t close) const {
+    if (is(close - 1, "*")) return true;
+    std::size_t open = close;
+    while (open > 0 && (is_name(open - 1) || is(open - 1, "::"))) --open;
+    return open > 0 && open < close && is(open - 1, "(") && names_type(close - 1) && !is_operand(open - 2);
+  }
+
+  /// Whether a name is a type: as the standard libraries call theirs, or as this source declares it.
+  bool names_type(std::size_t i) const {
+    const std::string_view word = text(i);
+    if (predict::bytes_of_type(std::string(word)) > 0 || predict::is_decoration(word) || word.ends_with("_t"))
+      return true;
+    for (std::size_t k = 0; k < tokens.size(); ++k) {
+      if (!is(k, word)) continue;
+      for (const std::string_view head : {"using", "struct", "class", "union", "enum", "typename"}) {
+        if (is(k - 1, head)) return true;
+      }
+      std::size_t begin = k;
+      while (begin > 0 && !is(begin - 1, ";") && !is(begin - 1, "{") && !is(begin - 1, "}")) --begin;
+      if (is(begin, "typedef") && is(k + 1, ";")) return true;
+    }
+    return false;
   }
 
   /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for

@@ -60,6 +60,15 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
         "line 3: the array is used without all of its 2 indices; index its elements there");
   CHECK(why("f(&t[0][1]);", padded(128, 4)) ==
         "line 3: the address of an element is taken; index the array where the element is used");
+  const std::string address = "line 3: the address of an element is taken; index the array where the element is used";
+  CHECK(why("x = p && &t[0][1] != p;", swizzle) == address);
+  CHECK(why("x = p &&&t[0][1];", swizzle) == address);
+  CHECK(why("x = (unsigned long)&t[0][1];", swizzle) == address);
+  CHECK(why("using Address = long; x = (Address)&t[0][1];", swizzle) == address);
+  CHECK(why("typedef unsigned* Words; x = (Words)&t[0][1];", swizzle) == address);
+  CHECK(why("x = p &&t[0][1];", swizzle).empty());
+  CHECK(why("x = (mask)&t[0][1];", swizzle).empty());
+  CHECK(why("x = f(int(mask) & t[0][1]);", swizzle).empty());
   const std::string side_effect = "line 3: the index has a side effect; write it to a variable first";
   CHECK(why("t[i++][1] = 0;", swizzle) == side_effect);
   CHECK(why("t[i += 2][1] = 0;", swizzle) == side_effect);
@@ -67,7 +76,11 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
   CHECK(why("t[i <<= 1][1] = 0;", swizzle) == side_effect);
   CHECK(why("t[i >>= 1][1] = 0;", swizzle) == side_effect);
   CHECK(why("t[0][next(&n)] = 0;", swizzle) == side_effect);
+  CHECK(why("t[0][a && next && &n] = 0;", swizzle) == side_effect);
+  CHECK(why("t[0][a &&&n] = 0;", swizzle) == side_effect);
+  CHECK(why("t[0][(size_t)&n] = 0;", swizzle) == side_effect);
   CHECK(why("t[i <= 3 && i >= 1][j & 1] = 0;", swizzle).empty());
+  CHECK(why("t[i &&j][(j)&1] = 0;", swizzle).empty());
   const std::string directive =
       "line 3: a preprocessor directive is inside the index; write the index to a variable first";
   CHECK(why("t[0][i\n#if A\n + 1\n#endif\n] = 0;", swizzle) == directive);

@@ -147,6 +147,15 @@ TEST_CASE("fit/command/rows_of_unknown_length", "[fit]") {
              ContainsSubstring("  i -> i + (i >> 5) with i = the number of the element from the start of tile"));
 }
 
+TEST_CASE("fit/command/macro_as_length", "[fit]") {
+  const Fitted fitted(transpose());
+  std::string source = "#define WORDS 512 << 1\n" + transpose_source;
+  source.replace(source.find("tile[TILE][TILE]"), 16, "tile[WORDS]");
+  std::ofstream(fitted.scratch.path() / "k.cu", std::ios::trunc) << source;
+  const std::string out = ended(0, fitted.run()).out;
+  CHECK_THAT(out, ContainsSubstring("tile[(WORDS) + (WORDS) / 32], tile[i + (i >> 5)]"));
+}
+
 TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   const Fitted fitted(transpose());
   const json report = json::parse(fitted.run("--arch sm_90,sm_75 --max-shared 4096 --json -").out);
