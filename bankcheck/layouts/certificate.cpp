@@ -316,6 +316,7 @@ Certificate certificate(const banks::Architecture& architecture, const Tile& til
     return certificate;
   }
   certificate.together = order->together;
+  certificate.direction = order->by_row ? Direction::along_row : Direction::along_column;
   Needs needs;
   unsigned banks = 0;
   for (const Copy& copy : copies) {
@@ -330,7 +331,7 @@ Certificate certificate(const banks::Architecture& architecture, const Tile& til
   }
   certificate.any_layout = needs.any_layout;
   const std::uint64_t bytes = tile.rows * tile.columns * tile.element;
-  if (!std::has_single_bit(tile.rows) || !std::has_single_bit(tile.columns) || bytes < certificate.together) {
+  if (!std::has_single_bit(tile.rows) || !std::has_single_bit(tile.columns)) {
     certificate.why = "linear layouts need rows and columns that are powers of two";
     return certificate;
   }

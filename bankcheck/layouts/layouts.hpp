@@ -50,7 +50,8 @@ BestLayouts best_layouts(const std::vector<const banks::Architecture*>& architec
 
 /// The fewest passes of any layout, over all copies of the tile on one architecture.
 struct Certificate {
-  unsigned together = 0;         ///< bytes that the layouts keep together and aligned: of the widest access, >= 4
+  unsigned together = 0;  ///< bytes that the layouts keep together and aligned: of the widest access, >= 4
+  Direction direction = Direction::along_row;  ///< in which they lie
   std::uint64_t any_layout = 0;  ///< no layout that keeps them together has fewer passes, whatever its formula or pads;
                                  ///< 0: not known
   /// The fewest passes of all linear layouts: those whose byte address is an invertible function of the bits of row and

@@ -97,13 +97,21 @@ std::string bits_text(const Certificate& certificate) {
   return fmt::format("bits 0 to {} of the number of an element are {}", bits.size() - 1, fmt::join(bits, ", "));
 }
 
+/// The neighbours that the certificate's layouts keep together: "rows" or "columns"; "" if each part is one element.
+std::string_view kept_along(const LayoutReport& report, const Certificate& certificate) {
+  if (certificate.together <= report.tile.element) return "";
+  return certificate.direction == Direction::along_row ? "rows" : "columns";
+}
+
 /// One sentence about what layouts cannot do, and where that is not known.
 std::string certificate_text(const LayoutReport& report, std::size_t i) {
   const Certificate& certificate = report.certificates[i];
   const std::string on = std::string(report.architectures[i]->name);
   if (certificate.any_layout == 0) return fmt::format("no certificate on {}: {}", on, certificate.why);
   const auto passes = [](std::uint64_t count) { return support::plural(count, "pass", "passes"); };
-  const std::string kept = fmt::format("that keeps {} aligned bytes together", certificate.together);
+  const std::string_view along = kept_along(report, certificate);
+  const std::string kept = fmt::format("that keeps {} aligned bytes together{}{}", certificate.together,
+                                       along.empty() ? "" : " along the ", along);
   if (!certificate.linear)
     return fmt::format("certificate on {}: no layout {} has fewer than {}; whether one has as few is not known: {}", on,
                        kept, passes(certificate.any_layout), certificate.why);
@@ -229,6 +237,7 @@ std::string json_of(const LayoutReport& report) {
   for (std::size_t i = 0; i < report.architectures.size(); ++i) {
     const Certificate& certificate = report.certificates[i];
     ordered_json json{{"architecture", report.architectures[i]->name}, {"together", certificate.together}};
+    json["along"] = kept_along(report, certificate);
     json["any_layout"] = certificate.any_layout == 0 ? ordered_json() : ordered_json(certificate.any_layout);
     json["linear"] = certificate.linear ? ordered_json(*certificate.linear) : ordered_json();
     json["order"] = certificate.order;

@@ -60,9 +60,15 @@ TEST_CASE("layouts/command/json") {
   REQUIRE(json["copies"].size() == 4);
   check_members(json["copies"][0], R"({"copy": "ldmatrix.x4", "architecture": "sm_90", "operation": "ldmatrix.x4",
                                        "width": 16, "instructions": 16, "passes": 64, "ideal": 64, "conflicts": 0})");
-  check_members(json["certificates"][1], R"({"architecture": "sm_80", "together": 16, "why": ""})");
+  check_members(json["certificates"][1], R"({"architecture": "sm_80", "together": 16, "along": "rows", "why": ""})");
   CHECK(json["certificates"][0]["matrix"].size() == 12);
   CHECK(json["layouts"][0]["passes"].size() == 2);
+  const auto along = [](const std::string& copy) {
+    const std::string layout = "layout '(64,64):(1,64)' --type f16 --json --copy '" + copy + "'";
+    return nlohmann::json::parse(bankcheck(layout).out)["certificates"][0]["along"];
+  };
+  CHECK(along("store.16") == "columns");
+  CHECK(along("store") == "columns");  // words of two elements
 }
 
 TEST_CASE("layouts/command/refusals") {
