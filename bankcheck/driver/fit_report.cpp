@@ -29,7 +29,7 @@ class Sources {
     for (const trace::Pattern& pattern : kernel_trace.patterns) {
       if (!known.emplace(pattern.array, pattern.site).second) continue;
       const trace::Site& site = kernel_trace.sites[pattern.site];
-      const SourcePlace place = place_of(kernel, site);
+      const SourcePlace place = placed_line(kernel, site).place;
       lines[pattern.array][place.file].insert(place.line);
       if (ends_with_path(site.file, nameless_source)) lines[pattern.array][""].insert(site.line);
     }
@@ -57,13 +57,6 @@ class Sources {
   }
 
  private:
-  /// Where the user finds a site: the report has looked for it.
-  static SourcePlace place_of(const KernelReport& kernel, const trace::Site& site) {
-    const auto& lines = kernel.reports.front().lines;  // in the order of line_key()
-    const auto first = std::ranges::lower_bound(lines, site, {}, &trace::LineReport::site);
-    if (first == lines.end() || first->site != site) return {site.file, site.line, site.column};
-    return kernel.lines.front()[std::size_t(first - lines.begin())].place;
-  }
   const std::string& text_of(const std::string& path) {
     const auto [text, is_new] = texts_.try_emplace(path);
     if (is_new && !path.empty()) text->second = source_file_text(path);

@@ -55,6 +55,9 @@ struct FitTextOptions {
 /// Results, the code to paste, then tables.
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options);
 
+/// Cures that are no layout: for each its places, what it saves, and a sentence; "" without any.
+std::string cures_text(const KernelReport& kernel, const KernelFitReport& report);
+
 /// One line: "tile[y][x] -> tile[y][x ^ y]: no conflict left, 0 bytes more", or why no layout helps; "" if there are no
 /// conflicts.
 std::string fit_summary(const KernelFitReport& report);

@@ -374,9 +374,12 @@ std::string fit_summary(const KernelFitReport& report) {
 
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options) {
   const auto& arrays = report.fit.arrays;
-  if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name);
+  const std::string cures = cures_text(kernel, report);
+  if (arrays.empty()) {
+    return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
+  }
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report);
-  if (!changes_something(report.fit)) return text;  // one line each, if many kernels are clean
+  if (!changes_something(report.fit)) return text + cures;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, options.columns);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i].chosen == 0) continue;
@@ -385,7 +388,7 @@ std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, 
   }
   const auto changed = std::ranges::find_if(arrays, [](const ArrayFit& array) { return array.chosen > 0; });
   return text + pictures(kernel, report, *changed, options.columns, options.after_report) +
-         occupancy_text(kernel, report) + '\n';
+         occupancy_text(kernel, report) + '\n' + cures;
 }
 
 }  // namespace bankwise::driver

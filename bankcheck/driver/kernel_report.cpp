@@ -167,6 +167,18 @@ void sort_by_place(trace::Report& report) {
   std::ranges::sort(report.unknown);
 }
 
+PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site) {
+  const auto place_in = [&](const auto& lines, const std::vector<PlacedLine>& places) -> const PlacedLine* {
+    const auto site_of = [](const auto& line) -> const trace::Site& { return line.site; };
+    const auto first = std::ranges::lower_bound(lines, site, {}, site_of);  // the lines are sorted by place
+    return first == lines.end() || first->site != site ? nullptr : &places[std::size_t(first - lines.begin())];
+  };
+  const trace::Report& report = kernel.reports.front();
+  if (const auto* place = place_in(report.lines, kernel.lines.front())) return *place;
+  if (const auto* place = place_in(report.global_lines, kernel.global_lines.front())) return *place;
+  return {.place = {site.file, site.line, site.column}};
+}
+
 std::uint64_t KernelReport::conflicts() const {
   std::uint64_t most = 0;
   for (const trace::Report& report : reports) most = std::max(most, report.all.conflicts + report.all.more_conflicts);

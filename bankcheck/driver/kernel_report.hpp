@@ -257,6 +257,9 @@ void sort_by_place(trace::Report& report);
 const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted,
                                          trace::SectorMemory memory = trace::SectorMemory::global);
 
+/// Where the user finds a site with accesses; the site itself if there are none.
+PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site);
+
 /// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
 /// have the same rows, because the accesses are the same.
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted);

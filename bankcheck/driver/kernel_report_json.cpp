@@ -295,6 +295,31 @@ ordered_json json_of(const KernelReport& kernel, const fit::ArrayFit& array, con
   return object;
 }
 
+ordered_json json_of(const KernelReport& kernel, const fit::Cure& cure) {
+  ordered_json object{{"cure", to_string(cure.kind)},
+                      {"array", cure.array.empty() ? ordered_json(nullptr) : ordered_json(cure.array)},
+                      {"unit", to_string(cure.unit)},
+                      {"at_most", cure.at_most},
+                      {"shuffles", cure.shuffles},
+                      {"sentence", cure.sentence},
+                      {"lines", ordered_json::array()},
+                      {"architectures", ordered_json::array()}};
+  for (const trace::Site& site : cure.sites) {
+    const PlacedLine line = placed_line(kernel, site);
+    object["lines"].push_back({{"file", line.place.file},
+                               {"line", line.place.line},
+                               {"column", line.place.column},
+                               {"is_file", line.is_file},
+                               {"source", line.text}});
+  }
+  for (std::size_t a = 0; a < cure.costs.size(); ++a) {
+    object["architectures"].push_back({{"architecture", kernel.reports[a].architecture->name},
+                                       {"before", cure.costs[a].before},
+                                       {"after", cure.costs[a].after}});
+  }
+  return object;
+}
+
 /// What `--fit` adds to a kernel.
 ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report) {
   const fit::KernelFit& fit = report.fit;
@@ -318,6 +343,8 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
   for (std::size_t i = 0; i < fit.arrays.size(); ++i) {
     object["arrays"].push_back(json_of(kernel, fit.arrays[i], report.sources[i]));
   }
+  object["cures"] = ordered_json::array();
+  for (const fit::Cure& cure : fit.cures) object["cures"].push_back(json_of(kernel, cure));
   return object;
 }
 

@@ -279,8 +279,10 @@ std::string sections(const RunReport& report, const TextOptions& options) {
 std::string fits_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
   std::string text;
   for (const std::size_t k : worst_first(report.kernels)) {
-    const bool is_wanted = options.fits_only || options.detail == Detail::verbose || report.kernels[k].conflicts() > 0;
-    if (fits.empty() || !is_wanted) continue;
+    if (fits.empty()) break;
+    const bool is_wanted = options.fits_only || options.detail == Detail::verbose ||
+                           report.kernels[k].conflicts() > 0 || !fits[k].fit.cures.empty();
+    if (!is_wanted) continue;
     if (options.fits_only && options.detail == Detail::summary) {
       const auto& arrays = fits[k].fit.arrays;
       const bool has_doubts = std::ranges::any_of(arrays, [](auto& array) { return !array.doubts.empty(); });

@@ -379,6 +379,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
       kernel.shared_after -= bytes;
     }
   }
+  kernel.cures = cures_of(trace, architectures, kernel.arrays);
   const Placement placement(trace, changed);
   for (const banks::Architecture* architecture : architectures) {
     kernel.before.push_back(trace::report(trace, *architecture));

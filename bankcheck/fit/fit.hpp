@@ -10,6 +10,7 @@
 #include <bankwise/trace/report.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/fit/accesses.hpp"
+#include "bankcheck/fit/cures.hpp"
 #include "bankcheck/fit/index.hpp"
 
 namespace bankwise::fit {
@@ -105,6 +106,7 @@ struct FitLimits {
 
 struct KernelFit {
   std::vector<ArrayFit> arrays;              ///< by conflicts, the most first; without arrays that have no accesses
+  std::vector<Cure> cures;                   ///< what else would help, by what it saves on the first architecture
   std::vector<trace::Report> before, after;  ///< per architecture, with all chosen changes applied
   std::uint64_t shared_before = 0, shared_after = 0;  ///< bytes of all arrays
   std::vector<trace::Array> places;                   ///< the trace's arrays

@@ -1,0 +1,180 @@
+#include "bankcheck/fit/cures.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <bankwise/trace/warps.hpp>
+#include "bankcheck/fit/cures_parts.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+struct CureRow {
+  CureKind kind;
+  std::string_view name;
+  void (*add)(const Evidence& evidence, Cures& cures);
+};
+
+/// In the order in which they are looked for: a structure that one wide access reads is not named again.
+constexpr CureRow cure_rows[]{
+    {CureKind::wide_accesses, "wider accesses", add_wide_accesses},
+    {CureKind::shuffles, "warp shuffles", add_shuffles},
+    {CureKind::registers, "a register", add_registers},
+    {CureKind::sums_in_warps, "sums in warps", add_sums_in_warps},
+    {CureKind::copies, "copies of the histogram", add_copies},
+    {CureKind::exchanged_roles, "threadIdx.x and .y exchanged", add_exchanged_roles},
+    {CureKind::structure_of_arrays, "structure of arrays", add_structures_of_arrays},
+};
+
+std::uint64_t saving(const Cure& cure) { return cure.costs.front().before - cure.costs.front().after; }
+
+}  // namespace
+
+std::string_view to_string(CureKind kind) { return std::ranges::find(cure_rows, kind, &CureRow::kind)->name; }
+
+std::string_view to_string(CureUnit unit) {
+  constexpr std::string_view names[]{"passes", "sectors", "updates"};
+  return names[int(unit)];
+}
+
+void Costs::add_passes(const trace::Pattern& pattern, std::uint64_t times) {
+  for (std::size_t a = 0; a < sums_.size(); ++a) {
+    const banks::Architecture& architecture = *evidence_->architectures[a];
+    const unsigned warps = trace::warps_in(evidence_->trace, architecture);
+    trace::for_each_warp(pattern, evidence_->trace.warp, warps, architecture, 1, [&](const trace::WarpAccess& access) {
+      known_ &= access.cost() != nullptr;
+      if (access.cost() != nullptr) sums_[a] += times * pattern.count * access.cost()->passes;
+    });
+  }
+}
+
+void Costs::add_sectors(const trace::Pattern& pattern) {
+  for (std::size_t a = 0; a < sums_.size(); ++a) {
+    const banks::Architecture& architecture = *evidence_->architectures[a];
+    const unsigned warps = trace::warps_in(evidence_->trace, architecture);
+    trace::for_each_global_warp(pattern, trace::SectorMemory::global, evidence_->trace.warp, warps, architecture,
+                                [&](const trace::GlobalWarpAccess& access) {
+                                  known_ &= access.cost.has_value();
+                                  if (access.cost) sums_[a] += pattern.count * access.cost->sectors;
+                                });
+  }
+}
+
+void Costs::add(std::uint64_t cost) {
+  for (std::uint64_t& sum : sums_) sum += cost;
+}
+
+void Costs::add(const Costs& other) {
+  for (std::size_t a = 0; a < sums_.size(); ++a) sums_[a] += other.sums_[a];
+  known_ &= other.known_;
+}
+
+void Costs::raise_to(const Costs& other) {
+  for (std::size_t a = 0; a < sums_.size(); ++a) sums_[a] = std::max(sums_[a], other.sums_[a]);
+  known_ &= other.known_;
+}
+
+std::optional<std::vector<CureCost>> Costs::until(const Costs& after) const {
+  constexpr double worth = 0.9;  // of the cost, at most
+  if (!known_ || !after.known_) return std::nullopt;
+  std::vector<CureCost> costs;
+  for (std::size_t a = 0; a < sums_.size(); ++a) {
+    if (double(after.sums_[a]) > worth * double(sums_[a]) || sums_[a] == 0) return std::nullopt;
+    costs.push_back({sums_[a], after.sums_[a]});
+  }
+  return costs;
+}
+
+bool beats_layout(const Evidence& evidence, const ArrayFit& array, const std::vector<const trace::Pattern*>& patterns,
+                  const std::vector<CureCost>& costs, bool or_as_much) {
+  const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
+  Costs layout(evidence);
+  for (const trace::Pattern* pattern : patterns) {
+    trace::Pattern moved = *pattern;
+    banks::for_each_lane(moved.mask, [&](unsigned lane) {
+      moved.addresses[lane] = std::uint32_t(offset + array.after().option.change(moved.addresses[lane] - offset));
+    });
+    layout.add_passes(moved);
+  }
+  for (std::size_t a = 0; a < costs.size(); ++a) {
+    if (costs[a].after > layout.on(a) || (costs[a].after == layout.on(a) && !or_as_much)) return false;
+  }
+  return true;
+}
+
+std::optional<LaneStride> lane_stride(const trace::Pattern& pattern) {
+  std::optional<std::int64_t> first_lane, first_address;
+  std::optional<LaneStride> stride;
+  bool fits = true;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    if (lane >= pattern.addresses.size()) {
+      fits = false;
+      return;
+    }
+    const std::int64_t address = pattern.addresses[lane];
+    if (!first_lane) {
+      first_lane = lane;
+      first_address = address;
+    } else if (!stride) {
+      const std::int64_t lanes = lane - *first_lane, bytes = address - *first_address;
+      fits &= bytes % lanes == 0;
+      stride = LaneStride{*first_address - *first_lane * (bytes / lanes), bytes / lanes};
+    } else {
+      fits &= address == stride->begin + lane * stride->bytes;
+    }
+  });
+  return fits ? stride : std::nullopt;
+}
+
+std::vector<SiteAccesses> by_site(const trace::KernelTrace& trace, const std::vector<const trace::Pattern*>& patterns) {
+  std::map<std::tuple<const trace::Site&, banks::Operation, unsigned>, SiteAccesses> sites;
+  for (const trace::Pattern* pattern : patterns) {
+    SiteAccesses& site = sites[{trace.sites[pattern->site], pattern->operation, pattern->width}];
+    site.site = pattern->site;
+    site.operation = pattern->operation;
+    site.width = pattern->width;
+    site.patterns.push_back(pattern);
+  }
+  std::vector<SiteAccesses> list;
+  for (auto& [key, site] : sites) list.push_back(std::move(site));
+  return list;
+}
+
+std::vector<trace::Site> places_of(const trace::KernelTrace& trace, const std::set<std::uint32_t>& sites) {
+  std::set<trace::Site> places;
+  for (const std::uint32_t site : sites) places.insert(trace.sites[site]);
+  return {places.begin(), places.end()};
+}
+
+std::vector<const trace::Pattern*> all_accesses(const Evidence& evidence, const ArrayFit& array) {
+  constexpr std::size_t most_patterns = 1 << 16;  // for the time that proofs take
+  const trace::KernelTrace& trace = evidence.trace;
+  const bool is_complete = trace.excess_accesses == 0 && trace.left_out.empty() && trace.engines.empty() &&
+                           trace.copied_bytes == 0 && array.facts.mixed == 0 && array.facts.why_fixed.empty();
+  if (!is_complete || array.arrays.size() != 1 || array.facts.patterns > most_patterns) return {};
+  std::vector<const trace::Pattern*> patterns;
+  for (const trace::Pattern& pattern : trace.patterns) {
+    if (pattern.array == array.arrays.front()) patterns.push_back(&pattern);
+  }
+  return patterns;
+}
+
+std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence) {
+  const trace::KernelTrace& trace = evidence.trace;
+  if (trace.global_excess_accesses > 0 || trace.global_left_out > 0) return {};
+  std::vector<const trace::Pattern*> patterns;
+  for (const trace::Pattern& pattern : trace.global_patterns) patterns.push_back(&pattern);
+  return patterns;
+}
+
+std::vector<Cure> cures_of(const trace::KernelTrace& trace, const Architectures& architectures,
+                           const std::vector<ArrayFit>& arrays) {
+  const Evidence evidence{trace, architectures, arrays};
+  std::vector<Cure> cures;
+  for (const CureRow& row : cure_rows) row.add(evidence, cures);
+  std::ranges::stable_sort(cures, std::greater(), saving);
+  return cures;
+}
+
+}  // namespace bankwise::fit

@@ -1,0 +1,373 @@
+// Proofs about shared memory: values that warps exchange, words that all lanes load, and atomics on one word.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "bankcheck/fit/cures_parts.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using Patterns = std::vector<const trace::Pattern*>;
+
+bool is_atomic(const trace::Pattern& pattern) {
+  return pattern.operation == banks::Operation::atomic || pattern.operation == banks::Operation::atomic_inc;
+}
+
+// --- Shuffles ---
+
+/// A lane of the block: warp * max_lanes + lane.
+using Thread = std::uint64_t;
+Thread thread_of(const trace::Pattern& pattern, unsigned lane) {
+  return Thread{pattern.first.warp} * banks::max_lanes + lane;
+}
+
+/// A store of a word: in which level, by whom.
+using WordStore = std::pair<std::uint32_t, Thread>;
+
+/// Who stores which words of an array. A pattern belongs to the warp that made it first: see knows_warps().
+class Stores {
+ public:
+  explicit Stores(const Patterns& patterns) {
+    for (const trace::Pattern* pattern : patterns) {
+      if (pattern->operation != banks::Operation::store) continue;
+      banks::for_each_lane(pattern->mask, [&](unsigned lane) {
+        by_word_[pattern->addresses[lane]].insert({pattern->level, thread_of(*pattern, lane)});
+        by_thread_[{pattern->level, thread_of(*pattern, lane)}].insert(pattern->addresses[lane]);
+      });
+    }
+  }
+  /// The stores whose value a load of the word in this level may see: those of the same level, which may come before it
+  /// or after it, and those of the last level before it that has some.
+  std::vector<WordStore> seen_by(std::uint32_t word, std::uint32_t level) const {
+    const auto known = by_word_.find(word);
+    if (known == by_word_.end()) return {};
+    const std::set<WordStore>& stores = known->second;
+    const auto begin = stores.lower_bound({level, 0});
+    std::vector<WordStore> seen(begin, stores.lower_bound({level + 1, 0}));
+    if (begin == stores.begin()) return seen;
+    const std::uint32_t last = std::prev(begin)->first;
+    seen.insert(seen.end(), stores.lower_bound({last, 0}), begin);
+    return seen;
+  }
+  /// Words that a thread stores in a level: if it is one word, a register holds it.
+  std::size_t words(const WordStore& store) const { return by_thread_.at(store).size(); }
+
+ private:
+  std::map<std::uint32_t, std::set<WordStore>> by_word_;
+  std::map<WordStore, std::set<std::uint32_t>> by_thread_;
+};
+
+/// Whether the first warp of each pattern is its only one, if all blocks do the same.
+bool knows_warps(const Evidence& evidence, const Patterns& patterns) {
+  const trace::KernelTrace& trace = evidence.trace;
+  if (trace.shapes.size() != 1) return false;
+  const auto& block = trace.shapes.front().block;
+  const bool has_one_warp = block[0] * block[1] * block[2] <= trace.warp;
+  const bool is_whole = std::ranges::all_of(evidence.architectures, [&](const banks::Architecture* architecture) {
+    return architecture->warp == trace.warp;
+  });
+  return is_whole && (has_one_warp || std::ranges::all_of(patterns, [&](const trace::Pattern* pattern) {
+                        return pattern->count <= trace.blocks;
+                      }));
+}
+
+/// What a load sees.
+enum class LoadSource { outside, lanes, same_lanes };  // other warps or nobody; lanes of its warp; the lanes themselves
+
+LoadSource source_of(const trace::Pattern& load, const Stores& stores) {
+  bool is_inside = true, is_own = true;
+  banks::for_each_lane(load.mask, [&](unsigned lane) {
+    const std::vector<WordStore> seen = stores.seen_by(load.addresses[lane], load.level);
+    is_inside &= !seen.empty();
+    for (const WordStore& store : seen) {
+      is_inside &= store.second == seen.front().second && store.second / banks::max_lanes == load.first.warp &&
+                   stores.words(store) == 1;
+      is_own &= store.second == thread_of(load, lane);
+    }
+  });
+  if (!is_inside) return LoadSource::outside;
+  return is_own ? LoadSource::same_lanes : LoadSource::lanes;
+}
+
+std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
+  const Patterns patterns = all_accesses(evidence, array);
+  const auto is_usable = [&](const trace::Pattern* pattern) {
+    const bool is_plain = pattern->operation == banks::Operation::load || pattern->operation == banks::Operation::store;
+    return is_plain && pattern->width == patterns.front()->width && pattern->width >= 4 && pattern->width <= 8;
+  };
+  if (!std::ranges::all_of(patterns, is_usable) || !knows_warps(evidence, patterns)) return std::nullopt;
+  const Stores stores(patterns);
+  std::map<std::uint32_t, bool> steps;  // levels with loads: whether all see lanes of their warp
+  std::map<const trace::Pattern*, LoadSource> sources;
+  for (const trace::Pattern* pattern : patterns) {
+    if (pattern->operation == banks::Operation::store) continue;
+    const LoadSource source = sources[pattern] = source_of(*pattern, stores);
+    bool& inside = steps.try_emplace(pattern->level, true).first->second;
+    inside &= source != LoadSource::outside;
+  }
+  std::set<std::pair<std::uint32_t, std::uint32_t>> read, read_outside;  // words stored in a level
+  Cure cure{.kind = CureKind::shuffles, .unit = CureUnit::passes, .array = array.name};
+  std::set<std::uint32_t> sites;
+  for (const auto& [load, source] : sources) {
+    const bool inside = steps.at(load->level);
+    banks::for_each_lane(load->mask, [&](unsigned lane) {
+      for (const WordStore& store : stores.seen_by(load->addresses[lane], load->level)) {
+        const bool has_it = store == WordStore(load->level, thread_of(*load, lane));  // in a register, or not yet
+        if (inside || !has_it) (inside ? read : read_outside).insert({store.first, load->addresses[lane]});
+      }
+    });
+    if (!inside || source != LoadSource::lanes) continue;
+    cure.shuffles += load->count * (load->width / 4);
+    sites.insert(load->site);
+  }
+  Costs before(evidence), after(evidence), with_shuffles(evidence);
+  for (const trace::Pattern* pattern : patterns) {
+    bool stays = false;
+    if (pattern->operation == banks::Operation::load) {
+      stays = !steps.at(pattern->level);
+    } else {
+      banks::for_each_lane(pattern->mask, [&](unsigned lane) {
+        const std::pair word(pattern->level, pattern->addresses[lane]);
+        stays |= !read.contains(word) || read_outside.contains(word);
+      });
+    }
+    before.add_passes(*pattern);
+    for (Costs* costs : {&after, &with_shuffles}) {
+      if (stays) costs->add_passes(*pattern);
+    }
+  }
+  with_shuffles.add(cure.shuffles);
+  auto costs = before.until(after);
+  if (cure.shuffles == 0 || !before.until(with_shuffles) || !costs || !beats_layout(evidence, array, patterns, *costs))
+    return std::nullopt;
+  cure.costs = std::move(*costs);
+  cure.sites = places_of(evidence.trace, sites);
+  const auto inside = std::ranges::count(steps, true, &std::pair<const std::uint32_t, bool>::second);
+  cure.sentence = fmt::format(
+      "__shfl_sync() in {}, in which lanes load only what lanes of their own warp stored, if all blocks do the same",
+      std::size_t(inside) == steps.size() ? "all steps"
+                                          : fmt::format("{} of {} steps between barriers", inside, steps.size()));
+  return cure;
+}
+
+// --- Registers ---
+
+/// Loads of one word by all lanes at one site, in order of their levels.
+struct WordLoads {
+  std::uint32_t word = 0;
+  std::map<std::uint32_t, std::uint64_t> counts;  // by level
+};
+
+std::uint64_t warps_in_level(const trace::KernelTrace& trace, std::uint32_t level) {
+  std::uint64_t warps = 0;
+  for (const trace::Participants& participants : trace.participants) {
+    if (participants.level == level) warps += participants.count;
+  }
+  return warps;
+}
+
+/// The loads that remain, at most, if each warp keeps the word in a register until a store may change it.
+std::uint64_t needed_loads(const trace::KernelTrace& trace, const WordLoads& loads,
+                           const std::set<std::uint32_t>& stores) {
+  std::uint64_t needed = 0;
+  std::optional<std::uint32_t> loaded;  // the last level with loads
+  for (const auto& [level, count] : loads.counts) {
+    const auto store = loaded ? stores.lower_bound(*loaded) : stores.end();
+    if (stores.contains(level)) {
+      needed += count;
+    } else if (!loaded || (store != stores.end() && *store < level)) {
+      needed += std::min(count, warps_in_level(trace, level));
+    }
+    loaded = level;
+  }
+  return needed;
+}
+
+void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
+  constexpr std::size_t most_words = 8;  // registers that a cure may take
+  const Patterns patterns = all_accesses(evidence, array);
+  std::map<std::uint32_t, std::set<std::uint32_t>> stores;  // levels, by byte
+  const auto broadcast = [&](const trace::Pattern& pattern) {
+    const auto stride = lane_stride(pattern);
+    return pattern.operation == banks::Operation::load && stride && stride->bytes == 0;
+  };
+  for (const trace::Pattern* pattern : patterns) {
+    if (pattern->operation == banks::Operation::load) continue;
+    banks::for_each_lane(pattern->mask, [&](unsigned lane) {
+      for (std::uint32_t b = 0; b < pattern->width; ++b) stores[pattern->addresses[lane] + b].insert(pattern->level);
+    });
+  }
+  for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
+    if (!std::ranges::all_of(site.patterns, [&](auto* pattern) { return broadcast(*pattern); })) continue;
+    std::map<std::uint32_t, WordLoads> words;
+    Costs before(evidence), after(evidence);
+    for (const trace::Pattern* pattern : site.patterns) {
+      words[std::uint32_t(lane_stride(*pattern)->begin)].counts[pattern->level] += pattern->count;
+      before.add_passes(*pattern);
+    }
+    if (words.size() > most_words) continue;
+    std::uint64_t needed = 0, left = 0;
+    for (const auto& [word, loads] : words) {
+      std::set<std::uint32_t> levels;
+      for (std::uint32_t byte = word; byte < word + site.width; ++byte) levels.merge(std::set(stores[byte]));
+      needed += needed_loads(evidence.trace, loads, levels);
+    }
+    trace::Pattern once = *site.patterns.front();
+    once.count = needed;
+    after.add_passes(once);
+    // A compiler for the device drops repeated loads itself where it can.
+    for (const trace::Pattern& pattern : evidence.trace.merged.value_or(std::vector<trace::Pattern>())) {
+      if (pattern.site == site.site && pattern.operation == banks::Operation::load) left += pattern.count;
+    }
+    auto costs = before.until(after);
+    if (!costs || (evidence.trace.merged && 2 * needed > left)) continue;
+    if (2 * costs->front().after > costs->front().before) continue;
+    cures.push_back({.kind = CureKind::registers,
+                     .unit = CureUnit::passes,
+                     .array = array.name,
+                     .sites = places_of(evidence.trace, {site.site}),
+                     .costs = std::move(*costs),
+                     .at_most = true,
+                     .sentence = "all lanes load one word again although nothing has stored it since: load it once, "
+                                 "into a register"});
+  }
+}
+
+// --- Atomics on one word ---
+
+std::set<std::uint32_t> addresses_of(const trace::Pattern& pattern) {
+  std::set<std::uint32_t> addresses;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) { addresses.insert(pattern.addresses[lane]); });
+  return addresses;
+}
+
+/// The access if only the first lane of each address makes it.
+trace::Pattern with_one_lane_each(trace::Pattern pattern) {
+  std::set<std::uint32_t> addresses;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    if (!addresses.insert(pattern.addresses[lane]).second) pattern.mask &= ~(std::uint64_t{1} << lane);
+  });
+  normalize(pattern);
+  return pattern;
+}
+
+constexpr const char* only_sums = "if it is a sum, minimum or maximum whose result is not used";
+
+/// The atomics of each site whose lanes have one address: one lane does the work of all. `array`: null for global
+/// memory, where a warp may have a few addresses.
+void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array, Cures& cures) {
+  for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
+    if (!is_atomic(*site.patterns.front())) continue;
+    Costs before(evidence), after(evidence);
+    std::uint64_t lanes = 0, addresses = 0, accesses = 0;
+    for (const trace::Pattern* pattern : site.patterns) {
+      const trace::Pattern sum = with_one_lane_each(*pattern);
+      lanes += pattern->count * unsigned(std::popcount(pattern->mask));
+      addresses += pattern->count * unsigned(std::popcount(sum.mask));
+      accesses += pattern->count;
+      if (array == nullptr) continue;
+      before.add_passes(*pattern);
+      after.add_passes(sum);
+    }
+    if (array == nullptr) {
+      before.add(lanes);
+      after.add(addresses);
+    }
+    const bool is_single = addresses == accesses;
+    auto costs = before.until(after);
+    if (!costs || 2 * addresses > lanes || (array != nullptr && !is_single)) continue;
+    if (array != nullptr && !beats_layout(evidence, *array, site.patterns, *costs)) continue;
+    cures.push_back(
+        {.kind = CureKind::sums_in_warps,
+         .unit = array == nullptr ? CureUnit::updates : CureUnit::passes,
+         .array = array == nullptr ? "" : array->name,
+         .sites = places_of(evidence.trace, {site.site}),
+         .costs = std::move(*costs),
+         .sentence = fmt::format(
+             "add up the lanes of one address in the warp first ({}), {}",
+             is_single ? "__reduce_add_sync() or shuffles" : "__match_any_sync(), or in shared memory", only_sums)});
+  }
+}
+
+/// The access if lanes l, l + copies, l + 2 * copies ... have a copy of the array; those of an element lie side by side.
+trace::Pattern in_copies(const trace::Pattern& pattern, std::uint32_t offset, unsigned copies) {
+  trace::Pattern moved = pattern;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    const std::uint32_t element = (pattern.addresses[lane] - offset) / pattern.width;
+    moved.addresses[lane] = offset + (element * copies + lane % copies) * pattern.width;
+  });
+  return moved;
+}
+
+void add_copies_of(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
+  const Patterns patterns = all_accesses(evidence, array);
+  const auto is_usable = [&](const trace::Pattern* pattern) {
+    const bool is_plain = pattern->operation == banks::Operation::load || pattern->operation == banks::Operation::store;
+    return (is_plain || is_atomic(*pattern)) && pattern->width == patterns.front()->width;
+  };
+  if (!std::ranges::all_of(patterns, is_usable)) return;
+  std::uint64_t lanes = 0, addresses = 0, accesses = 0;
+  std::set<std::uint32_t> sites;
+  for (const trace::Pattern* pattern : patterns) {
+    if (!is_atomic(*pattern)) continue;
+    lanes += pattern->count * unsigned(std::popcount(pattern->mask));
+    addresses += pattern->count * addresses_of(*pattern).size();
+    accesses += pattern->count;
+    sites.insert(pattern->site);
+  }
+  if (4 * lanes < 5 * addresses || addresses == accesses) return;  // few share a word, or all do: sums are better
+  const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
+  std::optional<std::vector<CureCost>> best;
+  unsigned best_copies = 0;
+  for (unsigned copies = 2; copies <= 32 && copies * array.facts.extent <= array.bytes_limit; copies *= 2) {
+    Costs before(evidence), after(evidence);
+    for (const trace::Pattern* pattern : patterns) {
+      before.add_passes(*pattern);
+      if (is_atomic(*pattern)) {
+        after.add_passes(in_copies(*pattern, offset, copies));
+      } else {
+        after.add_passes(*pattern, copies);  // zeroing and adding up
+      }
+    }
+    auto costs = before.until(after);
+    if (!costs || (best && best->front().after <= costs->front().after)) continue;
+    best = std::move(costs);
+    best_copies = copies;
+  }
+  if (!best || !beats_layout(evidence, array, patterns, *best)) return;
+  cures.push_back({.kind = CureKind::copies,
+                   .unit = CureUnit::passes,
+                   .array = array.name,
+                   .sites = places_of(evidence.trace, sites),
+                   .costs = std::move(*best),
+                   .sentence = fmt::format("{0} copies in {1} bytes: element i of the copy for lane l is number "
+                                           "i * {0} + l % {0}; zeroing and adding up are counted; {2}",
+                                           best_copies, best_copies * array.facts.extent, only_sums)});
+}
+
+}  // namespace
+
+void add_shuffles(const Evidence& evidence, Cures& cures) {
+  for (const ArrayFit& array : evidence.arrays) {
+    if (auto cure = shuffles(evidence, array)) cures.push_back(std::move(*cure));
+  }
+}
+
+void add_registers(const Evidence& evidence, Cures& cures) {
+  for (const ArrayFit& array : evidence.arrays) add_register_cures(evidence, array, cures);
+}
+
+void add_sums_in_warps(const Evidence& evidence, Cures& cures) {
+  add_sums(evidence, all_global_accesses(evidence), nullptr, cures);
+  for (const ArrayFit& array : evidence.arrays) add_sums(evidence, all_accesses(evidence, array), &array, cures);
+}
+
+void add_copies(const Evidence& evidence, Cures& cures) {
+  for (const ArrayFit& array : evidence.arrays) add_copies_of(evidence, array, cures);
+}
+
+}  // namespace bankwise::fit
