@@ -76,7 +76,7 @@ bool knows_warps(const Evidence& evidence, const Patterns& patterns) {
 }
 
 /// What a load sees.
-enum class LoadSource { outside, lanes, same_lanes };  // other warps or nobody; lanes of its warp; the lanes themselves
+enum class LoadSource { outside, lanes, same_lanes };  // other warps or none; lanes of its warp; the lanes themselves
 
 LoadSource source_of(const trace::Pattern& load, const Stores& stores) {
   bool is_inside = true, is_own = true;
@@ -97,7 +97,7 @@ std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
   const Patterns patterns = all_accesses(evidence, array);
   const auto is_usable = [&](const trace::Pattern* pattern) {
     const bool is_plain = pattern->operation == banks::Operation::load || pattern->operation == banks::Operation::store;
-    return is_plain && pattern->width == patterns.front()->width && pattern->width >= 4 && pattern->width <= 8;
+    return is_plain && pattern->width == patterns.front()->width && pattern->width >= 4;
   };
   if (!std::ranges::all_of(patterns, is_usable) || !knows_warps(evidence, patterns)) return std::nullopt;
   const Stores stores(patterns);

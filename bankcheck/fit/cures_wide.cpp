@@ -92,10 +92,10 @@ std::vector<trace::Pattern> widened(std::span<const SiteAccesses> sites, unsigne
 
 /// The lane that loads or stores a word in a level, by the number of its thread.
 struct WordUse {
-  static constexpr std::int64_t nobody = -1, several = -2;
-  std::int64_t loader = nobody, storer = nobody;
+  static constexpr std::int64_t none = -1, several = -2;
+  std::int64_t loader = none, storer = none;
   static void note(std::int64_t& user, std::int64_t thread) {
-    user = user == nobody || user == thread ? thread : several;
+    user = user == none || user == thread ? thread : several;
   }
 };
 using WordUses = std::map<std::pair<std::uint32_t, std::uint32_t>, WordUse>;  ///< by level and byte
@@ -120,8 +120,8 @@ bool are_movable(const std::vector<const trace::Pattern*>& all, std::span<const 
       banks::for_each_lane(pattern->mask, [&](unsigned lane) {
         const WordUse& use = uses.at({pattern->level, pattern->addresses[lane]});
         const bool one_lane =
-            use.storer != WordUse::several && (use.loader == use.storer || use.loader == WordUse::nobody);
-        is_movable &= use.storer == WordUse::nobody || one_lane;
+            use.storer != WordUse::several && (use.loader == use.storer || use.loader == WordUse::none);
+        is_movable &= use.storer == WordUse::none || one_lane;
       });
       if (!is_movable) return false;
     }
@@ -177,10 +177,12 @@ std::optional<Cure> wide_cure(const Evidence& evidence, const std::vector<const 
               .array = array == nullptr ? "" : array->name,
               .sites = places_of(evidence.trace, numbers),
               .costs = std::move(*costs),
-              .sentence = fmt::format("{} {} bytes of each lane at once ({}) instead of {} times {}{}",
-                                      to_string(sites.front().operation), bytes, bytes == 16 ? "float4" : "float2",
-                                      bytes / width, width,
-                                      array != nullptr ? "" : ", if they are of one array that nothing else changes")};
+              .sentence = fmt::format(
+                  "{} {} bytes of each lane at once ({}) instead of {} times {}{}", to_string(sites.front().operation),
+                  bytes, bytes == 16 ? "float4" : "float2", bytes / width, width,
+                  array != nullptr ? ""
+                                   : ", if they are of one array that nothing else changes; "
+                                     "nvcc does it itself where their type promises the alignment")};
 }
 
 void add_wide(const Evidence& evidence, const std::vector<const trace::Pattern*>& all, const ArrayFit* array,

@@ -281,6 +281,33 @@ TEST_CASE("fit/command/index_costs_more", "[fit]") {
                              "best saves 1 pass and adds 1 instruction to the index of each of 100 accesses\n"));
 }
 
+TEST_CASE("fit/command/other_cures", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  trace.watches_global = true;
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    trace.global_patterns.push_back(access(banks::Operation::load, 4, [&](auto lane) { return 16 * lane + 4 * k; }));
+    trace.global_patterns.back().first.number = k;
+  }
+  const Fitted fitted(trace);
+  const auto with_line = [&](const std::string& line) {
+    std::ofstream(fitted.scratch.path() / "k.cu") << line << '\n';
+    return ended(0, fitted.run("--arch sm_90,gfx1100")).out;
+  };
+  const std::string out = with_line("for (int k = 0; k < 4; ++k) sum += in[4 * threadIdx.x + k];");
+  CHECK_THAT(out, ContainsSubstring("other cures for k:\n"
+                                    "  k.cu:1  wider accesses: 16 sectors instead of 64 on sm_90; "));
+  CHECK_THAT(out, ContainsSubstring("\n    load 16 bytes of each lane at once (float4) instead of 4 times 4, if "));
+  const json cures = json::parse(fitted.run("--json -").out).at("kernels").at(0).at("fit").at("cures");
+  REQUIRE(cures.size() == 1);
+  CHECK(cures[0].at("cure") == "wider accesses");
+  CHECK(cures[0].at("array").is_null());
+  CHECK(cures[0].at("unit") == "sectors");
+  CHECK(cures[0].at("lines").at(0).at("line") == 1);
+  CHECK(cures[0].at("architectures").at(0) == json{{"architecture", "sm_90"}, {"before", 64}, {"after", 16}});
+  // nvcc itself loads vectors at once.
+  CHECK_THAT(with_line("sum += in[i].x + in[i].y + in[i].z + in[i].w;"), !ContainsSubstring("other cures"));
+}
+
 TEST_CASE("fit/command/verbose_lists_all_layouts", "[fit]") {
   trace::KernelTrace trace = kernel(4096);
   trace.patterns = {access(

@@ -224,7 +224,7 @@ __device__ void count_words(const unsigned* in, unsigned* out) {
 }
 __global__ void histogram_of_32(const unsigned* in, unsigned* out) { count_words<32, 1>(in, out); }
 __global__ void histogram_of_32_cured(const unsigned* in, unsigned* out) { count_words<32, 32>(in, out); }
-/// Lanes seldom share one of so many bins.
+/// Few lanes share one of so many bins.
 __global__ void histogram_not_of_few(const unsigned* in, unsigned* out) { count_words<2048, 1>(in, out); }
 
 // --- Roles of threadIdx.x and .y, in blocks of 32 x 32, 16 x 16 or 32 x 8 threads ---
