@@ -36,6 +36,7 @@ struct Command {
   std::function<int()> run;                     ///< returns the exit code
   std::vector<std::string>* program = nullptr;  ///< for a program and its arguments
   bool is_named_first = false;                  ///< the first word that belongs to no option begins them; else only --
+  bool has_compiler_options = false;            ///< takes options in the spelling of nvcc and hipcc, too
 };
 
 /// A command that consists of two functions and the options that they share.
@@ -46,14 +47,15 @@ Command command(const char* name, const char* description, void (*declare)(CLI::
 }
 
 template <class Recorder>
-Command recording(const char* name, const char* description, bool program_first) {
+Command recording(const char* name, const char* description, bool program_first, bool has_compiler_options = false) {
   const auto recorder = std::make_shared<Recorder>();
   return {name,
           description,
           [=](CLI::App& app) { declare_check(app, *recorder); },
           [=] { return check(*recorder); },
           &recorder->options.program,
-          program_first};
+          program_first,
+          has_compiler_options};
 }
 
 std::vector<Command> commands() {
@@ -77,7 +79,7 @@ std::vector<Command> commands() {
       recording<emulate::Recorder>(
           "emulate",
           "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line",
-          false),
+          false, true),
       command("report", "Report the bank conflicts of a trace file that was written with --trace",
               driver::declare_report, driver::report_file),
       command("fit", "Find the padding or swizzle that removes the bank conflicts of a trace file", driver::declare_fit,
@@ -102,6 +104,20 @@ void take_program(const CLI::App& app, const Command& command, int& argc, const 
   }
 }
 
+/// The words of a command line, in the spelling of the command's own options.
+std::vector<std::string> own_words(const CLI::App& app, const Command& command, std::vector<std::string> words) {
+  if (!command.has_compiler_options) return words;
+  const std::string name = words.front();
+  words.erase(words.begin());
+  words = emulate::without_compiler_spelling(words, [&](const std::string& word) {
+    const CLI::Option* option = app.get_option_no_throw(word);
+    if (option == nullptr) return emulate::OwnOption::none;
+    return option->get_items_expected_max() > 0 ? emulate::OwnOption::with_value : emulate::OwnOption::flag;
+  });
+  words.insert(words.begin(), name);
+  return words;
+}
+
 int run(int argc, const char* const* argv) {
   CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory)", "bankcheck");
   app.footer(
@@ -117,12 +133,16 @@ int run(int argc, const char* const* argv) {
     support::OutputFile("stdout", "-").write(app.help());
     return support::exit_usage;  // so that a script whose variable is empty fails
   }
+  std::vector<std::string> words(argv + 1, argv + argc);
   for (const Command& command : known_commands) {
     if (command.program == nullptr || argv[1] != std::string_view(command.name)) continue;
-    take_program(*app.get_subcommand(command.name), command, argc, argv);
+    const CLI::App& chosen = *app.get_subcommand(command.name);
+    take_program(chosen, command, argc, argv);
+    words = own_words(chosen, command, {argv + 1, argv + argc});
   }
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw support::UsageError(support::sentence_for(app, error));
     app.exit(error);

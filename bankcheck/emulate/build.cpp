@@ -27,6 +27,22 @@ void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), mo
 constexpr const char* thrust_marker =
     "\nextern \"C\" { __attribute__((weak, used)) extern const char bankwise_uses_thrust = 1; }\n";
 
+constexpr std::string_view kernel_in_host_source =
+    "this source is built for the host, as nvcc builds a .cpp; -x cu makes it a CUDA source";
+
+/// The macros of nvcc 12.8, which CUDART_VERSION names, when it compiles for a GPU.
+Words macros_of_nvcc(unsigned capability) {
+  return {"-D__CUDACC__",
+          "-D__NVCC__",
+          "-D__CUDACC_VER_MAJOR__=12",
+          "-D__CUDACC_VER_MINOR__=8",
+          "-D__CUDACC_VER_BUILD__=93",
+          "-D__CUDA_API_VER_MAJOR__=12",
+          "-D__CUDA_API_VER_MINOR__=8",
+          fmt::format("-D__CUDA_ARCH__={}", capability * 10),
+          fmt::format("-D__CUDA_ARCH_LIST__={}", capability * 10)};
+}
+
 bool includes_thrust(std::string_view expanded) {
   for (auto at = expanded.find("/thrust/"); at != std::string_view::npos; at = expanded.find("/thrust/", at + 1)) {
     const auto line = expanded.rfind('\n', at) + 1;  // npos + 1: the first line
@@ -56,7 +72,7 @@ class CachedBuild {
   }
 
   fs::path run() {
-    prepare_header();
+    prepare_headers();
     std::vector<fs::path> objects(program_.sources.size());
     std::vector<std::exception_ptr> failures(objects.size());
     const auto compile_one = [&](std::size_t i) {
@@ -78,21 +94,21 @@ class CachedBuild {
   }
 
   void object(const fs::path& to) {
-    prepare_header();
+    prepare_headers();
     const fs::path made = compile_object(program_.sources.front());
-    if (to.has_parent_path()) fs::create_directories(to.parent_path());
-    const fs::path part = to.string() + ".part";
-    fs::copy_file(made, part, fs::copy_options::overwrite_existing);
-    fs::rename(part, to);
+    keep_file(made, to);
     const std::string rule = support::read_file(made.parent_path() / "rule").value_or("");
     std::ofstream(to.string() + ".d") << to.string() << rule.substr(std::min(rule.find(": "), rule.size()));
   }
 
  private:
-  Words options() const {
+  Language language(const std::string& source) const { return language_of(source, program_.language); }
+
+  /// For a source with kernels, or one for the host.
+  Words options(Language language) const {
     Words words = tools_.compile;
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
-    words.push_back(fmt::format("-D__CUDA_ARCH__={}", program_.capability * 10));
+    if (language == Language::cuda) append(words, macros_of_nvcc(program_.capability));
     append(words, program_.options);
     for (const std::string& word : tools_.compile) {  // of two options, the last counts: none turns these off
       if (word.starts_with("-fsanitize") || word == "-fno-lto") words.push_back(word);
@@ -101,11 +117,13 @@ class CachedBuild {
     return words;
   }
 
-  /// CUDA's headers, compiled in advance: they are most of a small program's time.
-  void prepare_header() {
+  /// CUDA's headers, compiled in advance if a source has them: they are most of a small program's time.
+  void prepare_headers() {
+    const auto has_kernels = [&](const std::string& source) { return language(source) == Language::cuda; };
+    if (std::none_of(program_.sources.begin(), program_.sources.end(), has_kernels)) return;
     Hash hash;
     hash.add(tools_.identity);
-    hash.add(options());
+    hash.add(options(Language::cuda));
     const CacheEntry entry(cache_, "headers", hash);
     header_ = entry / "program.hpp";
     const fs::path compiled = header_.string() + ".gch";
@@ -113,7 +131,7 @@ class CachedBuild {
     std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
     const TemporaryFolder work(entry.folder);  // results leave it by rename
     Words command{tools_.compiler};
-    append(command, options());
+    append(command, options(Language::cuda));
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     append(command, {"-x", "c++-header", header_.string(), "-o", work / "part"});
     const Ran ran = run_quietly(command);
@@ -123,10 +141,11 @@ class CachedBuild {
   }
 
   /// Options before the preprocessor's input.
-  Words preprocessing() const {
+  Words preprocessing(Language language) const {
+    if (language == Language::c) return c_preprocessing();
     Words command{tools_.compiler, "-E", "-fpch-preprocess"};
-    append(command, options());
-    append(command, {"-include", header_.string()});
+    append(command, options(language));
+    if (language == Language::cuda) append(command, {"-include", header_.string()});
     append(command, header_options(program_));
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     // From CUDA 13 on, Thrust is there; its algorithms run on the host.
@@ -145,9 +164,9 @@ class CachedBuild {
   }
 
   fs::path compile_object(const std::string& source) {
-    const fs::path path = fs::absolute(source);
-    const bool is_c = path.extension() == ".c";
-    Words preprocess = is_c ? c_preprocessing() : preprocessing();
+    const Language kind = language(source);
+    if (kind == Language::object) return fs::absolute(source);
+    Words preprocess = preprocessing(kind);
     Hash hash;
     hash.add(tools_.identity);
     hash.add(preprocess);
@@ -161,29 +180,32 @@ class CachedBuild {
     const TemporaryFolder work(entry.folder);  // results leave it by rename
     append(preprocess, {source, "-MD", "-MF", rule.string(), "-o", work / "expanded.ii"});
     const auto expand = [&] {
-      check(run_quietly(preprocess), source);
+      check(run_quietly(preprocess), source, kind);
       return support::read_file(work / "expanded.ii").value_or("");
     };
     const std::string text = expand();
     const std::string hashes = hashes_of(files_in_rule(support::read_file(rule).value_or("")));
     Words compile{tools_.compiler, "-c", "-fpreprocessed", "-w"};
-    if (is_c) {
+    if (kind == Language::c) {
       append(compile, {"-O2", "-g"});
       append(compile, program_.options);
       append(compile, {"-x", "cpp-output", work / "expanded.ii"});
     } else {
       try {
+        const std::string changed = rewritten(text);
+        if (kind == Language::host && changed.find(launch_in_rewritten) != std::string::npos)
+          throw BadLaunch(text.find("<<<"), std::string(kernel_in_host_source));
         std::ofstream(work / "rewritten.ii", std::ios::binary)
-            << rewritten(text) << (includes_thrust(text) ? thrust_marker : "");
+            << changed << (includes_thrust(text) ? thrust_marker : "");
       } catch (const BadLaunch& bad) {
         throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
       }
       append(compile, {"-fpch-preprocess"});
-      append(compile, options());
+      append(compile, options(kind));
       append(compile, {"-x", "c++-cpp-output", work / "rewritten.ii"});
     }
     append(compile, {"-o", work / "part"});
-    check(run_quietly(compile), source);
+    check(run_quietly(compile), source, kind);
     fs::rename(work / "part", object);
     // A file that was saved meanwhile may have another hash than what was compiled; then the next run compiles again.
     if (expand() == text) write_manifest(entry.manifest, hashes + hashes_of({object.string()}));
@@ -209,7 +231,7 @@ class CachedBuild {
     check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
                        fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D", "SOURCES=source", "-D",
                        "OUTPUT=" + (work / "dynamic_shared").string(), "-P", tools_.script}),
-          "extern __shared__ arrays");
+          "extern __shared__ arrays", Language::object);
     Words link{tools_.compiler, "-o", work / "part"};
     append(link, program_.options);
     append(link, names);
@@ -257,9 +279,12 @@ class CachedBuild {
     return kept;
   }
 
-  static void check(const Ran& ran, const std::string& subject) {
+  static void check(const Ran& ran, const std::string& subject, Language language) {
     if (ran.status == 0) return;
     const Words missing = missing_in(ran.output);
+    if (!missing.empty() && language == Language::host) {
+      throw BuildFailed(fmt::format("{}: {}", first_error_in(ran.output), kernel_in_host_source), ran.output);
+    }
     if (missing.size() == 1) throw BuildFailed(missing.front(), without_suggestions(ran.output));
     if (!missing.empty()) {
       throw BuildFailed(fmt::format("{} (and {} more above)", missing.front(), missing.size() - 1),
@@ -375,6 +400,26 @@ std::string first_error_in(std::string_view messages) {
     return false;
   });
   return first;
+}
+
+Language language_of(const fs::path& file, std::string_view chosen) {
+  constexpr std::pair<std::string_view, Language> languages[]{
+      {".c", Language::c},      {".cpp", Language::host}, {".cc", Language::host},
+      {".cxx", Language::host}, {".C", Language::host},   {".c++", Language::host},
+      {".o", Language::object}, {".a", Language::object}, {".so", Language::object}};
+  const std::string extension = file.extension().string();
+  const auto row = std::find_if(std::begin(languages), std::end(languages),
+                                [&](const auto& language) { return language.first == extension; });
+  const Language by_name = row == std::end(languages) ? Language::cuda : row->second;
+  if (by_name == Language::object || chosen.empty()) return by_name;
+  return chosen == "cu" ? Language::cuda : Language::host;
+}
+
+void keep_file(const fs::path& from, const fs::path& to) {
+  if (to.has_parent_path()) fs::create_directories(to.parent_path());
+  const fs::path part = to.string() + ".part";
+  fs::copy_file(from, part, fs::copy_options::overwrite_existing);
+  fs::rename(part, to);
 }
 
 fs::path build(const Program& program, const Toolchain& toolchain, const fs::path& cache) {

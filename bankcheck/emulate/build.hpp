@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -31,15 +32,32 @@ Toolchain read_toolchain(const std::filesystem::path& file);
 /// The one next to bankcheck. Error: std::runtime_error if this bankcheck has none.
 Toolchain find_toolchain();
 
+/// What the emulator makes of a file: a source of CUDA, of C++ or C for the host, or an object file or library.
+enum class Language { cuda, host, c, object };
+
+/// By -x of nvcc ("cu", "c++", or "" for none), or by the file's extension; CUDA for an unknown one.
+Language language_of(const std::filesystem::path& file, std::string_view chosen);
+
 /// A program as the user gives it.
 struct Program {
-  std::vector<std::string> sources;
+  std::vector<std::string> sources;               ///< and object files and libraries to link
+  std::string language;                           ///< of -x, for all sources; empty: by their names
   std::vector<std::string> include, definitions;  ///< the values of -I and -D
   std::string standard = "c++17";
   unsigned capability = 90;            ///< compute capability, times ten: for __CUDA_ARCH__
   std::vector<std::string> libraries;  ///< the values of -l: host libraries
   std::vector<std::string> options;    ///< for g++, to compile and to link
 };
+
+// --- Options as nvcc and hipcc have them ---
+
+enum class OwnOption { none, flag, with_value };
+using IsOwnOption = std::function<OwnOption(const std::string& name)>;
+
+/// Options of bankcheck for those of nvcc and hipcc in a command line; what changes nothing here is dropped. Options
+/// that begin with -- and that bankcheck has are its own. Error: UsageError for an option that asks for something else
+/// than a program.
+std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own);
 
 /// The options -D and -I of a program.
 std::vector<std::string> header_options(const Program& program);
@@ -52,6 +70,9 @@ struct BuildFailed : driver::CommandFailed {
 
 /// The executable, from the cache if nothing has changed. Errors: BuildFailed; std::runtime_error.
 std::filesystem::path build(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache);
+
+/// Copies a file; whoever reads `to` meanwhile sees the old or the new one. Error: std::filesystem::filesystem_error.
+void keep_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Compiles the only source of a program to an object file, and writes the rule of its headers next to it, as `object`
 /// with .d: for CMake's bankwise_emulate(). Errors: as build().
@@ -144,6 +165,8 @@ struct BadLaunch : std::runtime_error {
 
 /// Rewrites a source: the whole of it after the preprocessor, or one that has not seen it. Error: BadLaunch.
 std::string rewritten(std::string_view source);
+/// How the call begins that a launch becomes.
+inline constexpr std::string_view launch_in_rewritten = "::bankwise::emulator::runtime::launching(";
 
 /// "file.cu:12" for a place in a source that the preprocessor has written, by its line markers.
 std::string place_in(std::string_view source, std::size_t offset, std::string_view name);

@@ -94,9 +94,12 @@ void Recorder::declare(CLI::App& command) {
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   command.option_defaults()->group("Input");
   command.add_option("FILE", program_.sources,
-                     "The program's sources (.cu, .cpp, .c). Without sources, give after -- a program that was built "
-                     "with CMake's bankwise_emulate()");
+                     "The program's sources (.cu; .cpp and .c for the host), object files and libraries. Without "
+                     "sources, give after -- a program that was built with CMake's bankwise_emulate()");
   command.option_defaults()->group("Build");
+  command.add_option("-x", program_.language, "Language of all sources (default: by their names)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"cu", "c++"}));
   command.add_option("-I", program_.include, "Directory to search for headers; may be repeated")
       ->allow_extra_args(false)
       ->type_name("DIR");
@@ -106,6 +109,7 @@ void Recorder::declare(CLI::App& command) {
   command.add_option("-l", program_.libraries, "Host library to link; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
+  command.add_option("-o", output_, "Also keep the program that is built, as this file")->type_name("FILE");
   command
       .add_option("--compiler-options", program_.options,
                   "Options for g++ when it compiles and links, separated by commas, for example -fopenmp")
@@ -169,6 +173,7 @@ void Recorder::check_options(std::span<const banks::Architecture* const> archite
   if (is_built && options.program.empty()) {
     throw support::UsageError("no program to check: name its sources; see bankcheck emulate --help");
   }
+  if (is_built && !output_.empty()) throw support::UsageError("-o needs the program's sources");
   if (!object_.empty() && program_.sources.size() != 1) throw support::UsageError("--object needs exactly one source");
   if (verifies() && is_built) throw support::UsageError("--verify needs the program's sources, to build them again");
   if (!fixed_.empty()) check_fixed(fixed_);
@@ -186,8 +191,10 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
     return std::nullopt;
   }
   if (is_built) driver::check_program(options.program.front());
-  EmulatedRun run{.program = is_built ? driver::find_program(options.program.front())
-                                      : build(program_, find_toolchain(), cache_folder(cache_)),
+  const std::filesystem::path program = is_built ? driver::find_program(options.program.front())
+                                                 : build(program_, find_toolchain(), cache_folder(cache_));
+  if (!output_.empty()) keep_file(program, output_);
+  EmulatedRun run{.program = program,
                   .command = options.program,
                   .request = request_,
                   .time_limit = options.time_limit,

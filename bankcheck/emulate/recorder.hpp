@@ -24,7 +24,7 @@ class Recorder : public driver::ProgramRecorder {
 
   Program program_;
   support::EmulateRequest request_;
-  std::string cache_, object_, fixed_;
+  std::string cache_, object_, output_, fixed_;
   bool verify_ = false;
   std::vector<std::string> cubins_;  ///< files of machine code; "nvcc": made by it
 };

@@ -113,8 +113,7 @@ class Rewriter : SourceTokens {
     const std::size_t callee = begin_of_callee(open);
     const std::size_t begin = tokens[callee].begin;
     replace(begin, begin,
-            fmt::format("::bankwise::emulator::runtime::launching({}{}",
-                        is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
+            fmt::format("{}{}{}", launch_in_rewritten, is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
     replace(tokens[open].begin, tokens[open + 2].end, lane_call(close) + "; }).at(");
     replace(tokens[close].begin, tokens[close + 2].end, ")");
     return open + 2;

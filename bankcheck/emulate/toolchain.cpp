@@ -49,6 +49,7 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
                                    // nvcc 12 does not know C++23.
                                    fmt::format("-std={}", program.standard == "c++23" ? "c++20" : program.standard),
                                    "-w"};
+  if (fs::path(source).extension() != ".cu") command.insert(command.end(), {"-x", "cu"});
   for (const std::string& option : header_options(program)) command.push_back(option);
   Hash hash;
   hash.add(command);
@@ -162,7 +163,8 @@ std::vector<fs::path> compile_cubins(const Program& program, const fs::path& nvc
   const driver::EndsWithSentence signals("compiling with nvcc");
   std::vector<fs::path> cubins;
   for (const std::string& source : program.sources) {
-    if (fs::path(source).extension() == ".cu") cubins.push_back(compile_cubin(source, program, nvcc, cache));
+    if (language_of(source, program.language) == Language::cuda)
+      cubins.push_back(compile_cubin(source, program, nvcc, cache));
   }
   return cubins;
 }

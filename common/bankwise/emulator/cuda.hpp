@@ -11,6 +11,10 @@
 #error "kernels in this source would not be recorded: name it in CMake's bankwise_emulate(<target> <source>...)"
 #endif
 
+#include <bankwise/emulator/cuda/qualifiers.hpp>
+#ifdef BANKWISE_HOST_SOURCE
+#include <bankwise/emulator/runtime/host.hpp>
+#else
 #include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/not_emulated.hpp>
@@ -18,4 +22,5 @@
 #include <bankwise/emulator/cuda/special_functions.hpp>
 #if __cplusplus >= 202002L && !defined(BANKWISE_WHOLE_PROGRAM)  // which launches kernels itself
 #include <bankwise/emulator/core/emulate.hpp>
+#endif
 #endif

@@ -49,7 +49,7 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
   CHECK_THAT(ended(2, emulate(loop.string())).err, ContainsSubstring("its symbolic links form a loop"));
   CHECK(emulate("/no/such.cu").code == 2);
   CHECK(emulate("").code == 2);
-  CHECK(emulate("--std c++11 " + source("endings")).code == 2);
+  CHECK(emulate("--std c++03 " + source("endings")).code == 2);
   // Before anything is built: one run has warps of one width.
   const Outcome mixed = ended(2, emulate("--arch sm_90,gfx942 " + source("missing")));
   CHECK(mixed.err ==

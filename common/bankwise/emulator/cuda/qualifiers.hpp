@@ -42,9 +42,12 @@
 #define BANKWISE_FUNCTION(result, name, parameters, ...) \
   BANKWISE_DEVICE result name parameters { return __VA_ARGS__; }
 
-// For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it.
-#ifndef __CUDA_ARCH__  // bankcheck defines it as --arch says
+// For kernels that select by architecture. Not __CUDACC__, because too many libraries rely on it. For a whole program
+// bankcheck defines nvcc's macros.
+#ifndef BANKWISE_WHOLE_PROGRAM
 #define __CUDA_ARCH__ 900
+#elif !defined(__CUDACC__)
+#define BANKWISE_HOST_SOURCE  // which has no functions of kernels
 #endif
 
 // All functions that a kernel calls are inlined, as in nvcc: g++ does not instrument reads of arguments by value.

@@ -8,7 +8,12 @@
 //   #include <bankwise/emulator/cuda/small_floats.hpp>
 //
 // No include guard.
+#include <bankwise/emulator/cuda/qualifiers.hpp>
+#ifdef BANKWISE_HOST_SOURCE
+#include <bankwise/emulator/cuda/vector_types.hpp>
+#else
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
+#endif
 #include <bankwise/emulator/cuda/small_float_words.hpp>
 
 #define BANKWISE_JOIN_(a, b) a##b
@@ -308,6 +313,8 @@ BANKWISE_STEP(--, -=)
 
 // --- between lanes, and atomics ---
 
+#ifndef BANKWISE_HOST_SOURCE
+
 #define BANKWISE_ATOMIC_ADD(type)                                                                                  \
   BANKWISE_DEVICE type atomicAdd(type* address, type value) {                                                      \
     using namespace device;                                                                                        \
@@ -318,6 +325,7 @@ BANKWISE_SHUFFLES(BANKWISE_T2)
 BANKWISE_ATOMIC_ADD(BANKWISE_T)
 BANKWISE_ATOMIC_ADD(BANKWISE_T2)
 #undef BANKWISE_ATOMIC_ADD
+#endif
 
 }  // namespace bankwise::emulator::cuda
 

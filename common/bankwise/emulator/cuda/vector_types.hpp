@@ -1,8 +1,29 @@
 // CUDA's vector types: plain structures whose alignment lets a GPU load and store them with one instruction.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <bankwise/emulator/core/kernel_code.hpp>
 #include <bankwise/emulator/cuda/qualifiers.hpp>
+
+namespace bankwise::emulator::device {
+
+/// The unsigned integer of the same size: 1, 2, 4 or 8 bytes.
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) <= 2, std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+template <class T>
+BANKWISE_DEVICE std::uint64_t to_bits(T value) {
+  return __builtin_bit_cast(BitsOf<T>, value);
+}
+template <class T>
+BANKWISE_DEVICE T from_bits(std::uint64_t word) {
+  return __builtin_bit_cast(T, BitsOf<T>(word));
+}
+
+}  // namespace bankwise::emulator::device
 
 namespace bankwise::emulator::cuda {
 

@@ -69,7 +69,4 @@ namespace bankwise::emulator::runtime {
 
 }  // namespace bankwise::emulator::runtime
 
-#include <bankwise/emulator/runtime/device.hpp>
-#include <bankwise/emulator/runtime/launching.hpp>
-#include <bankwise/emulator/runtime/memory.hpp>
-#include <bankwise/emulator/runtime/textures.hpp>
+#include <bankwise/emulator/runtime/host.hpp>

@@ -1,0 +1,207 @@
+// The options of nvcc and hipcc, as those of bankcheck emulate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include <bankwise/banks/architecture.hpp>
+#include <bankwise/support/text.hpp>
+#include "bankcheck/emulate/build.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+using Words = std::vector<std::string>;
+
+enum class Takes { nothing, value, rest };  ///< `rest`: of the word, as in -O3
+
+/// What becomes of an option of a compiler. It is dropped if it changes nothing here: machine code, debug information,
+/// warnings, and libraries that the emulator replaces.
+enum class Becomes { nothing, own, macro, for_gpp, architecture, standard, library, refusal };
+
+struct CompilerOption {
+  std::string_view names;  ///< separated by blanks, without their one or two dashes
+  Takes takes;
+  Becomes becomes;
+  std::string_view text = "";  ///< bankcheck's option, or g++'s; of a refusal what the option does
+};
+
+constexpr std::string_view other_output = "makes no program to run";
+constexpr CompilerOption compiler_options[]{
+    {"G device-debug", Takes::nothing, Becomes::macro, "__CUDACC_DEBUG__"},
+    {"dc device-c", Takes::nothing, Becomes::macro, "__CUDACC_RDC__"},
+    {"expt-relaxed-constexpr", Takes::nothing, Becomes::macro, "__CUDACC_RELAXED_CONSTEXPR__"},
+    {"extended-lambda expt-extended-lambda", Takes::nothing, Becomes::macro, "__CUDACC_EXTENDED_LAMBDA__"},
+    {"g debug lineinfo generate-line-info pg profile use_fast_math w disable-warnings v m64 restrict src-in-ptx keep "
+     "save-temps res-usage resource-usage extra-device-vectorization dlto dlink-time-opt "
+     "forward-unknown-to-host-compiler allow-unsupported-compiler fgpu-rdc fno-gpu-rdc munsafe-fp-atomics "
+     "mno-unsafe-fp-atomics ffast-math fgpu-flush-denormals-to-zero MD MMD MP",
+     Takes::nothing, Becomes::nothing},
+    {"rdc relocatable-device-code maxrregcount ftz prec-div prec-sqrt fmad Xptxas ptxas-options Xnvlink nvlink-options "
+     "Xcudafe cudafe-options Xfatbin fatbin-options cudart cudadevrt ccbin compiler-bindir default-stream "
+     "diag-suppress diag-warn diag-error t threads split-compile keep-dir odir optimize MF MT "
+     "dopt gpu-max-threads-per-block ffp-contract rocm-path rocm-device-lib-path hip-path target-dir",
+     Takes::value, Becomes::nothing},
+    {"O W g", Takes::rest, Becomes::nothing},
+    {"std", Takes::value, Becomes::standard},
+    {"arch gpu-architecture gpu-code code gencode generate-code offload-arch amdgpu-target", Takes::value,
+     Becomes::architecture},
+    {"x", Takes::value, Becomes::own, "-x"},
+    {"o output-file", Takes::value, Becomes::own, "-o"},
+    {"include-path system-include isystem", Takes::value, Becomes::own, "-I"},
+    {"define-macro", Takes::value, Becomes::own, "-D"},
+    {"library", Takes::value, Becomes::own, "-l"},
+    {"l", Takes::rest, Becomes::library},
+    {"Xcompiler compiler-options", Takes::value, Becomes::for_gpp},
+    {"L library-path", Takes::value, Becomes::for_gpp, "-L"},
+    {"L", Takes::rest, Becomes::for_gpp, "-L"},
+    {"U undefine-macro", Takes::value, Becomes::for_gpp, "-U"},
+    {"U", Takes::rest, Becomes::for_gpp, "-U"},
+    {"include pre-include", Takes::value, Becomes::for_gpp, "-include,"},
+    {"Xlinker linker-options", Takes::value, Becomes::for_gpp, "-Xlinker,"},
+    {"fopenmp pthread fPIC fpic fPIE fpermissive fno-strict-aliasing", Takes::nothing, Becomes::for_gpp},
+    {"march mtune", Takes::value, Becomes::nothing},
+    {"c compile E preprocess ptx cubin fatbin optix-ir S M MM generate-dependencies lib shared dlink device-link "
+     "dryrun emit-llvm",
+     Takes::nothing, Becomes::refusal, other_output},
+    {"m32", Takes::nothing, Becomes::refusal, "makes a program of 32 bits"},
+};
+
+/// Libraries that the emulator replaces, or whose functions it does not have: those are errors when they are used.
+constexpr std::array replaced_libraries{"cuda",      "cudart",     "cudart_static", "cudadevrt", "cublas",  "cublasLt",
+                                        "cufft",     "curand",     "cusparse",      "cusolver",  "cudnn",   "nvrtc",
+                                        "nvidia-ml", "nvToolsExt", "nccl",          "amdhip64",  "hip_hcc", "hipblas",
+                                        "hipblaslt", "rocblas",    "hiprand",       "rocrand",   "hipfft",  "rocfft",
+                                        "hipsparse", "rocsparse",  "hipsolver",     "rocsolver", "rccl",    "MIOpen",
+                                        "hiprtc",    "roctx64",    "cublas_static"};
+
+bool has_word(std::string_view list, std::string_view word) {
+  for (std::size_t at = 0; at < list.size();) {
+    const auto end = std::min(list.find(' ', at), list.size());
+    if (list.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+/// The name and the row of a word, as the table has it; nothing for options that no compiler has.
+const CompilerOption* find_option(std::string_view word, std::string_view& name) {
+  const bool has_two_dashes = word.starts_with("--");
+  const std::string_view plain = word.substr(has_two_dashes ? 2 : 1);
+  const std::string_view whole = plain.substr(0, plain.find('='));
+  for (const CompilerOption& row : compiler_options) {
+    if (row.takes != Takes::rest && has_word(row.names, whole)) return name = whole, &row;
+  }
+  for (const CompilerOption& row : compiler_options) {
+    if (row.takes == Takes::rest && !has_two_dashes && has_word(row.names, plain.substr(0, 1)))
+      return name = plain.substr(0, 1), &row;
+  }
+  return nullptr;
+}
+
+/// c++17 is the oldest standard that the emulator's headers allow.
+std::string standard_of(std::string value) {
+  if (value.starts_with("gnu++")) value.replace(0, 3, "c");
+  if (value == "c++11" || value == "c++0x" || value == "c++14" || value == "c++1y" || value == "c++1z") return "c++17";
+  return value == "c++2a" ? "c++20" : value == "c++2b" ? "c++23" : value;
+}
+
+/// Adds "sm_80" for compute_80, sm_80a and arch=compute_80,code=[sm_80,compute_80]; gfx90a:xnack- is gfx90a. Nothing
+/// for native, all and so on.
+void add_architectures(Words& architectures, const std::string& value) {
+  for (std::size_t at = 0; at < value.size();) {
+    const auto end = std::min(value.find_first_of(",=[]\"'", at), value.size());
+    std::string name = value.substr(at, end - at);
+    at = end + 1;
+    if (name.starts_with("gfx")) architectures.push_back(name.substr(0, name.find(':')));
+    for (const std::string_view prefix : {"compute_", "sm_", "lto_"}) {
+      if (!name.starts_with(prefix)) continue;
+      const auto digits = name.find_first_not_of("0123456789", prefix.size());
+      architectures.push_back("sm_" + name.substr(prefix.size(), digits - prefix.size()));
+    }
+  }
+}
+
+/// The newest GPU of NVIDIA that is named, as such a program runs there; all of AMD's.
+std::string chosen(const Words& architectures) {
+  std::string newest, all;
+  for (const std::string& name : architectures) {
+    const auto is_newer = [&] { return name.size() != newest.size() ? name.size() > newest.size() : name > newest; };
+    if (name.starts_with("sm_") && is_newer()) newest = name;
+    const bool is_new = ("," + all + ",").find("," + name + ",") == std::string::npos;
+    if (name.starts_with("gfx") && is_new) all += (all.empty() ? "" : ",") + name;
+  }
+  return all.empty() ? newest : all;
+}
+
+/// The parts of nvcc's -Xcompiler "-Wall,-O2 -fopenmp".
+std::string list_of(std::string value) {
+  std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
+  std::replace(value.begin(), value.end(), ' ', ',');
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own) {
+  Words own, architectures;
+  bool has_architecture = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.size() < 2 || word.front() != '-') {
+      own.push_back(word);
+      continue;
+    }
+    const auto equals = word.find('=');
+    const bool is_short = word == "-I" || word == "-D" || word == "-l";
+    if (is_short || (word.starts_with("--") && is_own(word.substr(0, equals)) != OwnOption::none)) {
+      has_architecture |= word.starts_with("--arch");
+      own.push_back(word);
+      if (word.starts_with("--std") && equals != std::string::npos)
+        own.back() = "--std=" + standard_of(word.substr(equals + 1));
+      const bool needs_value = is_short || (equals == std::string::npos && is_own(word) == OwnOption::with_value);
+      if (needs_value && i + 1 < words.size()) own.push_back(words[++i]);
+      if (needs_value && word == "--std") own.back() = standard_of(own.back());
+      continue;
+    }
+    std::string_view name;
+    const CompilerOption* option = find_option(word, name);
+    if (option == nullptr) {
+      own.push_back(word);  // one of bankcheck's short options, or CLI11 refuses it
+      continue;
+    }
+    std::string value;
+    if (option->takes == Takes::rest) {
+      value = word.substr(2);
+    } else if (equals != std::string::npos) {
+      value = word.substr(equals + 1);
+    } else if (option->takes == Takes::value) {
+      if (i + 1 == words.size()) throw support::UsageError(fmt::format("{} needs a value", support::in_quotes(word)));
+      value = words[++i];
+    }
+    switch (option->becomes) {
+      case Becomes::nothing: break;
+      case Becomes::macro: own.insert(own.end(), {"-D", std::string(option->text)}); break;
+      case Becomes::own: own.insert(own.end(), {std::string(option->text), value}); break;
+      case Becomes::standard: own.insert(own.end(), {"--std", standard_of(value)}); break;
+      case Becomes::architecture: add_architectures(architectures, value); break;
+      case Becomes::library:
+        if (std::find(replaced_libraries.begin(), replaced_libraries.end(), value) == replaced_libraries.end())
+          own.push_back(word);
+        break;
+      case Becomes::for_gpp: {
+        const std::string text = option->takes == Takes::nothing ? word : std::string(option->text) + list_of(value);
+        if (!text.empty()) own.push_back("--compiler-options=" + text);
+        break;
+      }
+      case Becomes::refusal:
+        throw support::UsageError(
+            fmt::format("{} {}: bankcheck emulate builds a program and runs it", word, option->text));
+    }
+  }
+  const std::string architecture = chosen(architectures);
+  if (!architecture.empty() && !has_architecture) own.insert(own.begin(), {"--arch", architecture});
+  return own;
+}
+
+}  // namespace bankwise::emulate
