@@ -76,10 +76,10 @@ std::vector<Command> commands() {
           true),
       recording<cuda::Recorder>(
           "cuda", "Run a CUDA program on an NVIDIA GPU, and report its kernels' bank conflicts by source line", true),
-      recording<emulate::Recorder>(
-          "emulate",
-          "Build a CUDA program with g++, run it on the CPU, and report its kernels' bank conflicts by source line",
-          false, true),
+      recording<emulate::Recorder>("emulate",
+                                   "Build a CUDA or HIP program with g++, run it on the CPU, and report its kernels' "
+                                   "bank conflicts by source line",
+                                   false, true),
       command("report", "Report the bank conflicts of a trace file that was written with --trace",
               driver::declare_report, driver::report_file),
       command("fit", "Find the padding or swizzle that removes the bank conflicts of a trace file", driver::declare_fit,

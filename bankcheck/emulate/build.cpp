@@ -29,19 +29,7 @@ constexpr const char* thrust_marker =
 
 constexpr std::string_view kernel_in_host_source =
     "this source is built for the host, as nvcc builds a .cpp; -x cu makes it a CUDA source";
-
-/// The macros of nvcc 12.8, which CUDART_VERSION names, when it compiles for a GPU.
-Words macros_of_nvcc(unsigned capability) {
-  return {"-D__CUDACC__",
-          "-D__NVCC__",
-          "-D__CUDACC_VER_MAJOR__=12",
-          "-D__CUDACC_VER_MINOR__=8",
-          "-D__CUDACC_VER_BUILD__=93",
-          "-D__CUDA_API_VER_MAJOR__=12",
-          "-D__CUDA_API_VER_MINOR__=8",
-          fmt::format("-D__CUDA_ARCH__={}", capability * 10),
-          fmt::format("-D__CUDA_ARCH_LIST__={}", capability * 10)};
-}
+constexpr std::string_view hip_header = "bankwise/emulator/hip/program.hpp";
 
 bool includes_thrust(std::string_view expanded) {
   for (auto at = expanded.find("/thrust/"); at != std::string_view::npos; at = expanded.find("/thrust/", at + 1)) {
@@ -102,13 +90,13 @@ class CachedBuild {
   }
 
  private:
-  Language language(const std::string& source) const { return language_of(source, program_.language); }
+  Language language(const std::string& source) const { return language_of(source, program_, tools_); }
 
   /// For a source with kernels, or one for the host.
   Words options(Language language) const {
     Words words = tools_.compile;
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
-    if (language == Language::cuda) append(words, macros_of_nvcc(program_.capability));
+    if (language == Language::kernels) append(words, compiler_macros(program_));
     append(words, program_.options);
     for (const std::string& word : tools_.compile) {  // of two options, the last counts: none turns these off
       if (word.starts_with("-fsanitize") || word == "-fno-lto") words.push_back(word);
@@ -119,19 +107,19 @@ class CachedBuild {
 
   /// CUDA's headers, compiled in advance if a source has them: they are most of a small program's time.
   void prepare_headers() {
-    const auto has_kernels = [&](const std::string& source) { return language(source) == Language::cuda; };
+    const auto has_kernels = [&](const std::string& source) { return language(source) == Language::kernels; };
     if (std::none_of(program_.sources.begin(), program_.sources.end(), has_kernels)) return;
     Hash hash;
     hash.add(tools_.identity);
-    hash.add(options(Language::cuda));
+    hash.add(options(Language::kernels));
     const CacheEntry entry(cache_, "headers", hash);
     header_ = entry / "program.hpp";
     const fs::path compiled = header_.string() + ".gch";
     if (is_current(entry.manifest)) return;
-    std::ofstream(header_) << fmt::format("#include <{}>\n", tools_.header);
+    std::ofstream(header_) << fmt::format("#include <{}>\n", program_.hip ? hip_header : tools_.header);
     const TemporaryFolder work(entry.folder);  // results leave it by rename
     Words command{tools_.compiler};
-    append(command, options(Language::cuda));
+    append(command, options(Language::kernels));
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     append(command, {"-x", "c++-header", header_.string(), "-o", work / "part"});
     const Ran ran = run_quietly(command);
@@ -145,7 +133,7 @@ class CachedBuild {
     if (language == Language::c) return c_preprocessing();
     Words command{tools_.compiler, "-E", "-fpch-preprocess"};
     append(command, options(language));
-    if (language == Language::cuda) append(command, {"-include", header_.string()});
+    if (language == Language::kernels) append(command, {"-include", header_.string()});
     append(command, header_options(program_));
     for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
     // From CUDA 13 on, Thrust is there; its algorithms run on the host.
@@ -327,10 +315,10 @@ std::optional<Message> parse_error(std::string_view line) {
 
 /// Names that CUDA and its libraries use.
 bool is_of_cuda(std::string_view name) {
-  constexpr std::array prefixes{"cuda",  "CUDA",     "cublas",   "CUBLAS",   "curand",   "CURAND", "cufft",
-                                "CUFFT", "cusparse", "CUSPARSE", "cusolver", "CUSOLVER", "cudnn",  "CUDNN",
-                                "nvtx",  "nvml",     "nvrtc",    "nccl",     "thrust",   "cub",    "nvcuda",
-                                "cute",  "cutlass",  "tex",      "surf",     "__"};
+  constexpr std::array prefixes{"hip",    "HIP",    "roc",     "rccl",  "cuda",     "CUDA",     "cublas",   "CUBLAS",
+                                "curand", "CURAND", "cufft",   "CUFFT", "cusparse", "CUSPARSE", "cusolver", "CUSOLVER",
+                                "cudnn",  "CUDNN",  "nvtx",    "nvml",  "nvrtc",    "nccl",     "thrust",   "cub",
+                                "nvcuda", "cute",   "cutlass", "tex",   "surf",     "__"};
   const bool library =
       std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return name.starts_with(prefix); });
   const bool driver =
@@ -400,19 +388,6 @@ std::string first_error_in(std::string_view messages) {
     return false;
   });
   return first;
-}
-
-Language language_of(const fs::path& file, std::string_view chosen) {
-  constexpr std::pair<std::string_view, Language> languages[]{
-      {".c", Language::c},      {".cpp", Language::host}, {".cc", Language::host},
-      {".cxx", Language::host}, {".C", Language::host},   {".c++", Language::host},
-      {".o", Language::object}, {".a", Language::object}, {".so", Language::object}};
-  const std::string extension = file.extension().string();
-  const auto row = std::find_if(std::begin(languages), std::end(languages),
-                                [&](const auto& language) { return language.first == extension; });
-  const Language by_name = row == std::end(languages) ? Language::cuda : row->second;
-  if (by_name == Language::object || chosen.empty()) return by_name;
-  return chosen == "cu" ? Language::cuda : Language::host;
 }
 
 void keep_file(const fs::path& from, const fs::path& to) {

@@ -32,16 +32,16 @@ Toolchain read_toolchain(const std::filesystem::path& file);
 /// The one next to bankcheck. Error: std::runtime_error if this bankcheck has none.
 Toolchain find_toolchain();
 
-/// What the emulator makes of a file: a source of CUDA, of C++ or C for the host, or an object file or library.
-enum class Language { cuda, host, c, object };
-
-/// By -x of nvcc ("cu", "c++", or "" for none), or by the file's extension; CUDA for an unknown one.
-Language language_of(const std::filesystem::path& file, std::string_view chosen);
+/// What the emulator makes of a file: a source with kernels, one of C++ or C for the host, or an object file or library.
+enum class Language { kernels, host, c, object };
 
 /// A program as the user gives it.
 struct Program {
   std::vector<std::string> sources;               ///< and object files and libraries to link
-  std::string language;                           ///< of -x, for all sources; empty: by their names
+  std::string language;                           ///< -x, for all sources: "cu", "hip", "c++"; empty: by their names
+  bool hip = false;                               ///< its kernels are of HIP, not of CUDA
+  std::string gpu;                                ///< of AMD, for HIP: "gfx942"; empty for those of NVIDIA
+  unsigned wave = 0;                              ///< its lanes
   std::vector<std::string> include, definitions;  ///< the values of -I and -D
   std::string standard = "c++17";
   unsigned capability = 90;            ///< compute capability, times ten: for __CUDA_ARCH__
@@ -58,6 +58,14 @@ using IsOwnOption = std::function<OwnOption(const std::string& name)>;
 /// that begin with -- and that bankcheck has are its own. Error: UsageError for an option that asks for something else
 /// than a program.
 std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own);
+
+/// By -x, or by the file's extension; kernels for an unknown one. In a program of HIP a .cpp that includes HIP has
+/// kernels, too.
+Language language_of(const std::filesystem::path& file, const Program& program, const Toolchain& toolchain);
+/// Whether a source is of HIP: by -x, by its extension, or because it includes HIP's headers.
+bool is_hip(const Program& program, const Toolchain& toolchain);
+/// The macros that nvcc or hipcc define when they compile kernels, as options of g++.
+std::vector<std::string> compiler_macros(const Program& program);
 
 /// The options -D and -I of a program.
 std::vector<std::string> header_options(const Program& program);

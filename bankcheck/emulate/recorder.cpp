@@ -1,10 +1,13 @@
 #include "bankcheck/emulate/recorder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
 #include <system_error>
 
@@ -86,20 +89,24 @@ std::vector<std::string> names_without_numbers(const std::vector<std::string>& k
 }  // namespace
 
 void Recorder::declare(CLI::App& command) {
+  arch_ = command.get_option("--arch");
   command.footer(
-      "The arguments of the program follow --.\n"
+      "The arguments of the program follow --. Options of nvcc and hipcc may be given as for those. The architecture "
+      "of "
+      "a HIP program is gfx942 unless --arch names another.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, a fault in the program, or a proposal that --verify cannot "
       "confirm, 2 usage, 3 the program did not build, or it failed. With --max-conflicts or --baseline the exit code "
       "is 1 for every incomplete trace.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   command.option_defaults()->group("Input");
   command.add_option("FILE", program_.sources,
-                     "The program's sources (.cu; .cpp and .c for the host), object files and libraries. Without "
-                     "sources, give after -- a program that was built with CMake's bankwise_emulate()");
+                     "The program's sources (.cu or .hip; .cpp and .c for the host), object files and libraries. "
+                     "Without sources, give after -- a program that was built with CMake's bankwise_emulate()");
   command.option_defaults()->group("Build");
   command.add_option("-x", program_.language, "Language of all sources (default: by their names)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"cu", "c++"}));
+      ->check(CLI::IsMember({"cu", "hip", "c++"}));
+  command.add_flag("--hip", program_.hip, "The sources are of HIP (default: if one includes HIP, or is a .hip)");
   command.add_option("-I", program_.include, "Directory to search for headers; may be repeated")
       ->allow_extra_args(false)
       ->type_name("DIR");
@@ -179,12 +186,53 @@ void Recorder::check_options(std::span<const banks::Architecture* const> archite
   if (!fixed_.empty()) check_fixed(fixed_);
 }
 
+std::vector<std::vector<std::string>> Recorder::runs() {
+  std::vector<std::string>& names = options.report.architectures;
+  if (program_.sources.empty() || !(program_.hip = is_hip(program_, find_toolchain()))) return {names};
+  if (arch_->count() == 0) names = {"gfx942"};
+  std::map<unsigned, std::vector<std::string>, std::greater<>> by_lanes;
+  for (const std::string& name : names) {
+    const banks::Architecture* architecture = banks::find_architecture(name);
+    if (architecture == nullptr) return {names};  // which Reporting refuses
+    by_lanes[architecture->warp].push_back(name);
+  }
+  if (by_lanes.size() == 1) return {names};
+  const bool has_file = !options.trace.empty() || !options.report.baseline.empty() ||
+                        !options.report.update_baseline.empty() || !fixed_.empty() || !output_.empty() ||
+                        !object_.empty() ||
+                        std::any_of(options.report.outputs.begin(), options.report.outputs.end(),
+                                    [](const report::Output& output) { return !output.path.empty(); });
+  if (has_file) {
+    throw support::UsageError(
+        "waves of 64 and of 32 lanes need one run each, and the options name one file for both; name one --arch");
+  }
+  std::vector<std::vector<std::string>> runs;
+  for (auto& [lanes, list] : by_lanes) runs.push_back(std::move(list));
+  return runs;
+}
+
+int check(Recorder& recorder) {
+  driver::start_guard();
+  const std::vector<std::vector<std::string>> runs = recorder.runs();
+  const driver::CheckOptions options = recorder.options;
+  int code = support::exit_ok;
+  for (const std::vector<std::string>& architectures : runs) {
+    recorder.options = options;
+    recorder.options.report.architectures = architectures;
+    if (runs.size() > 1) driver::tell(fmt::format("now on {}", fmt::join(architectures, ", ")));
+    code = std::max(code, driver::check(recorder));
+  }
+  return code;
+}
+
 std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   check_options(reporting.architectures());
   const bool is_built = program_.sources.empty();
   const banks::Architecture& architecture = *reporting.architectures().front();
   const unsigned capability = capability_of(architecture);
   if (capability != 0) program_.capability = capability;
+  program_.gpu = program_.hip && capability == 0 ? architecture.name : "";
+  program_.wave = architecture.warp;
   if (is_built || capability == 0) check_cubins(cubins_, is_built);
   if (!object_.empty()) {
     build_object(program_, find_toolchain(), cache_folder(cache_), object_);

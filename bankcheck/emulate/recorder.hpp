@@ -9,14 +9,22 @@
 #include "bankcheck/driver/recorder.hpp"
 #include "bankcheck/emulate/build.hpp"
 
+namespace CLI {
+class Option;
+}
+
 namespace bankwise::emulate {
 
-/// `bankcheck emulate`: builds any CUDA source with g++, and runs it on the CPU.
+/// `bankcheck emulate`: builds any source of CUDA or HIP with g++, and runs it on the CPU.
 class Recorder : public driver::ProgramRecorder {
  public:
   Recorder() : driver::ProgramRecorder("blocks") {}
   void declare(CLI::App& command) override;
   std::optional<driver::Outcome> run(driver::Reporting& reporting) override;
+  /// Once the options are known: whether the program is of HIP, whose architecture is then gfx942 unless --arch names
+  /// another one. Returns the architectures of each run, by the lanes of a warp. Error: UsageError for outputs of more
+  /// than one run to one file.
+  std::vector<std::vector<std::string>> runs();
 
  private:
   bool verifies() const { return verify_ || !fixed_.empty(); }
@@ -26,8 +34,12 @@ class Recorder : public driver::ProgramRecorder {
   support::EmulateRequest request_;
   std::string cache_, object_, output_, fixed_;
   bool verify_ = false;
+  const CLI::Option* arch_ = nullptr;
   std::vector<std::string> cubins_;  ///< files of machine code; "nvcc": made by it
 };
+
+/// Runs the command as driver::check() does, once for each width of a warp that a program of HIP is to be checked with.
+int check(Recorder& recorder);
 
 /// A program that was built for the emulator.
 struct EmulatedRun {

@@ -163,7 +163,7 @@ std::vector<fs::path> compile_cubins(const Program& program, const fs::path& nvc
   const driver::EndsWithSentence signals("compiling with nvcc");
   std::vector<fs::path> cubins;
   for (const std::string& source : program.sources) {
-    if (language_of(source, program.language) == Language::cuda)
+    if (language_of(source, program, find_toolchain()) == Language::kernels)
       cubins.push_back(compile_cubin(source, program, nvcc, cache));
   }
   return cubins;

@@ -21,6 +21,7 @@ BANKWISE_OPERATOR(bit_xor, a ^ b)
 /// A butterfly reduction, in the order in which CUDA's library adds.
 template <unsigned count, class Parent, class T, class Operator>
 BANKWISE_DEVICE T reduce(const thread_block_tile<count, Parent>& tile, T value, Operator&& combine) {
+  if constexpr (count > 32) value = combine(value, tile.shfl_xor(value, 32));
   if constexpr (count > 16) value = combine(value, tile.shfl_xor(value, 16));
   if constexpr (count > 8) value = combine(value, tile.shfl_xor(value, 8));
   if constexpr (count > 4) value = combine(value, tile.shfl_xor(value, 4));

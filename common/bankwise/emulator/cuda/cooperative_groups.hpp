@@ -10,8 +10,13 @@
 
 namespace bankwise::emulator::device {
 
-/// The lane of the given rank among those of `mask`; the caller itself if there is none.
-unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept;
+BANKWISE_FUNCTION(unsigned, count_of, (LaneMask lanes), unsigned(__builtin_popcountll(lanes)))
+/// The bit of the caller's lane.
+BANKWISE_FUNCTION(LaneMask, lane_bit, (), LaneMask{1} << own_lane())
+/// `count` neighbouring lanes, the caller's among them; a power of two.
+BANKWISE_FUNCTION(unsigned, first_of, (unsigned count), own_lane() & ~(count - 1))
+BANKWISE_FUNCTION(LaneMask, neighbours, (unsigned count),
+                  (~LaneMask{0} >> (8 * sizeof(LaneMask) - count)) << first_of(count))
 
 /// Waits for all blocks of a cooperative launch.
 void synchronize_grid() noexcept;
@@ -20,7 +25,7 @@ void synchronize_grid() noexcept;
 
 /// A shuffle of any trivially copyable object, word by word.
 template <class T>
-BANKWISE_DEVICE T shuffle_object(Shuffle how, unsigned mask, const T& value, unsigned argument, int width) {
+BANKWISE_DEVICE T shuffle_object(Shuffle how, LaneMask mask, const T& value, unsigned argument, int width) {
   static_assert(__is_trivially_copyable(T) && sizeof(T) <= 32, "shuffled objects are small and trivially copyable");
   if constexpr (sizeof(T) <= 2 || sizeof(T) == 4 || sizeof(T) == 8) {
     return from_bits<T>(shuffle(how, mask, to_bits(value), argument, width));
@@ -56,30 +61,30 @@ BANKWISE_FUNCTION(unsigned long long, rank_of_block, (),
   }
 
 // Votes of the lanes of `mask`; `ranks(lanes)` makes bits of ranks of bits of lanes.
-#define BANKWISE_VOTES(mask, ranks)                                                                      \
-  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask, predicate); }                   \
-  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask, predicate); }                   \
-  BANKWISE_DEVICE unsigned ballot(int predicate) const { return ranks(__ballot_sync(mask, predicate)); } \
-  template <class T>                                                                                     \
-  BANKWISE_DEVICE unsigned match_any(T value) const {                                                    \
-    return ranks(__match_any_sync(mask, value));                                                         \
-  }                                                                                                      \
-  template <class T>                                                                                     \
-  BANKWISE_DEVICE unsigned match_all(T value, int& predicate) const {                                    \
-    const unsigned lanes = device::match_all(mask, device::to_bits(value));                              \
-    predicate = lanes != 0;                                                                              \
-    return ranks(lanes);                                                                                 \
+#define BANKWISE_VOTES(mask, ranks)                                                                              \
+  BANKWISE_DEVICE int any(int predicate) const { return __any_sync(mask, predicate); }                           \
+  BANKWISE_DEVICE int all(int predicate) const { return __all_sync(mask, predicate); }                           \
+  BANKWISE_DEVICE device::LaneMask ballot(int predicate) const { return ranks(__ballot_sync(mask, predicate)); } \
+  template <class T>                                                                                             \
+  BANKWISE_DEVICE device::LaneMask match_any(T value) const {                                                    \
+    return ranks(__match_any_sync(mask, value));                                                                 \
+  }                                                                                                              \
+  template <class T>                                                                                             \
+  BANKWISE_DEVICE device::LaneMask match_all(T value, int& predicate) const {                                    \
+    const device::LaneMask lanes = device::match_all(mask, device::to_bits(value));                              \
+    predicate = lanes != 0;                                                                                      \
+    return ranks(lanes);                                                                                         \
   }
 
 /// Lanes of a warp that a mask names; also the base of what CUDA calls coalesced groups.
 class coalesced_group {
  public:
   /// The lanes that executed the call together are the default; partitions name others.
-  BANKWISE_DEVICE explicit coalesced_group(unsigned mask, unsigned part = 0, unsigned parts = 1)
+  BANKWISE_DEVICE explicit coalesced_group(device::LaneMask mask, unsigned part = 0, unsigned parts = 1)
       : mask_(mask), part_(part), parts_(parts) {}
   BANKWISE_DEVICE void sync() const { __syncwarp(mask_); }
-  BANKWISE_DEVICE unsigned thread_rank() const { return rank_of(1u << device::lane()); }
-  BANKWISE_DEVICE unsigned num_threads() const { return unsigned(__popc(mask_)); }
+  BANKWISE_DEVICE unsigned thread_rank() const { return rank_of(device::lane_bit()); }
+  BANKWISE_DEVICE unsigned num_threads() const { return device::count_of(mask_); }
   BANKWISE_DEVICE unsigned size() const { return num_threads(); }
   BANKWISE_DEVICE unsigned meta_group_rank() const { return part_; }
   BANKWISE_DEVICE unsigned meta_group_size() const { return parts_; }
@@ -88,25 +93,27 @@ class coalesced_group {
   BANKWISE_EXCHANGE(shfl_down, value, thread_rank() + argument)
   BANKWISE_VOTES(mask_, packed)
   /// For the algorithms here; CUDA's groups have no such member.
-  BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
+  BANKWISE_DEVICE device::LaneMask lanes_of_warp() const { return mask_; }
 
  private:
-  BANKWISE_DEVICE unsigned rank_of(unsigned lane_bit) const { return unsigned(__popc(mask_ & (lane_bit - 1))); }
+  BANKWISE_DEVICE unsigned rank_of(device::LaneMask lane_bit) const { return device::count_of(mask_ & (lane_bit - 1)); }
   /// Bits of lanes as bits of ranks.
-  BANKWISE_DEVICE unsigned packed(unsigned lanes) const {
-    unsigned ranks = 0;
-    for (unsigned rank = 0, rest = mask_; rest != 0; ++rank, rest &= rest - 1) {
-      ranks |= (lanes >> __builtin_ctz(rest) & 1) << rank;
+  BANKWISE_DEVICE device::LaneMask packed(device::LaneMask lanes) const {
+    device::LaneMask ranks = 0;
+    unsigned rank = 0;
+    for (device::LaneMask rest = mask_; rest != 0; ++rank, rest &= rest - 1) {
+      ranks |= (lanes >> __builtin_ctzll(rest) & 1) << rank;
     }
     return ranks;
   }
   template <class T>
   BANKWISE_DEVICE T exchange(const T& value, unsigned rank) const {
     const unsigned source = device::lane_of_rank(mask_, rank);
-    return device::shuffle_object(device::Shuffle::from, mask_, value, source, 32);
+    return device::shuffle_object(device::Shuffle::from, mask_, value, source, warpSize);
   }
 
-  unsigned mask_, part_, parts_;
+  device::LaneMask mask_;
+  unsigned part_, parts_;
 };
 BANKWISE_FUNCTION(coalesced_group, coalesced_threads, (), coalesced_group(__activemask()))
 
@@ -114,7 +121,7 @@ BANKWISE_FUNCTION(coalesced_group, coalesced_threads, (), coalesced_group(__acti
 class thread_group {
  public:
   enum class Kind { block, lanes, grid };
-  BANKWISE_DEVICE thread_group(Kind kind, unsigned mask) : kind_(kind), mask_(mask) {}
+  BANKWISE_DEVICE thread_group(Kind kind, device::LaneMask mask) : kind_(kind), mask_(mask) {}
   BANKWISE_DEVICE thread_group(const coalesced_group& lanes) : thread_group(Kind::lanes, lanes.lanes_of_warp()) {}
   BANKWISE_DEVICE void sync() const {
     if (kind_ == Kind::block) __syncthreads();
@@ -123,22 +130,22 @@ class thread_group {
   }
   BANKWISE_DEVICE unsigned long long num_threads() const {
     const unsigned block = block_threads();
-    if (kind_ == Kind::lanes) return unsigned(__popc(mask_));
+    if (kind_ == Kind::lanes) return device::count_of(mask_);
     return kind_ == Kind::block ? block : grid_blocks() * block;
   }
   BANKWISE_DEVICE unsigned long long size() const { return num_threads(); }
   BANKWISE_DEVICE unsigned long long thread_rank() const {
-    if (kind_ == Kind::lanes) return unsigned(__popc(mask_ & ((1u << device::lane()) - 1)));
+    if (kind_ == Kind::lanes) return device::count_of(mask_ & (device::lane_bit() - 1));
     if (kind_ == Kind::block) return device::rank();
     return rank_of_block() * block_threads() + device::rank();
   }
   BANKWISE_DEVICE bool is_valid() const { return kind_ != Kind::grid || device::grid_is_cooperative(); }
-  BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask_; }
+  BANKWISE_DEVICE device::LaneMask lanes_of_warp() const { return mask_; }
   BANKWISE_DEVICE bool is_of_lanes() const { return kind_ == Kind::lanes; }
 
  private:
   Kind kind_;
-  unsigned mask_;
+  device::LaneMask mask_;
 };
 
 /// All threads of the block.
@@ -179,8 +186,10 @@ BANKWISE_FUNCTION(grid_group, this_grid, (), {})
 /// `count` neighbouring lanes of a warp; a power of two.
 template <unsigned count, class Parent = void>
 class thread_block_tile {
-  static_assert(count <= 32, "tiles of several warps are not emulated: a thread_block_tile has at most 32 lanes");
-  static_assert(count > 0 && (count & (count - 1)) == 0, "a tile is 1, 2, 4, 8, 16 or 32 lanes");
+  static_assert(count <= unsigned(warpSize),
+                "tiles of several warps are not emulated: a thread_block_tile has at most "
+                "warpSize lanes");
+  static_assert(count > 0 && (count & (count - 1)) == 0, "the lanes of a tile are a power of two");
 
  public:
   BANKWISE_DEVICE thread_block_tile(unsigned rank, unsigned parent_size) : rank_(rank), parent_size_(parent_size) {}
@@ -191,7 +200,7 @@ class thread_block_tile {
   }
 
   BANKWISE_DEVICE void sync() const { __syncwarp(mask()); }
-  BANKWISE_DEVICE static unsigned thread_rank() { return device::lane() % count; }
+  BANKWISE_DEVICE static unsigned thread_rank() { return device::own_lane() % count; }
   BANKWISE_DEVICE static constexpr unsigned num_threads() { return count; }
   BANKWISE_DEVICE static constexpr unsigned size() { return count; }
   BANKWISE_DEVICE unsigned meta_group_rank() const { return rank_ / count; }
@@ -204,12 +213,11 @@ class thread_block_tile {
 #undef BANKWISE_EXCHANGE
   BANKWISE_VOTES(mask(), packed)
 #undef BANKWISE_VOTES
-  BANKWISE_DEVICE unsigned lanes_of_warp() const { return mask(); }
+  BANKWISE_DEVICE device::LaneMask lanes_of_warp() const { return mask(); }
 
  private:
-  BANKWISE_DEVICE static unsigned first() { return device::lane() & ~(count - 1); }
-  BANKWISE_DEVICE static unsigned mask() { return (0xFFFFFFFFu >> (32 - count)) << first(); }
-  BANKWISE_DEVICE static unsigned packed(unsigned lanes) { return lanes >> first(); }
+  BANKWISE_DEVICE static device::LaneMask mask() { return device::neighbours(count); }
+  BANKWISE_DEVICE static device::LaneMask packed(device::LaneMask lanes) { return lanes >> device::first_of(count); }
   template <class T>
   BANKWISE_DEVICE static T exchange(device::Shuffle how, const T& value, unsigned argument) {
     return device::shuffle_object(how, mask(), value, argument, count);
@@ -227,16 +235,16 @@ BANKWISE_DEVICE thread_block_tile<tile, Group> tiled_partition(const Group& grou
 
 /// `size` neighbouring ranks of some lanes.
 BANKWISE_DEVICE coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
-  const unsigned mask = parent.lanes_of_warp(), part = parent.thread_rank() / size;
-  unsigned own = 0;
-  for (unsigned rank = 0, rest = mask; rest != 0; ++rank, rest &= rest - 1) {
+  const unsigned part = parent.thread_rank() / size;
+  device::LaneMask own = 0;
+  unsigned rank = 0;
+  for (device::LaneMask rest = parent.lanes_of_warp(); rest != 0; ++rank, rest &= rest - 1) {
     own |= rank / size == part ? rest & -rest : 0;
   }
   return coalesced_group(own, part, (parent.num_threads() + size - 1) / size);
 }
 BANKWISE_DEVICE thread_group tiled_partition(const thread_block&, unsigned size) {
-  const unsigned first = device::lane() & ~(size - 1);
-  return {thread_group::Kind::lanes, (0xFFFFFFFFu >> (32 - size)) << first};
+  return {thread_group::Kind::lanes, device::neighbours(size)};
 }
 BANKWISE_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned size) {
   if (!parent.is_of_lanes()) return tiled_partition(thread_block(), size);
@@ -246,14 +254,13 @@ BANKWISE_DEVICE thread_group tiled_partition(const thread_group& parent, unsigne
 /// The lanes of a group with the same label.
 template <class Label>
 BANKWISE_DEVICE coalesced_group labeled_partition(const coalesced_group& group, Label label) {
-  const unsigned own = __match_any_sync(group.lanes_of_warp(), label), leader = own & -own;
+  const device::LaneMask own = __match_any_sync(group.lanes_of_warp(), label), leader = own & -own;
   // Parts are numbered by their first lanes.
-  const unsigned lane_bit = 1u << device::lane();
-  const unsigned leaders = __ballot_sync(group.lanes_of_warp(), lane_bit == leader);
-  return coalesced_group(own, unsigned(__popc(leaders & (leader - 1))), unsigned(__popc(leaders)));
+  const device::LaneMask leaders = __ballot_sync(group.lanes_of_warp(), device::lane_bit() == leader);
+  return coalesced_group(own, device::count_of(leaders & (leader - 1)), device::count_of(leaders));
 }
 BANKWISE_DEVICE coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
-  const unsigned lanes = group.lanes_of_warp(), yes = __ballot_sync(lanes, predicate), no = lanes & ~yes;
+  const device::LaneMask lanes = group.lanes_of_warp(), yes = __ballot_sync(lanes, predicate), no = lanes & ~yes;
   return coalesced_group(predicate ? yes : no, predicate ? 1 : 0, yes != 0 && no != 0 ? 2 : 1);
 }
 

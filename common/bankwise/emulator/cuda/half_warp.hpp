@@ -1,5 +1,5 @@
-// Internal to common/bankwise/emulator: the lanes that meet in a warp intrinsic of CUDA or PTX; masks have 32 bits:
-// those of the caller's half of a warp of 64 lanes.
+// Internal to common/bankwise/emulator: the lanes that meet in a warp intrinsic. Masks of CUDA and PTX have 32 bits:
+// those of the caller's half of a warp of 64 lanes. Those of HIP have 64 bits, for the whole warp.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +10,21 @@
 
 namespace bankwise::emulator {
 
+template <class Mask>
+inline constexpr unsigned lanes_of_mask = 8 * sizeof(Mask);
+
 /// The lanes that took part, and their values.
-struct HalfWarp {
-  std::uint32_t came;
+template <class Mask>
+struct WarpPart {
+  Mask came;
   const std::uint64_t* values;
 
   bool has(unsigned lane) const { return (came >> lane & 1) != 0; }
   template <class Predicate>
-  std::uint32_t lanes_with(Predicate predicate) const {
-    std::uint32_t lanes = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if (has(lane) && predicate(values[lane])) lanes |= 1u << lane;
+  Mask lanes_with(Predicate predicate) const {
+    Mask lanes = 0;
+    for (unsigned lane = 0; lane < lanes_of_mask<Mask>; ++lane) {
+      if (has(lane) && predicate(values[lane])) lanes |= Mask{1} << lane;
     }
     return lanes;
   }
@@ -28,7 +32,7 @@ struct HalfWarp {
   T reduced(device::Reduction operation) const {
     T result{};
     bool first = true;
-    for (unsigned lane = 0; lane < 32; ++lane) {
+    for (unsigned lane = 0; lane < lanes_of_mask<Mask>; ++lane) {
       if (!has(lane)) continue;
       const T value = T(unsigned(values[lane]));
       result = first ? value : combined(operation, result, value);
@@ -52,24 +56,30 @@ struct HalfWarp {
   }
 };
 
-/// Waits for the lanes of the caller's half that `mask` names.
-inline HalfWarp meet_half(WarpMeeting kind, std::uint32_t mask, std::uint64_t value, const void* caller) {
+using HalfWarp = WarpPart<std::uint32_t>;
+
+/// Waits for the lanes that `mask` names.
+template <class Mask>
+WarpPart<Mask> meet(WarpMeeting kind, Mask mask, std::uint64_t value, const void* caller) {
   const LaneIdentity& lane = this_lane();
-  const unsigned first = lane.lane & 32;
+  const unsigned first = lane.lane & (64 - lanes_of_mask<Mask>);
   const std::uint64_t warp_mask = lane.warp_size >= 64 ? ~0ull : (1ull << lane.warp_size) - 1;
   const Meeting meeting = meet_warp(kind, std::uint64_t{mask} << first & warp_mask, value, caller);
-  return {std::uint32_t(meeting.mask >> first), meeting.values + first};
+  return {Mask(meeting.mask >> first), meeting.values + first};
+}
+inline HalfWarp meet_half(WarpMeeting kind, std::uint32_t mask, std::uint64_t value, const void* caller) {
+  return meet(kind, mask, value, caller);
 }
 
 /// The lane from which a shuffle takes its value, as PTX's shfl.sync with the operands b and c; a lane that would take
-/// it from beyond its segment keeps its own, and is not valid.
+/// it from beyond its segment keeps its own, and is not valid. `all`: 31, or 63 for a warp of 64 lanes.
 struct ShuffleSource {
   unsigned lane;
   bool valid;
 };
-inline ShuffleSource source_of(device::Shuffle how, unsigned lane, unsigned by, unsigned control) {
-  const unsigned segment = control >> 8 & 31, first = lane & segment, last = first | (control & 31 & ~segment);
-  by &= 31;
+inline ShuffleSource source_of(device::Shuffle how, unsigned lane, unsigned by, unsigned control, unsigned all = 31) {
+  const unsigned segment = control >> 8 & all, first = lane & segment, last = first | (control & all & ~segment);
+  by &= all;
   if (how == device::Shuffle::up) return by + last > lane ? ShuffleSource{lane, false} : ShuffleSource{lane - by, true};
   const unsigned source = how == device::Shuffle::down           ? lane + by
                           : how == device::Shuffle::exclusive_or ? lane ^ by

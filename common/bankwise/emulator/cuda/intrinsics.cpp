@@ -89,53 +89,72 @@ BANKWISE_INDEX(grid)
 #undef BANKWISE_INDEX
 unsigned rank() noexcept { return this_lane().rank; }
 unsigned lane() noexcept { return this_lane().lane % 32; }
+unsigned lane_of_warp() noexcept { return this_lane().lane; }
 
 unsigned synchronize_block(bool says_yes) noexcept { return meet_block(says_yes, BANKWISE_CALLER); }
 
-void synchronize_warp(unsigned mask) noexcept { meet_half(WarpMeeting::sync, mask, 0, BANKWISE_CALLER); }
-
 void fence() noexcept { emulator::fence(); }
 
-std::uint64_t shuffle(Shuffle how, unsigned mask, std::uint64_t value, unsigned argument, int width) noexcept {
-  const HalfWarp half = meet_half(WarpMeeting::shuffle, mask, value, BANKWISE_CALLER);
-  const unsigned control = (32u - unsigned(width)) << 8 | (how == Shuffle::up ? 0 : 31);
-  const unsigned source = source_of(how, lane(), argument, control).lane;
-  return half.has(source) ? half.values[source] : 0xCDCDCDCDCDCDCDCD;
+namespace {
+
+template <class Mask>
+std::uint64_t shuffled(Shuffle how, Mask mask, std::uint64_t value, unsigned argument, int width, const void* caller) {
+  constexpr unsigned all = lanes_of_mask<Mask> - 1;
+  const WarpPart<Mask> part = meet(WarpMeeting::shuffle, mask, value, caller);
+  const unsigned control = (lanes_of_mask<Mask> - unsigned(width)) << 8 | (how == Shuffle::up ? 0 : all);
+  const unsigned source = source_of(how, this_lane().lane & all, argument, control, all).lane;
+  if (part.has(source)) return part.values[source];
+  return all == 31 ? 0xCDCDCDCDCDCDCDCD : 0;  // AMD's ds_bpermute gives 0
 }
 
-Votes vote(unsigned mask, bool says_yes) noexcept {
-  const HalfWarp half = meet_half(WarpMeeting::vote, mask, says_yes, BANKWISE_CALLER);
-  return {half.came, half.lanes_with([](std::uint64_t vote) { return vote != 0; })};
+template <class Mask>
+Votes<Mask> voted(Mask mask, bool says_yes, const void* caller) {
+  const WarpPart<Mask> part = meet(WarpMeeting::vote, mask, says_yes, caller);
+  return {part.came, part.lanes_with([](std::uint64_t vote) { return vote != 0; })};
 }
 
-unsigned match_any(unsigned mask, std::uint64_t value) noexcept {
-  const HalfWarp half = meet_half(WarpMeeting::match, mask, value, BANKWISE_CALLER);
-  return half.lanes_with([&](std::uint64_t other) { return other == value; });
-}
-unsigned match_all(unsigned mask, std::uint64_t value) noexcept {
-  const HalfWarp half = meet_half(WarpMeeting::match, mask, value, BANKWISE_CALLER);
-  return half.lanes_with([&](std::uint64_t other) { return other != value; }) == 0 ? half.came : 0;
-}
-
-unsigned reduce(Reduction how, unsigned mask, unsigned value) noexcept {
-  return meet_half(WarpMeeting::reduce, mask, value, BANKWISE_CALLER).reduced<unsigned>(how);
-}
-int reduce(Reduction how, unsigned mask, int value) noexcept {
-  return meet_half(WarpMeeting::reduce, mask, unsigned(value), BANKWISE_CALLER).reduced<int>(how);
+template <class Mask>
+Mask lane_with_rank(Mask mask, unsigned rank) {
+  for (unsigned lane = 0; lane < lanes_of_mask<Mask>; ++lane) {
+    if ((mask >> lane & 1) != 0 && rank-- == 0) return lane;
+  }
+  return this_lane().lane % lanes_of_mask<Mask>;
 }
 
-unsigned active_mask() noexcept { return unsigned(active_lanes(BANKWISE_CALLER) >> (this_lane().lane & 32)); }
+}  // namespace
+
+// NOLINTBEGIN(bugprone-macro-parentheses): types
+#define BANKWISE_DEFINE(Mask)                                                                                       \
+  void synchronize_warp(Mask mask) noexcept { meet(WarpMeeting::sync, mask, 0, BANKWISE_CALLER); }                  \
+  std::uint64_t shuffle(Shuffle how, Mask mask, std::uint64_t value, unsigned argument, int width) noexcept {       \
+    return shuffled(how, mask, value, argument, width, BANKWISE_CALLER);                                            \
+  }                                                                                                                 \
+  Votes<Mask> vote(Mask mask, bool says_yes) noexcept { return voted(mask, says_yes, BANKWISE_CALLER); }            \
+  Mask match_any(Mask mask, std::uint64_t value) noexcept {                                                         \
+    return meet(WarpMeeting::match, mask, value, BANKWISE_CALLER).lanes_with([&](auto it) { return it == value; }); \
+  }                                                                                                                 \
+  Mask match_all(Mask mask, std::uint64_t value) noexcept {                                                         \
+    const auto part = meet(WarpMeeting::match, mask, value, BANKWISE_CALLER);                                       \
+    return part.lanes_with([&](auto other) { return other != value; }) == 0 ? part.came : 0;                        \
+  }                                                                                                                 \
+  unsigned reduce(Reduction how, Mask mask, unsigned value) noexcept {                                              \
+    return meet(WarpMeeting::reduce, mask, value, BANKWISE_CALLER).template reduced<unsigned>(how);                 \
+  }                                                                                                                 \
+  int reduce(Reduction how, Mask mask, int value) noexcept {                                                        \
+    return meet(WarpMeeting::reduce, mask, unsigned(value), BANKWISE_CALLER).template reduced<int>(how);            \
+  }                                                                                                                 \
+  unsigned lane_of_rank(Mask mask, unsigned rank) noexcept { return unsigned(lane_with_rank(mask, rank)); }
+BANKWISE_DEFINE(HalfMask)
+BANKWISE_DEFINE(WarpMask)
+#undef BANKWISE_DEFINE
+// NOLINTEND(bugprone-macro-parentheses)
+
+HalfMask active_mask() noexcept { return HalfMask(active_lanes(BANKWISE_CALLER) >> (this_lane().lane & 32)); }
+WarpMask active_mask_of_warp() noexcept { return active_lanes(BANKWISE_CALLER); }
 
 void synchronize_grid() noexcept { meet_grid(BANKWISE_CALLER); }
 
 bool grid_is_cooperative() noexcept { return is_cooperative(); }
-
-unsigned lane_of_rank(unsigned mask, unsigned rank) noexcept {
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1) != 0 && rank-- == 0) return lane;
-  }
-  return lane();
-}
 
 // --- atomic operations ---
 

@@ -46,7 +46,7 @@
 // bankcheck defines nvcc's macros.
 #ifndef BANKWISE_WHOLE_PROGRAM
 #define __CUDA_ARCH__ 900
-#elif !defined(__CUDACC__)
+#elif !defined(__CUDACC__) && !defined(BANKWISE_HIP)
 #define BANKWISE_HOST_SOURCE  // which has no functions of kernels
 #endif
 

@@ -59,18 +59,50 @@ BANKWISE_DEVICE constexpr T unforeseen(T value) {
   X(float, float, 4, 8, 4, 16)                   \
   X(double, double, 8, 16, 8, 16)
 
+// HIP's vectors have constructors on GPUs of AMD: from components, or from one number for all of them.
+#ifdef BANKWISE_WAVE
+#define BANKWISE_CONSTRUCTORS_1(name, type) \
+  name() = default;                         \
+  constexpr name(type x_) : x(x_) {}
+#define BANKWISE_CONSTRUCTORS_2(name, type)       \
+  name() = default;                               \
+  explicit constexpr name(type v) : x(v), y(v) {} \
+  template <class X, class Y>                     \
+  constexpr name(X x_, Y y_) : x(static_cast<type>(x_)), y(static_cast<type>(y_)) {}
+#define BANKWISE_CONSTRUCTORS_3(name, type)             \
+  name() = default;                                     \
+  explicit constexpr name(type v) : x(v), y(v), z(v) {} \
+  template <class X, class Y, class Z>                  \
+  constexpr name(X x_, Y y_, Z z_) : x(static_cast<type>(x_)), y(static_cast<type>(y_)), z(static_cast<type>(z_)) {}
+#define BANKWISE_CONSTRUCTORS_4(name, type)                   \
+  name() = default;                                           \
+  explicit constexpr name(type v) : x(v), y(v), z(v), w(v) {} \
+  template <class X, class Y, class Z, class W>               \
+  constexpr name(X x_, Y y_, Z z_, W w_)                      \
+      : x(static_cast<type>(x_)), y(static_cast<type>(y_)), z(static_cast<type>(z_)), w(static_cast<type>(w_)) {}
+#else
+#define BANKWISE_CONSTRUCTORS_1(name, type)
+#define BANKWISE_CONSTRUCTORS_2(name, type)
+#define BANKWISE_CONSTRUCTORS_3(name, type)
+#define BANKWISE_CONSTRUCTORS_4(name, type)
+#endif
+
 #define BANKWISE_STRUCTURES(type, prefix, one, two, three, four)                                                 \
   struct __align__(one) prefix##1 {                                                                              \
     type x;                                                                                                      \
+    BANKWISE_CONSTRUCTORS_1(prefix##1, type)                                                                     \
   };                                                                                                             \
   struct __align__(two) prefix##2 {                                                                              \
     type x, y;                                                                                                   \
+    BANKWISE_CONSTRUCTORS_2(prefix##2, type)                                                                     \
   };                                                                                                             \
   struct __align__(three) prefix##3 {                                                                            \
     type x, y, z;                                                                                                \
+    BANKWISE_CONSTRUCTORS_3(prefix##3, type)                                                                     \
   };                                                                                                             \
   struct __align__(four) prefix##4 {                                                                             \
     type x, y, z, w;                                                                                             \
+    BANKWISE_CONSTRUCTORS_4(prefix##4, type)                                                                     \
   };                                                                                                             \
   BANKWISE_DEVICE constexpr prefix##1 make_##prefix##1(type x) { return {x}; }                                   \
   BANKWISE_DEVICE constexpr prefix##2 make_##prefix##2(type x, type y) { return {unforeseen(x), y}; }            \
@@ -80,7 +112,9 @@ BANKWISE_DEVICE constexpr T unforeseen(T value) {
   }
 BANKWISE_VECTORS(BANKWISE_STRUCTURES)
 #undef BANKWISE_STRUCTURES
+#ifndef BANKWISE_WAVE
 #undef BANKWISE_VECTORS
+#endif
 
 // CUDA 13 names the alignment of four 8-byte components.
 #define BANKWISE_ALIGNED(type, prefix, bytes)                                                                  \

@@ -51,8 +51,10 @@ struct DeviceMemory {
     // The races in device memory take four times its size.
     using Touches = std::remove_pointer_t<decltype(global_memory.touches)>;
     global_memory.touches = static_cast<Touches*>(reserve(address_space / 4 * sizeof(Touches), PROT_READ | PROT_WRITE));
-    global_memory.describe = place_in_allocation;
-    global_memory.sentence_about = sentence_about;
+    global_memory.describe = [](const void* address) { return in_words_of_program(place_in_allocation(address)); };
+    global_memory.sentence_about = [](const void* address, std::size_t bytes, bool writes) {
+      return in_words_of_program(sentence_about(address, bytes, writes));
+    };
     global_memory.make_usable = make_usable;
     global_memory.host_access = host_access;
     global_memory.bytes = address_space;

@@ -25,6 +25,12 @@ cudaDeviceProp properties_of(const bankwise::banks::GpuModel& gpu) {
   p.reservedSharedMemPerBlock = gpu.multiprocessor.reserved;
   p.regsPerBlock = p.regsPerMultiprocessor = 65536;
   p.warpSize = 32;
+  if (const unsigned wave = wave_of_program(); wave != 0) {
+    p.warpSize = int(wave);
+    gpu.name.copy(p.gcnArchName, sizeof p.gcnArchName - 1);
+    p.sharedMemPerBlock = gpu.multiprocessor.per_block;
+    p.maxSharedMemoryPerMultiProcessor = gpu.multiprocessor.shared;
+  }
   p.memPitch = 0x7FFFFFFF;
   p.maxThreadsPerBlock = 1024;
   const int block[]{1024, 1024, 64}, grid[]{0x7FFFFFFF, 65535, 65535};

@@ -25,6 +25,7 @@ struct cudaDeviceProp {
   int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize; size_t reservedSharedMemPerBlock;
   int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported, memoryPoolsSupported;
   int clusterLaunch, unifiedFunctionPointers;
+  char gcnArchName[256]; size_t maxSharedMemoryPerMultiProcessor;  // HIP's
 };
 
 // X(name without cudaDevAttr, number, member of cudaDeviceProp)

@@ -157,7 +157,15 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.block = configuration.block;
   how.dynamic_shared = configuration.shared;
   how.cooperative = configuration.cooperative;
-  how.warp = settings().warp;
+  const unsigned wave = wave_of_program();
+  if (wave != 0 && !settings().architecture.empty() && settings().warp != wave) {
+    report(
+        fmt::format("this program is built for waves of {} lanes, and {} has {}; name the --arch that it is built for",
+                    wave, settings().architecture, settings().warp),
+        caller);
+    return failed(cudaErrorNoKernelImageForDevice, true);
+  }
+  how.warp = wave != 0 ? wave : settings().warp;
   how.trace_blocks.clear();
   const bool watched =
       !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
@@ -170,7 +178,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   how.allow = settings().allow;
   // Watching takes four times the memory.
   if (const MemorySizes sizes = memory_sizes(); sizes.used > sizes.host / 8) how.allow.push_back(Fault::global_race);
-  how.warp_synchronous = settings().warp_synchronous;
+  how.warp_synchronous = settings().warp_synchronous || wave != 0;  // HIP had no __syncwarp() until ROCm 7
   how.returned_lanes_arrive = settings().returned_lanes_arrive;
   std::optional<std::string> bytes;
   if (arguments.bytes != nullptr) bytes.emplace(arguments.bytes, arguments.count);

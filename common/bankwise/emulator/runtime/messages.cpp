@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cctype>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -20,6 +22,9 @@
 #include <bankwise/support/watched_exec.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/trace.hpp>
+
+// hip/program.hpp has it.
+extern "C" __attribute__((weak)) const unsigned bankwise_wave;
 
 namespace bankwise::emulator::runtime {
 namespace {
@@ -105,12 +110,47 @@ const EmulateSettings& settings() {
 
 bool few_multiprocessors = false;
 
+namespace {
+
+/// What a program of HIP may ask for; the sizes that no source gives remain those of the GPU of NVIDIA.
+void be_of_amd(banks::GpuModel& model, const banks::Architecture& architecture) {
+  model.name = architecture.name;
+  // gfx942: 9.4; gfx90a: 9.0; gfx1100: 11.0
+  const std::string number(architecture.name.substr(std::min<std::size_t>(3, architecture.name.size())));
+  if (number.size() >= 3) {
+    model.major = std::atoi(number.substr(0, number.size() - 2).c_str());
+    model.minor = number[number.size() - 2] - '0';
+  }
+  model.multiprocessor.reserved = 0;
+  model.multiprocessor.per_block = model.multiprocessor.shared = 64 << 10;
+  if (const auto& unit = architecture.multiprocessor.fact) {
+    model.multiprocessor.per_block = unit->per_block;
+    model.multiprocessor.shared = unit->shared;
+  }
+}
+
+}  // namespace
+
+unsigned wave_of_program() { return &bankwise_wave != nullptr ? bankwise_wave : 0; }
+
+std::string in_words_of_program(std::string sentence) {
+  if (wave_of_program() == 0) return sentence;
+  constexpr std::string_view cuda = "cuda";
+  for (auto at = sentence.find(cuda); at != std::string::npos; at = sentence.find(cuda, at + 1)) {
+    const bool is_name = at + cuda.size() < sentence.size() && std::isupper(sentence[at + cuda.size()]) != 0;
+    if (is_name) sentence.replace(at, cuda.size(), "hip");
+  }
+  return sentence;
+}
+
 const banks::GpuModel& this_gpu() {
   static const banks::GpuModel gpu = [] {
     const std::string& name = settings().architecture;
     const banks::Architecture* row = banks::find_architecture(name.empty() ? "sm_90" : name);
+    const banks::Architecture* const chosen = row;
     if (row == nullptr || !row->models.fact) row = banks::find_architecture("sm_90");
     banks::GpuModel model = row->models.fact->front();
+    if (wave_of_program() != 0 && chosen != nullptr) be_of_amd(model, *chosen);
     // As many threads as the emulator holds of a cooperative launch (Launch::cooperative): 16384.
     if (few_multiprocessors) model.multiprocessors = 8;
     return model;
@@ -139,7 +179,8 @@ std::string place_of(const void* caller) {
 }
 
 void report(const std::string& sentence, const void* caller) {
-  const std::string whole = caller == nullptr ? sentence : fmt::format("{}: {}", place_of(caller), sentence);
+  const std::string words = in_words_of_program(sentence);
+  const std::string whole = caller == nullptr ? words : fmt::format("{}: {}", place_of(caller), words);
   std::fflush(stdout);
   std::fputs(fmt::format("bankcheck: {}\n", whole).c_str(), stderr);
   the_record().add_error(whole);
@@ -164,7 +205,14 @@ cudaError_t cudaGetLastError() {
 
 cudaError_t cudaPeekAtLastError() { return sticky_error != cudaSuccess ? sticky_error.load() : last_error.load(); }
 
-const char* cudaGetErrorName(cudaError_t error) { return row_of(error).name; }
+const char* cudaGetErrorName(cudaError_t error) {
+  const char* const name = row_of(error).name;
+  if (wave_of_program() == 0) return name;
+  static std::map<std::string_view, std::string> names;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return names.try_emplace(name, in_words_of_program(name)).first->second.c_str();
+}
 const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
 
 // --- Printing ---

@@ -24,6 +24,11 @@ extern bool few_multiprocessors;
 /// with 8 multiprocessors if few_multiprocessors.
 const banks::GpuModel& this_gpu();
 
+/// The lanes of a wave that a program of HIP for GPUs of AMD was built for; 0 for other programs.
+unsigned wave_of_program();
+/// A sentence with HIP's names in place of CUDA's, in a program of HIP.
+std::string in_words_of_program(std::string sentence);
+
 /// Appends a launch to the record. Without one, its diagnoses go to stderr.
 void record(const trace::KernelTrace& launch);
 

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <bankwise/support/files.hpp>
+#include "bankcheck/emulate/build.hpp"
+
+namespace bankwise::emulate {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+struct LanguageRow {
+  std::string_view extension;
+  Language language;
+};
+constexpr LanguageRow language_rows[]{{".c", Language::c},      {".cpp", Language::host}, {".cc", Language::host},
+                                      {".cxx", Language::host}, {".C", Language::host},   {".c++", Language::host},
+                                      {".o", Language::object}, {".a", Language::object}, {".so", Language::object}};
+
+Language by_extension(const fs::path& file) {
+  const std::string extension = file.extension().string();
+  const auto* const row = std::find_if(std::begin(language_rows), std::end(language_rows),
+                                       [&](const LanguageRow& each) { return each.extension == extension; });
+  return row == std::end(language_rows) ? Language::kernels : row->language;
+}
+
+/// The name in `#include <hip/hip_runtime.h>` and `#include "x.h"`; empty for other lines.
+std::string_view included_name(std::string_view line) {
+  const auto skip = [&](std::size_t at) { return std::min(line.find_first_not_of(" \t", at), line.size()); };
+  std::size_t at = skip(0);
+  if (at == line.size() || line[at] != '#') return {};
+  at = skip(at + 1);
+  constexpr std::string_view word = "include";
+  if (line.substr(at, word.size()) != word) return {};
+  at = skip(at + word.size());
+  if (at == line.size() || (line[at] != '<' && line[at] != '"')) return {};
+  const auto end = line.find(line[at] == '<' ? '>' : '"', at + 1);
+  return end == std::string_view::npos ? std::string_view{} : line.substr(at + 1, end - at - 1);
+}
+
+bool is_header_of_hip(std::string_view name) { return name.starts_with("hip/") || name == "hip_runtime.h"; }
+
+/// Whether a source or a header of the program mentions HIP's headers, perhaps under a condition.
+bool mentions_hip(const fs::path& file, const Program& program, std::set<fs::path>& seen) {
+  if (!seen.insert(fs::absolute(file).lexically_normal()).second) return false;
+  const std::string text = support::read_file(file).value_or("");
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string_view name = included_name(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+    if (name.empty()) continue;
+    if (is_header_of_hip(name)) return true;
+    std::vector<fs::path> folders{file.parent_path()};
+    folders.insert(folders.end(), program.include.begin(), program.include.end());
+    for (const fs::path& folder : folders) {
+      std::error_code ignored;
+      const fs::path header = folder / name;
+      if (fs::is_regular_file(header, ignored) && mentions_hip(header, program, seen)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a source includes HIP's headers when it is compiled as CUDA: it may choose between the two.
+bool includes_hip(const std::string& source, const Program& program, const Toolchain& toolchain) {
+  std::set<fs::path> seen;
+  if (!mentions_hip(source, program, seen)) return false;
+  Words command{toolchain.compiler, "-E", "-M", "-MG", "-w", "-x", "c++"};
+  const auto append = [&](const Words& more) { command.insert(command.end(), more.begin(), more.end()); };
+  append(toolchain.compile);
+  append({"-std=gnu++17", "-D__CUDACC__", "-D__NVCC__"});
+  append(program.options);
+  append(header_options(program));
+  for (const std::string& folder : toolchain.include) append({"-I", folder});
+  command.push_back(source);
+  const std::string files = driver::run_quietly(command).output;
+  return files.find("/hip/") != std::string::npos || files.find("hip_runtime.h") != std::string::npos;
+}
+
+}  // namespace
+
+Language language_of(const fs::path& file, const Program& program, const Toolchain& toolchain) {
+  const Language language = by_extension(file);
+  if (language == Language::object) return language;
+  if (!program.language.empty()) return program.language == "c++" ? Language::host : Language::kernels;
+  const bool may_be_hip = language == Language::host && program.hip;
+  return may_be_hip && includes_hip(file.string(), program, toolchain) ? Language::kernels : language;
+}
+
+bool is_hip(const Program& program, const Toolchain& toolchain) {
+  if (program.hip || program.language == "hip") return true;
+  if (!program.language.empty()) return false;
+  return std::any_of(program.sources.begin(), program.sources.end(), [&](const std::string& source) {
+    if (fs::path(source).extension() == ".hip") return true;
+    const Language language = by_extension(source);
+    const bool is_cplusplus = language == Language::kernels || language == Language::host;
+    return is_cplusplus && includes_hip(source, program, toolchain);
+  });
+}
+
+std::vector<std::string> compiler_macros(const Program& program) {
+  Words macros;
+  if (program.gpu.empty()) {  // nvcc 12.8, which CUDART_VERSION names
+    macros = {"__CUDACC__",
+              "__NVCC__",
+              "__CUDACC_VER_MAJOR__=12",
+              "__CUDACC_VER_MINOR__=8",
+              "__CUDACC_VER_BUILD__=93",
+              "__CUDA_API_VER_MAJOR__=12",
+              "__CUDA_API_VER_MINOR__=8",
+              fmt::format("__CUDA_ARCH__={}", program.capability * 10),
+              fmt::format("__CUDA_ARCH_LIST__={}", program.capability * 10)};
+  }
+  if (program.hip) macros.insert(macros.end(), {"BANKWISE_HIP", "__HIPCC__", "__HIP_DEVICE_COMPILE__"});
+  if (program.hip && program.gpu.empty())
+    macros.insert(macros.end(), {"__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"});
+  if (!program.gpu.empty()) {
+    macros.insert(macros.end(), {fmt::format("BANKWISE_WAVE={}", program.wave), "__HIP__", "__HIP_PLATFORM_AMD__",
+                                 "__HIP_PLATFORM_HCC__", "__AMDGCN__", "__AMDGPU__", fmt::format("__{}__", program.gpu),
+                                 fmt::format("__AMDGCN_WAVEFRONT_SIZE={}", program.wave),
+                                 fmt::format("__AMDGCN_WAVEFRONT_SIZE__={}", program.wave)});
+    if (program.gpu.size() > 5)
+      macros.push_back(fmt::format("__GFX{}__", program.gpu.substr(3, program.gpu.size() - 5)));
+  }
+  for (std::string& macro : macros) macro.insert(0, "-D");
+  return macros;
+}
+
+}  // namespace bankwise::emulate

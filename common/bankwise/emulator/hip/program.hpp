@@ -1,0 +1,96 @@
+// HIP for a whole program in the emulator: `bankcheck emulate` includes this header before the first line of each
+// source of a HIP program. The types and functions are those of CUDA; hip/bankwise_names.h, which CMake writes, has
+// HIP's names of them. What HIP has in addition is here. Compiles as C++17 and later.
+//
+// Without BANKWISE_HIP bankcheck only looks whether a source includes HIP.
+#pragma once
+
+#ifdef BANKWISE_HIP
+
+#include <hip/bankwise_names.h>
+#include <bankwise/emulator/runtime/program.hpp>
+
+#ifdef BANKWISE_WAVE  // a GPU of AMD
+#include <bankwise/emulator/hip/amdgcn.hpp>
+#include <bankwise/emulator/hip/vectors.hpp>
+
+/// The emulator's run time finds it in a HIP program: the lanes of a wave.
+extern "C" {
+__attribute__((weak, used)) extern const unsigned bankwise_wave = BANKWISE_WAVE;
+}
+#endif
+
+#define HIP_VERSION_MAJOR 6
+#define HIP_VERSION_MINOR 2
+#define HIP_VERSION_PATCH 0
+#define HIP_VERSION 60200000
+#define HIP_INCLUDE_HIP_HIP_RUNTIME_H
+#define HIP_INCLUDE_HIP_HIP_RUNTIME_API_H
+
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_SYMBOL(symbol) symbol
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+#define hipLaunchKernelGGL(kernel, grid, block, bytes, stream, ...) \
+  kernel<<<dim3(grid), dim3(block), bytes, stream>>>(__VA_ARGS__)
+#define hipLaunchKernelGGLInternal hipLaunchKernelGGL
+
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
+
+// --- Functions of the host that CUDA has not ---
+
+using hipDeviceptr_t = void*;
+using hipDevice_t = int;
+
+template <class T>
+BANKWISE_DEVICE hipError_t hipHostMalloc(T** pointer, size_t bytes, unsigned = 0) {
+  void** const any = reinterpret_cast<void**>(reinterpret_cast<void*>(pointer));
+  return bankwise_runtime::allocate_for(__func__, any, bankwise_runtime::MemoryKind::pinned, bytes);
+}
+template <class T>
+BANKWISE_DEVICE hipError_t hipExtMallocWithFlags(T** pointer, size_t bytes, unsigned) {
+  void** const any = reinterpret_cast<void**>(reinterpret_cast<void*>(pointer));
+  return bankwise_runtime::allocate_for(__func__, any, bankwise_runtime::MemoryKind::device, bytes);
+}
+#define BANKWISE_COPY(name, kind)                                                                            \
+  BANKWISE_DEVICE hipError_t hipMemcpy##name(void* to, const void* from, size_t bytes) {                     \
+    return cudaMemcpy(to, from, bytes, cudaMemcpy##kind);                                                    \
+  }                                                                                                          \
+  BANKWISE_DEVICE hipError_t hipMemcpy##name##Async(void* to, const void* from, size_t bytes, hipStream_t) { \
+    return cudaMemcpy(to, from, bytes, cudaMemcpy##kind);                                                    \
+  }
+BANKWISE_COPY(HtoD, HostToDevice)
+BANKWISE_COPY(DtoH, DeviceToHost)
+BANKWISE_COPY(DtoD, DeviceToDevice)
+#undef BANKWISE_COPY
+
+inline hipError_t hipInit(unsigned) { return hipSuccess; }
+inline hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
+  *device = ordinal;
+  return hipSetDevice(ordinal);
+}
+inline hipError_t hipDeviceGetName(char* name, int bytes, hipDevice_t device) {
+  hipDeviceProp_t properties;
+  const hipError_t error = hipGetDeviceProperties(&properties, device);
+  snprintf(name, size_t(bytes), "%s", properties.name);
+  return error;
+}
+inline hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
+  hipDeviceProp_t properties;
+  const hipError_t error = hipGetDeviceProperties(&properties, device);
+  *bytes = properties.totalGlobalMem;
+  return error;
+}
+
+#endif
