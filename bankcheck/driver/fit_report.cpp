@@ -124,12 +124,20 @@ std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::op
 
 bool has_shorter_rows(const fit::Change& change) { return change.rows.to < change.rows.from; }
 
-/// Why the other kernels that use a declaration do not allow a change of it; "" if they do. Longer rows fit all
-/// instances of a template, other changes only one.
-std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& source) {
+using Edits = std::variant<std::vector<fit::Edit>, std::string>;
+
+/// Whether the edits of a change also make it for another instance of the template.
+bool fits_instance(const fit::ArrayFit& array, const ArraySource& source, const Edits& edits,
+                   const std::pair<fit::Declaration, fit::ArrayShape>& instance) {
+  const auto change = same_code(array.after().option.change, array.shape, instance.second);
+  return change && edits_of(source.text, instance.first, *change, instance.second) == edits;
+}
+
+/// Why the other kernels that use a declaration do not allow these edits of it; "" if they do.
+std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& source, const Edits& edits) {
   const fit::Change& change = array.after().option.change;
-  const bool fits_any_length = form_of(change, array.shape) == fit::IndexForm::rows && !has_shorter_rows(change);
-  if (source.other_lengths && !fits_any_length) {
+  for (const auto& instance : source.instances) {
+    if (fits_instance(array, source, edits, instance)) continue;
     return fmt::format("line {}: instances of this template have other lengths; specialize it first",
                        source.declaration.line);
   }
@@ -143,18 +151,25 @@ std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& sou
 /// What `--fit` writes for an array's change.
 void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& array, ArraySource& source) {
   if (array.chosen == 0) return;
-  if (std::string why = refusal_of_others(array, source); !why.empty()) {
-    source.edits = std::move(why);
-    return;
-  }
   std::set<std::string> names;
   for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
   if (names.size() > 1) {
     source.edits = fmt::format("line {}: {} arrays must change alike; make the same change in each by hand",
                                source.declaration.line, names.size());
-  } else {
-    source.edits = edits_of(source.text, source.declaration, array.after().option.change, array.shape);
+    return;
   }
+  const fit::Change& change = array.after().option.change;
+  const std::uint64_t block =
+      change.swizzle.bits == 0 ? 1 : std::uint64_t{1} << (change.swizzle.base + change.swizzle.bits);
+  const auto is_torn = [&](std::uint32_t each) { return arrays[each].bytes % block != 0; };
+  if (source.declaration.dimensions.front().empty() && std::ranges::any_of(array.arrays, is_torn)) {
+    source.edits = fmt::format("line {}: the launch must give this array a multiple of {} bytes; change both by hand",
+                               source.declaration.line, block);
+    return;
+  }
+  source.edits = edits_of(source.text, source.declaration, change, array.shape);
+  std::string why = refusal_of_others(array, source, source.edits);
+  if (!why.empty()) source.edits = std::move(why);
 }
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
@@ -207,36 +222,142 @@ std::string refusal_of(const KernelFitReport& report, bool by_text) {
   return "";
 }
 
+/// Where an array is declared: the file, or the text without one, and the place.
+using Place = std::pair<std::string_view, std::size_t>;
+Place place_of(const ArraySource& source) {
+  return {source.path.empty() ? source.text : source.path, source.declaration.at};
+}
+
+/// The arrays of all kernels, by where they are declared.
+using ArrayNumber = std::pair<std::size_t, std::size_t>;  // of the report and of its array
+std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports) {
+  std::map<Place, std::vector<ArrayNumber>> arrays;
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
+      if (reports[k].sources[i]) arrays[place_of(*reports[k].sources[i])].emplace_back(k, i);
+    }
+  }
+  return arrays;
+}
+
 /// Tells each source what the other kernels need of its declaration. Instances of a template may give an array other
 /// lengths, and a kernel may use columns that another one does not.
 void share_declarations(std::vector<KernelFitReport>& reports) {
-  struct Needs {
-    std::set<std::vector<std::uint64_t>> lengths;
+  for (const auto& [place, numbers] : arrays_by_place(reports)) {
+    std::map<std::pair<std::uint64_t, std::vector<std::uint64_t>>, ArrayNumber> shapes;
     std::uint32_t used_row = 0;
     bool whole_row = false;
-  };
-  std::map<std::pair<std::string_view, std::size_t>, Needs> needs;  // by file, or text without one, and place
-  const auto needs_of = [&](const ArraySource& source) -> Needs& {
-    return needs[{source.path.empty() ? source.text : source.path, source.declaration.at}];
-  };
-  for (const KernelFitReport& report : reports) {
-    for (std::size_t i = 0; i < report.sources.size(); ++i) {
-      if (!report.sources[i]) continue;
-      Needs& declared = needs_of(*report.sources[i]);
-      const std::uint32_t used_row = report.fit.arrays[i].facts.bounds.used_row;
-      declared.lengths.insert(report.sources[i]->declaration.lengths);
-      declared.used_row = std::max(declared.used_row, used_row);
-      declared.whole_row |= used_row == 0;
+    for (const auto& [k, i] : numbers) {
+      const fit::ArrayFit& array = reports[k].fit.arrays[i];
+      shapes.try_emplace({array.shape.element, array.shape.lengths}, k, i);
+      used_row = std::max(used_row, array.facts.bounds.used_row);
+      whole_row |= array.facts.bounds.used_row == 0;
+    }
+    for (const auto& [k, i] : numbers) {
+      ArraySource& source = *reports[k].sources[i];
+      source.used_row = whole_row ? 0 : used_row;
+      for (const auto& [shape, other] : shapes) {
+        const fit::ArrayShape& own = reports[k].fit.arrays[i].shape;
+        if (shape == std::pair(own.element, own.lengths)) continue;
+        source.instances.emplace_back(reports[other.first].sources[other.second]->declaration,
+                                      fit::ArrayShape{shape.first, shape.second});
+      }
     }
   }
-  for (KernelFitReport& report : reports) {
-    for (auto& source : report.sources) {
-      if (!source) continue;
-      const Needs& declared = needs_of(*source);
-      source->other_lengths = declared.lengths.size() > 1;
-      source->used_row = declared.whole_row ? 0 : declared.used_row;
+}
+
+/// Joins the places of arrays that are tied to each other.
+std::map<Place, std::vector<ArrayNumber>> arrays_to_change_alike(const std::vector<KernelFitReport>& reports) {
+  auto arrays = arrays_by_place(reports);
+  for (auto place = arrays.begin(); place != arrays.end();) {
+    const auto& [k, i] = place->second.front();
+    const auto& tied = reports[k].sources[i]->declaration.tied;
+    const auto other = std::ranges::find_if(arrays, [&](const auto& each) {
+      const bool is_later = each.first.first == place->first.first && each.first.second > place->first.second;
+      return is_later && std::ranges::find(tied, each.first.second, &fit::Declaration::Tie::at) != tied.end();
+    });
+    if (other != arrays.end()) {
+      other->second.insert(other->second.end(), place->second.begin(), place->second.end());
+      place = arrays.erase(place);
+    } else {
+      ++place;
     }
   }
+  return arrays;
+}
+
+/// Gives one change to the arrays of several kernels that one declaration, macro or function serves.
+void choose_for_declarations(std::vector<KernelFitReport>& reports, const trace::Trace& trace,
+                             const std::vector<KernelReport>& kernels, const fit::Architectures& architectures) {
+  std::set<std::size_t> changed;
+  for (const auto& [place, numbers] : arrays_to_change_alike(reports)) {
+    if (numbers.size() < 2) continue;
+    std::vector<fit::SharedArray> shared;
+    for (const auto& [k, i] : numbers) {
+      shared.push_back({&trace.kernels[kernels[k].number], &reports[k].fit, i});
+      changed.insert(k);
+    }
+    const auto edits = [&, &numbers = numbers](std::size_t n, const fit::Change& change) {
+      const ArraySource& source = *reports[numbers[n].first].sources[numbers[n].second];
+      return edits_of(source.text, source.declaration, change, shared[n].kernel->arrays[shared[n].number].shape);
+    };
+    choose_alike(shared, architectures, [&](const std::vector<fit::Change>& changes) {
+      std::map<std::size_t, Edits> first;  // by place
+      for (std::size_t n = 0; n < changes.size(); ++n) {
+        const std::size_t at = reports[numbers[n].first].sources[numbers[n].second]->declaration.at;
+        const Edits all = edits(n, changes[n]);
+        if (first.try_emplace(at, all).first->second != all) return false;
+      }
+      return true;
+    });
+  }
+  for (const std::size_t k : changed) {
+    settle(reports[k].fit, trace.kernels[kernels[k].number], architectures);
+    std::ranges::for_each(reports[k].fit.after, sort_by_place);
+  }
+}
+
+/// Why a kernel's edits cannot be made: they also serve an array that does not get the same change. `refusals`: those of
+/// all kernels; "" if there is none.
+std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
+                            const std::map<Place, std::vector<ArrayNumber>>& arrays,
+                            const std::vector<std::string>& refusals, const KernelFitReport& report) {
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    const auto& source = report.sources[i];
+    const fit::ArrayFit& own = report.fit.arrays[i];
+    if (own.chosen == 0 || !source) continue;
+    const fit::Change& change = own.after().option.change;
+    const auto gets_change = [&](const ArrayNumber& number) {
+      const fit::ArrayFit& other = reports[number.first].fit.arrays[number.second];
+      return refusals[number.first].empty() && same_code(change, own.shape, other.shape) == other.after().option.change;
+    };
+    for (const fit::Declaration::Tie& tie : source->declaration.tied) {
+      if (tie.by_macro && form_of(change, own.shape) == fit::IndexForm::rows) continue;  // the macro stays as it is
+      const auto others = arrays.find({place_of(*source).first, tie.at});
+      if (others != arrays.end() && std::ranges::all_of(others->second, gets_change)) continue;
+      return fmt::format(
+          "{}: line {}: the same {} serves the array of line {}, which does not get this change; write a "
+          "copy of it first",
+          own.name, source->declaration.line, tie.by_macro ? "macro" : "function", line_of(*source, tie.at));
+    }
+  }
+  return "";
+}
+
+/// Why each kernel's changes cannot be made; "" if they can, or if there are none.
+std::vector<std::string> refusals_of(const std::vector<KernelFitReport>& reports, bool by_text) {
+  std::vector<std::string> refusals;
+  for (const KernelFitReport& report : reports) refusals.push_back(refusal_of(report, by_text));
+  const auto arrays = arrays_by_place(reports);
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (std::size_t k = 0; k < reports.size(); ++k) {
+      if (!refusals[k].empty()) continue;
+      refusals[k] = refusal_by_ties(reports, arrays, refusals, reports[k]);
+      changes |= !refusals[k].empty();
+    }
+  }
+  return refusals;
 }
 
 /// Whether an edit of one list would be made in the place of another edit.
@@ -314,6 +435,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       source = declaration->second;
     }
   }
+  choose_for_declarations(reports, trace, kernels, architectures);
   share_declarations(reports);
   for (KernelFitReport& report : reports) set_all_edits(report);
   return reports;
@@ -336,7 +458,7 @@ void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, co
     const std::uint32_t first = report.fit.arrays[i].arrays.front();
     auto own = Sources::find_in_own_text(trace, kernel_trace, kernel_trace.arrays[first], used_lines[first]);
     if (own && report.sources[i]) {
-      own->other_lengths = report.sources[i]->other_lengths;
+      own->instances = report.sources[i]->instances;
       own->used_row = report.sources[i]->used_row;
     }
     report.sources[i] = std::move(own);
@@ -360,12 +482,13 @@ EditedFiles edited_files(const KernelFitReport& report, bool by_text) {
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                            bool by_text) {
   FixedSources fixed;
+  const std::vector<std::string> refusals = refusals_of(fits, by_text);
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
     const auto leave_out = [&](const std::string& why) {
       fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, why));
     };
-    const std::string refusal = refusal_of(fits[k], by_text);
+    const std::string& refusal = refusals[k];
     const EditedFiles edits = edited_files(fits[k], by_text);
     std::string place;
     if (!refusal.empty()) {

@@ -25,7 +25,8 @@ struct ArraySource {
   fit::Declaration declaration;
   /// For the chosen change, or why it has none.
   std::variant<std::vector<fit::Edit>, std::string> edits;
-  bool other_lengths = false;  ///< other instances of its template give it other lengths
+  /// The other shapes that other instances of its template give it, with what is declared there.
+  std::vector<std::pair<fit::Declaration, fit::ArrayShape>> instances;
   std::uint32_t used_row = 0;  ///< bytes of a row, from its begin, that some kernel uses; 0: all
 };
 

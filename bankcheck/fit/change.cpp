@@ -34,7 +34,7 @@ std::uint64_t Change::bytes_of(std::uint64_t bytes) const {
   }
   std::uint64_t padded = bytes;
   for (const Pad& pad : pads) {
-    if (pad.every > 0) padded += (bytes + pad.every - 1) / pad.every * pad.bytes;
+    if (pad.every > 0) padded += bytes / pad.every * pad.bytes;
   }
   return padded;
 }

@@ -62,6 +62,8 @@ struct Change {
   auto operator<=>(const Change&) const = default;
 
   ChangeKind kind() const;
+  /// The XOR and the pads that it has.
+  int parts() const { return int(swizzle.bits > 0) + int(pads[0].every > 0) + int(pads[1].every > 0); }
   std::uint64_t operator()(std::uint64_t x) const {
     const std::uint64_t y = swizzle(rows.from > 0 ? x / rows.from * rows.to + x % rows.from : x);
     std::uint64_t moved = y;

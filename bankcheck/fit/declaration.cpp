@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
 #include "bankcheck/fit/source_constants.hpp"
+#include "bankcheck/fit/uses.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
@@ -31,6 +33,7 @@ struct Candidate {
   std::vector<Template> templates;  // around it
   std::size_t block = 0;            // the number of the block that it is declared in
   unsigned last_line = ~0U;
+  std::string function;  // around it; "" if there is none
 };
 
 /// Finds all declarations of a source, with their blocks.
@@ -44,8 +47,13 @@ class DeclarationFinder {
     unsigned line = 1;
     for (std::size_t i = 0, at = 0; i < code_.tokens.size(); at = code_.tokens[i++].begin) {
       line += unsigned(std::ranges::count(code_.source.substr(at, code_.tokens[i].begin - at), '\n'));
-      if (code_.is(i, "{")) open();
+      if (code_.is(i, "{")) {
+        if (function_.empty() && code_.is(i - 1, ")"))
+          function_ = name_before(i - 1), function_blocks_ = blocks_.size();
+        open();
+      }
       if (code_.is(i, "}")) close(line);
+      if (blocks_.size() <= function_blocks_ && code_.is(i, "}")) function_.clear();
       if (code_.is(i, ";")) end_statement();
       if (code_.is(i, "template") && code_.is(i + 1, "<")) templates_.push_back(template_at(i));
       auto declaration = declaration_at(i);
@@ -58,6 +66,16 @@ class DeclarationFinder {
   }
 
  private:
+  /// The name before the parentheses that end here.
+  std::string name_before(std::size_t close) const {
+    int depth = 0;
+    for (std::size_t k = close; k > 0; --k) {
+      depth += int(code_.is(k, ")")) - int(code_.is(k, "("));
+      if (depth == 0) return code_.is_name(k - 1) ? std::string(code_.text(k - 1)) : "";
+    }
+    return "";
+  }
+
   struct OpenBlock {
     std::vector<std::size_t> candidates;
     std::size_t templates = 0;  // that end with it
@@ -88,7 +106,7 @@ class DeclarationFinder {
   void add(Declaration declaration) {
     auto& list = declaration.is_parameter ? waiting_ : blocks_.back().candidates;
     list.push_back(candidates_.size());
-    candidates_.push_back({std::move(declaration), templates_, blocks_.back().number});
+    candidates_.push_back({std::move(declaration), templates_, blocks_.back().number, ~0U, function_});
   }
 
   /// `template <class T, int W = 4> ... name(` or `name {`.
@@ -192,6 +210,8 @@ class DeclarationFinder {
   std::vector<std::size_t> waiting_;  // parameters before the block of their function
   std::vector<Template> templates_;   // those of open blocks, then those before their block
   std::size_t open_templates_ = 0;
+  std::string function_;             // the outermost one that is open
+  std::size_t function_blocks_ = 0;  // that are open around it
 };
 
 /// The words that put an array into shared memory, with the macros that stand for them.
@@ -257,7 +277,7 @@ unsigned hidden_line_of(const Candidate& candidate, std::string_view source, con
   for (std::size_t i = 0, at = 0; i < code.tokens.size(); at = code.tokens[i++].begin) {
     line += unsigned(std::ranges::count(source.substr(at, code.tokens[i].begin - at), '\n'));
     if (begin == 0) begin = line;
-    is_named |= code.is(i, declaration.name);
+    is_named |= code.is(i, declaration.name) || (code.is_name(i) && code.is(i, declaration.macro));
     if (!code.is(i, ";") && !code.is(i, "{") && !code.is(i, "}")) continue;
     if (is_named) std::erase_if(hidden, [&](unsigned used) { return used >= begin && used <= line; });
     begin = 0;
@@ -375,11 +395,22 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   if (name.find(' ') != std::string_view::npos) name = "";
   const auto qualifiers = qualifiers_in(source, array);
   std::vector<Candidate> candidates = DeclarationFinder(source, qualifiers).run(name);
-  std::erase_if(candidates, [&](const Candidate& candidate) {
-    return !array.lines.empty() && std::ranges::none_of(array.lines, [&](unsigned used) {
-      return used >= candidate.declaration.line && used <= candidate.last_line;
+  const auto sees = [&](const Candidate& candidate) {
+    return array.lines.empty() || std::ranges::any_of(array.lines, [&](unsigned used) {
+             return used >= candidate.declaration.line && used <= candidate.last_line;
+           });
+  };
+  if (!name.empty() && std::ranges::none_of(candidates, sees)) {
+    // Only functions that get the array access it.
+    const std::string_view kernel = array.kernel.substr(0, array.kernel.find_first_of("<("));
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+      return candidate.declaration.is_parameter || candidate.function.empty() ||
+             !(kernel == candidate.function || kernel.ends_with("::" + candidate.function));
     });
-  });
+    if (candidates.size() > 1) candidates.clear();
+  } else {
+    std::erase_if(candidates, std::not_fn(sees));
+  }
   if (candidates.empty() || (name.empty() && candidates.size() > 1)) return std::nullopt;
   Candidate& candidate = candidates.back();
   Declaration& declaration = candidate.declaration;
@@ -390,6 +421,17 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   if (std::ranges::count_if(candidates, in_same_block) > 1) refuse_lengths(declaration, "declared twice");
   find_macros(declaration, source, array);
   declaration.hidden_line = hidden_line_of(candidate, source, array);
+  for (const TiedName& tied : tied_names(source, declaration)) {
+    const auto others = DeclarationFinder(source, qualifiers).run(tied.name);
+    for (auto other = others.rbegin(); other != others.rend(); ++other) {
+      const unsigned first = other->declaration.line, last = other->last_line;
+      if (tied.line > 0 && (tied.line < first || tied.line > last)) continue;
+      if (other->declaration.at != declaration.at) {
+        declaration.tied.push_back({other->declaration.at, tied.line == 0});
+      }
+      if (tied.line > 0) break;  // the last one that the line sees
+    }
+  }
   return std::move(declaration);
 }
 

@@ -30,6 +30,12 @@ struct Declaration {
   unsigned hidden_line = 0;             ///< a line that uses the array without its name; 0: none
   std::string macro;                    ///< a macro whose text names the array; "" if there is none
   unsigned macro_line = 0;              ///< 0: in a header
+  /// The other arrays that the same macro names, or that the same functions get, by where they are declared.
+  struct Tie {
+    std::size_t at = 0;
+    bool by_macro = false;
+  };
+  std::vector<Tie> tied;
 };
 
 /// What is known of an array besides its source.

@@ -335,6 +335,21 @@ std::string passes_reason(std::uint64_t passes, std::uint64_t fewest) {
   return fmt::format("{:.0f} % more passes than the best", more);
 }
 
+/// Bytes that the chosen changes add to a block, modulo 2^64 if they are fewer; and the changed arrays, if wanted.
+std::uint64_t growth_of(const trace::KernelTrace& trace, const std::vector<ArrayFit>& fits,
+                        std::vector<Placement::ChangedArray>* changed) {
+  std::uint64_t growth = 0;
+  for (const ArrayFit& fit : fits) {
+    const Change& change = fit.after().option.change;
+    for (const std::uint32_t array : fit.arrays) {
+      const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : fit.facts.extent;
+      growth += change.bytes_of(bytes) - bytes;
+      if (changed != nullptr) changed->push_back({array, change, bytes});
+    }
+  }
+  return growth;
+}
+
 }  // namespace
 
 std::string reason_of(const ArrayFit& array, const PricedOption& option) {
@@ -363,29 +378,30 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
   for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(*sets[i].passes({}) - sets[i].ideal(), i);
   std::ranges::stable_sort(order, [](auto& a, auto& b) { return a.first > b.first; });
-  std::vector<Placement::ChangedArray> changed;
   for (const auto& [conflicts, i] : order) {
     const std::uint64_t extent = sets[i].facts().extent;
     const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
     const std::uint64_t copies = sets[i].arrays().size();  // each of them grows
     kernel.arrays.push_back(
         fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies, limits.complete));
-    const ArrayFit& fit = kernel.arrays.back();
-    const Change& change = fit.after().option.change;
-    for (const std::uint32_t array : fit.arrays) {
-      const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : extent;
-      changed.push_back({array, change, bytes});
-      kernel.shared_after += change.bytes_of(bytes);
-      kernel.shared_after -= bytes;
-    }
+    kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, nullptr);
   }
   kernel.cures = cures_of(trace, architectures, kernel.arrays);
-  const Placement placement(trace, changed);
   for (const banks::Architecture* architecture : architectures) {
     kernel.before.push_back(trace::report(trace, *architecture));
+  }
+  settle(kernel, trace, architectures);
+  return kernel;
+}
+
+void settle(KernelFit& kernel, const trace::KernelTrace& trace, const Architectures& architectures) {
+  std::vector<Placement::ChangedArray> changed;
+  kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, &changed);
+  const Placement placement(trace, changed);
+  kernel.after.clear();
+  for (const banks::Architecture* architecture : architectures) {
     kernel.after.push_back(trace::report(moved(trace, placement), *architecture));
   }
-  return kernel;
 }
 
 }  // namespace bankwise::fit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,12 +35,15 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 
 /// The index of the proposal among options, of which the first is the identity: the fewest bytes whose estimated cycles
 /// are within 2 % of the fewest; of equal bytes, the fewest cycles, then passes, then the first. It takes fewer cycles
-/// than the identity, and at most half as many bytes more unless only longer arrays do. 0: nothing does.
+/// than the identity, and at most half as many bytes more unless only longer arrays do. 0: nothing does. Two pads, or a
+/// pad and an XOR, are proposed only if they save more than any change of one part, by 2 % of the cycles and by a
+/// twentieth of what they save.
 std::size_t proposal(const std::vector<Option>& options);
 
 struct SearchResult {
   std::vector<Option> best_of_kind;  ///< fewest passes, then fewest bytes; identity first
-  /// The frontier, by estimated cycles: no other change has as few passes, instructions and bytes. With the identity.
+  /// The frontier, by estimated cycles: no other change has as few passes, instructions and bytes; one of
+  /// two pads, or of a pad and an XOR, does not beat a simpler one. With the identity.
   std::vector<Option> front;
   std::size_t family = 0;  ///< changes that the constraints allow
   std::size_t tried = 0;   ///< those decided exactly, by evaluation or by a bound
@@ -120,6 +124,25 @@ using KnownShapes = std::map<std::uint32_t, ArrayShape>;
 /// Error: std::invalid_argument for an architecture whose warps the trace's do not split into.
 KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& architectures, const KnownShapes& shapes,
                      const FitLimits& limits);
+
+/// One array of a kernel, among those that several kernels share: one declaration, or one macro, serves all of them.
+struct SharedArray {
+  const trace::KernelTrace* trace = nullptr;
+  KernelFit* kernel = nullptr;
+  std::size_t number = 0;  ///< of KernelFit::arrays
+};
+
+/// The change that has the same code for an array of another shape, such as another instance of a template: as many
+/// elements, rows and planes. Nothing if no change has.
+std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to);
+
+/// Chooses one change for all of the arrays, if some of them is changed: proposal() for their sums, among the options of
+/// all. `is_one_text`: whether changes, one for each array, are made by one text.
+void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
+                  const std::function<bool(const std::vector<Change>&)>& is_one_text);
+
+/// Computes KernelFit::after and shared_after from the chosen changes.
+void settle(KernelFit& kernel, const trace::KernelTrace& trace, const Architectures& architectures);
 
 /// Bytes from the begin of a row of `row` bytes that some access to these arrays touches.
 std::uint64_t used_row_bytes(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,

@@ -145,6 +145,10 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
 /// Whether a sum with more terms needs parentheses around the text.
 bool binds_less_than_sum(const std::string& text) { return text.find_first_of("<>&|^?:=,") != std::string::npos; }
 
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// A length in the declaration becomes another one: "TILE" "TILE + 1", "TILE + 1" "TILE", "17" "16".
 std::string length_text(const std::string& text, std::uint64_t before, std::uint64_t after) {
   if (before == after) return text;
@@ -160,9 +164,10 @@ std::string length_text(const std::string& text, std::uint64_t before, std::uint
       return pad + after == before ? sum : fmt::format("{} + {}", sum, pad + after - before);
     }
   }
-  if (after > before) return fmt::format("{} + {}", operand(text), after - before);
-  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? std::to_string(after) : fmt::format("{} - {}", operand(text), before - after);
+  if (after > before) {
+    return fmt::format("{} + {}", binds_less_than_sum(text) ? operand(text) : text, after - before);
+  }
+  return is_number(text) ? std::to_string(after) : fmt::format("{} - {}", operand(text), before - after);
 }
 
 // --- The price of an index. test_prices.cpp compares each rule with what nvcc makes of it. ---
@@ -263,6 +268,32 @@ std::string index_text(const Change& change, const ArrayShape& shape, IndexForm 
   return text;
 }
 
+namespace {
+
+/// The length of an array of one dimension with room for an XOR and pads. A pad after the last element is none.
+std::string longer_text(const Change& change, std::uint64_t element, std::uint64_t elements,
+                        const std::vector<std::string>& dimensions) {
+  std::string text = dimensions.size() == 1 ? dimensions.front() : "";
+  for (std::size_t d = 0; dimensions.size() > 1 && d < dimensions.size(); ++d) {
+    text += (d == 0 ? "" : " * ") + operand(dimensions[d]);
+  }
+  const RowXor& swizzle = change.swizzle;
+  const std::uint64_t block = (std::uint64_t{1} << (swizzle.base + swizzle.bits)) / element;
+  if (swizzle.bits > 0 && elements % block != 0) {
+    text =
+        fmt::format("({} + {}) / {} * {}", binds_less_than_sum(text) ? operand(text) : text, block - 1, block, block);
+  }
+  const std::string whole = operand(text);
+  if (binds_less_than_sum(text)) text = whole;
+  for (const Pad& pad : change.pads) {
+    if (pad.every == 0) continue;
+    text += " + " + times(fmt::format("{} / {}", whole, pad.every / element), pad.bytes / element);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
                                          const std::vector<std::string>& dimensions) {
   std::vector<std::string> texts = dimensions;
@@ -277,12 +308,10 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
   const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
   const std::uint64_t after = change.bytes_of(bytes) / element;
   if (after == elements && dimensions.size() == 1) return texts;
-  const Pad& pad = change.pads[0];
-  const bool plain =
-      change.kind() == ChangeKind::pad && dimensions.size() == 1 && pad.every > 0 && bytes % pad.every == 0;
-  if (!plain || dimensions[0].empty()) return {std::to_string(after)};
-  return {fmt::format("{} + {}", binds_less_than_sum(dimensions[0]) ? operand(dimensions[0]) : dimensions[0],
-                      times(fmt::format("{} / {}", operand(dimensions[0]), pad.every / element), pad.bytes / element))};
+  if (dimensions.front().empty()) return {std::to_string(after)};
+  const bool is_simple = dimensions.size() == 1 && change.parts() <= 1;
+  if (std::ranges::all_of(dimensions, is_number) && !is_simple) return {std::to_string(after)};
+  return {longer_text(change, element, elements, dimensions)};
 }
 
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {

@@ -19,7 +19,10 @@ struct PartlyPriced {
   std::uint64_t limit = 0;  ///< a better change is known beyond it
 };
 
-/// The options that no other one equals in passes, instructions and bytes; of equals the first.
+/// proposal() prefers a change of one part.
+bool is_simple(const Change& change) { return change.parts() <= 1; }
+
+/// The options that no other one, as simple, equals in passes, instructions and bytes; of equals the first.
 std::vector<Option> frontier(std::vector<Option> options) {
   std::ranges::stable_sort(options, {}, [](const Option& option) {
     return std::tuple(option.passes, option.instructions, option.bytes, option.change.kind());
@@ -27,7 +30,8 @@ std::vector<Option> frontier(std::vector<Option> options) {
   std::vector<Option> front;
   for (const Option& option : options) {
     const bool is_beaten = std::ranges::any_of(front, [&](const Option& other) {
-      return other.instructions <= option.instructions && other.bytes <= option.bytes;
+      return other.instructions <= option.instructions && other.bytes <= option.bytes &&
+             (is_simple(other.change) || !is_simple(option.change));
     });
     if (!is_beaten) front.push_back(option);
   }
@@ -91,7 +95,8 @@ class Race {
   std::uint64_t limit_of(const PartlyPriced& candidate, const std::vector<Option>& front, bool kinds) const {
     std::uint64_t limit = none;
     for (const Option& option : front) {
-      if (option.bytes <= candidate.bytes && option.instructions <= candidate.instructions)
+      const bool is_as_simple = is_simple(option.change) || !is_simple(candidate.change);
+      if (is_as_simple && option.bytes <= candidate.bytes && option.instructions <= candidate.instructions)
         limit = std::min(limit, option.passes > 0 ? option.passes - 1 : 0);
     }
     if (!kinds) return limit;
@@ -139,14 +144,25 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 }
 
 std::size_t proposal(const std::vector<Option>& options) {
-  constexpr double nearly = 1.02, usual_bytes = 1.5;
+  constexpr double nearly = 1.02, nearly_all = 0.95, usual_bytes = 1.5;
   const Option& before = options.front();
   const auto choose = [&](double max_bytes) {
+    bool only_simple = false;
     const auto competes = [&](const Option& option) {
-      return option.cycles < before.cycles && double(option.bytes) <= max_bytes;
+      return option.cycles < before.cycles && double(option.bytes) <= max_bytes &&
+             (!only_simple || is_simple(option.change));
     };
-    double fewest = before.cycles;
-    for (const Option& option : options) fewest = competes(option) ? std::min(fewest, option.cycles) : fewest;
+    const auto fewest_cycles = [&] {
+      double fewest = before.cycles;
+      for (const Option& option : options) fewest = competes(option) ? std::min(fewest, option.cycles) : fewest;
+      return fewest;
+    };
+    double fewest = fewest_cycles();
+    only_simple = true;
+    const double simple = fewest_cycles();
+    const double gain = before.cycles - fewest;
+    only_simple = simple < before.cycles && simple <= std::max(nearly * fewest, before.cycles - nearly_all * gain);
+    if (only_simple) fewest = simple;
     const auto rank = [&](std::size_t i) { return std::tuple(options[i].bytes, options[i].cycles, options[i].passes); };
     std::size_t chosen = 0;
     for (std::size_t i = 1; i < options.size(); ++i) {

@@ -91,19 +91,18 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
     offer(whole, swizzled);
     for (const std::uint64_t k : lengths) {
       for (std::uint64_t p = width; p < 128; p *= 2) {
-        offer(whole + up(whole, k) * p, [&](std::uint64_t x) { return swizzled(x) + swizzled(x) / k * p; });
+        offer(whole + whole / k * p, [&](std::uint64_t x) { return swizzled(x) + swizzled(x) / k * p; });
       }
     }
   }
   for (const std::uint64_t k : lengths) {
     for (std::uint64_t p = width; p < 128; p += width) {
-      offer(bytes + up(bytes, k) * p, [&](std::uint64_t x) { return x + x / k * p; });
+      offer(bytes + bytes / k * p, [&](std::uint64_t x) { return x + x / k * p; });
     }
     for (std::uint64_t p = width; p < 128; p *= 2) {
       for (const std::uint64_t l : lengths) {
         for (std::uint64_t q = width; l > k && q < 128; q *= 2) {
-          offer(bytes + up(bytes, k) * p + up(bytes, l) * q,
-                [&](std::uint64_t x) { return x + x / k * p + x / l * q; });
+          offer(bytes + bytes / k * p + bytes / l * q, [&](std::uint64_t x) { return x + x / k * p + x / l * q; });
         }
       }
     }
@@ -116,6 +115,7 @@ struct Layout {
   Map map;
   std::uint64_t bytes = 0;
   double instructions = 0;
+  int parts = 0;  ///< an XOR and pads
 };
 
 /// Every layout of the family for an array of `lengths` elements of `width` bytes, 4, 8 or 16, in one to three
@@ -132,7 +132,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
   const auto u32 = [](std::uint64_t x) { return std::uint32_t(x); };
   const auto add = [&](const Change& change, std::uint64_t needed, Map map) {
     if (!form_of(change, shape)) return;
-    all.try_emplace(change, Layout{std::move(map), needed, double(index_instructions(change, shape))});
+    const int parts = int(change.swizzle.bits > 0) + int(change.pads[0].every > 0) + int(change.pads[1].every > 0);
+    all.try_emplace(change, Layout{std::move(map), needed, double(index_instructions(change, shape)), parts});
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
   const auto log2 = [](std::uint64_t x) {
@@ -150,12 +151,12 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
   }
   for (const std::uint64_t k : steps) {
     for (std::uint64_t p = width; p < 128; p += width) {
-      add({{}, {{{u32(k), u32(p)}, {}}}}, bytes + up(bytes, k) * p, [=](std::uint64_t x) { return x + x / k * p; });
+      add({{}, {{{u32(k), u32(p)}, {}}}}, bytes + bytes / k * p, [=](std::uint64_t x) { return x + x / k * p; });
     }
     for (std::uint64_t p = width; p < 128; p *= 2) {
       for (const std::uint64_t l : steps) {
         for (std::uint64_t q = width; l > k && q < 128; q *= 2) {
-          add({{}, {{{u32(k), u32(p)}, {u32(l), u32(q)}}}}, bytes + up(bytes, k) * p + up(bytes, l) * q,
+          add({{}, {{{u32(k), u32(p)}, {u32(l), u32(q)}}}}, bytes + bytes / k * p + bytes / l * q,
               [=](std::uint64_t x) { return x + x / k * p + x / l * q; });
         }
       }
@@ -170,7 +171,7 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
           add({name, {}}, whole, swizzled);
           for (const std::uint64_t l : steps) {
             for (std::uint64_t p = width; p < 128; p *= 2) {
-              add({name, {{{u32(l), u32(p)}, {}}}}, whole + up(whole, l) * p,
+              add({name, {{{u32(l), u32(p)}, {}}}}, whole + whole / l * p,
                   [=](std::uint64_t x) { return swizzled(x) + swizzled(x) / l * p; });
             }
           }
@@ -244,10 +245,12 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
 }
 
 /// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those with fewer cycles than the array
-/// as it is and at most 1.5 times its bytes; if there are none, of those with more.
+/// as it is and at most 1.5 times its bytes; if there are none, of those with more. Only those of one part compete if
+/// one of them is within these 2 %, or saves 95 % of the cycles that can be saved.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
+  int parts = 0;
 };
 inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwise::fit::Change, Layout>& layouts) {
   double executions = 0;
@@ -256,15 +259,22 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
   for (const auto& [name, layout] : layouts) {
     const std::uint64_t cost = passes(stores, layout.map);
     const double issued = executions * (1 + layout.instructions) / 4;
-    priced.push_back({layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16});
+    priced.push_back(
+        {layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16, layout.parts});
   }
   const Proposal before = priced.front();  // as it is: the first name
   std::erase_if(priced, [&](const Proposal& each) { return each.cycles >= before.cycles; });
   const auto is_usual = [&](const Proposal& each) { return 2 * each.bytes <= 3 * before.bytes; };
   if (std::any_of(priced.begin(), priced.end(), is_usual))
     std::erase_if(priced, [&](const Proposal& each) { return !is_usual(each); });
-  double fewest = before.cycles;
+  double fewest = before.cycles, fewest_simple = before.cycles;
   for (const Proposal& each : priced) fewest = std::min(fewest, each.cycles);
+  for (const Proposal& each : priced) fewest_simple = std::min(fewest_simple, each.parts > 1 ? 1e300 : each.cycles);
+  if (fewest_simple < before.cycles &&
+      fewest_simple <= std::max(1.02 * fewest, before.cycles - 0.95 * (before.cycles - fewest))) {
+    std::erase_if(priced, [](const Proposal& each) { return each.parts > 1; });
+    fewest = fewest_simple;
+  }
   std::erase_if(priced, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
   const auto rank = [](const Proposal& p) { return std::tuple(p.bytes, p.cycles, p.passes); };
   const auto chosen =

@@ -95,7 +95,8 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
         "line 2: the launch gives the bytes of this array, and must give it more; change both by hand");
   CHECK(changed(dynamic, swizzle, {4, {1024}}, {.name = "t", .bytes = 4096}).find("t[0 ^ ") != std::string::npos);
   const std::string macro = "#define AT(y, x) t[y][x]\n__shared__ float t[32][32];\nfloat f() { return AT(1, 2); }\n";
-  CHECK(changed(macro, swizzle, {4, {32, 32}}) == "line 1: the macro AT names the array; change its text by hand");
+  CHECK(changed(macro, swizzle, {4, {32, 32}}) ==
+        "#define AT(y, x) t[(y)][(x) ^ (y)]\n__shared__ float t[32][32];\nfloat f() { return AT(1, 2); }\n");
   CHECK(changed(macro, padded(128, 4), {4, {32, 32}}).find("t[32][32 + 1]") != std::string::npos);
   CHECK(changed("void k() {\n  __shared__ float t[32][32];\n  t[y][x] = 0;\n  AT(y, x) = 1;\n}\n", swizzle,
                 {4, {32, 32}}, {.name = "t", .lines = {3, 4}}) ==
@@ -170,6 +171,21 @@ TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
   CHECK(changed(taken, padded(32, 4), shape).find("const auto t_at2 = [") != std::string::npos);
 }
 
+TEST_CASE("fit/edits/lengths_of_pads", "[fit]") {
+  const auto length = [](const std::string& dimensions, const Change& change, const ArrayShape& shape) {
+    const std::string text = changed("__shared__ float t" + dimensions + ";\n", change, shape,
+                                     {.name = "t", .element = 4, .lengths = shape.lengths});
+    return text.substr(text.find("t["), text.find(";") - text.find("t["));
+  };
+  const Change two_pads{{}, {Pad{128, 4}, Pad{1024, 8}}};
+  CHECK(length("[A * B]", two_pads, {4, {8192}}) == "t[A * B + (A * B) / 32 + (A * B) / 256 * 2]");
+  CHECK(length("[A][B + 1]", two_pads, {4, {64, 63}}) ==
+        "t[A * (B + 1) + (A * (B + 1)) / 32 + (A * (B + 1)) / 256 * 2]");
+  CHECK(length("[N]", {{128, 5, 2}, {}}, {4, {1000}}) == "t[(N + 31) / 32 * 32]");
+  CHECK(length("[N]", {{128, 5, 2}, {Pad{128, 4}, {}}}, {4, {1024}}) == "t[N + N / 32]");
+  CHECK(length("[16][24]", padded(128, 4), {4, {16, 24}}) == "t[396]");
+}
+
 TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
   const std::string text =
       "template <int W>\n__global__ void k() {\r\n  __shared__ float t[W][W];\r\n  t[y][x] = t[x][y];\r\n}\n";
@@ -180,11 +196,110 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
         "  t[y][x ^ y] = t[x][y ^ x];\r\n}\n");
   CHECK(changed(text, padded(128, 4), shape, {.name = "t", .kernel = "k<32>"}).find("static_assert") ==
         std::string::npos);
+  const std::string flat = "template <int N>\n__global__ void k() {\n  __shared__ float t[2 * N];\n  t[i] = 1;\n}\n";
+  CHECK(changed(flat, padded(128, 4), {4, {128}}, {.name = "t", .kernel = "k<64>"}) ==
+        "template <int N>\n__global__ void k() {\n  __shared__ float t[2 * N + (2 * N) / 32];\n  t[i + (i >> 5)] = "
+        "1;\n}\n");
   const Change shorter{.rows = {136, 132}};
   const std::string rows = "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W];\n  t[y][x] = 1;\n}\n";
   CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==
         "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W - 1];\n"
         "  static_assert(32 == 32 && W == 34, \"the indices of t are for these lengths\");\n  t[y][x] = 1;\n}\n");
+}
+
+TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {
+  const ArrayShape line{4, {64}}, square{4, {32, 32}};
+  const Change pad = padded(32, 4);
+  const std::string add = "__device__ void add(float a, volatile float* p) {\n  p[a] += p[1];\n}\n";
+  const auto kernel = [&](const std::string& use) {
+    return "__global__ void k() {\n  __shared__ float t[64];\n  " + use + "\n}\n";
+  };
+  CHECK(changed(add + kernel("add(2, t);"), pad, line) ==
+        "__device__ void add(float a, volatile float* p) {\n  p[a + (a >> 3)] += p[1 + (1 >> 3)];\n}\n"
+        "__global__ void k() {\n  __shared__ float t[64 + 64 / 8];\n  add(2, t);\n}\n");
+  const std::string twice = "__device__ void both(float* q) {\n  add(q[3], q);\n}\n";
+  CHECK(changed(add + twice + kernel("both(t);"), pad, line).find("add(q[3 + (3 >> 3)], q);") != std::string::npos);
+  const std::string without_index = "line 6: the array is used without its index; index its elements there";
+  CHECK(changed(add + kernel("other(t);"), pad, line) == without_index);
+  CHECK(changed("__device__ void f(float* p);\n\n\n" + kernel("f(t);"), pad, line) == without_index);
+  CHECK(changed("__device__ void f(float* p) { p[1] = 0; }\n__device__ void f(int* p) {}\n\n" + kernel("f(t);"), pad,
+                line) == without_index);
+  CHECK(changed("__device__ void f(float*& p) { p[1] = 0; }\n\n\n" + kernel("f(t);"), pad, line) == without_index);
+  CHECK(changed("__device__ void f(float* p) { *p = 0; }\n\n\n" + kernel("f(t);"), pad, line) ==
+        "line 1: the array is used without its index; index its elements there");
+  CHECK(changed("#define P p\n__device__ void f(float* p) { P[1] = p[2]; }\n\n" + kernel("f(t);"), pad, line) ==
+        "line 2: the macro P may name p; change the index by hand");
+  CHECK(changed(add + kernel("add(2, t); add(2, t + 8);"), pad, line) ==
+        "line 6: add gets a part of an array, or another number of arguments; change the index by hand there");
+  // Dimensions of a parameter.
+  const auto with_square = [&](const std::string& parameter, const std::string& call) {
+    return changed("__device__ void f(" + parameter +
+                       ") {\n  t[1][2] = 0;\n}\n__global__ void k() {\n"
+                       "  __shared__ float t[32][32];\n  " +
+                       call + "\n}\n",
+                   padded(128, 4), square);
+  };
+  CHECK(with_square("float t[32][32]", "f(t);").find("void f(float t[32][32 + 1])") != std::string::npos);
+  CHECK(with_square("float t[][32]", "f(t);").find("void f(float t[][32 + 1])") != std::string::npos);
+  CHECK(with_square("float* t", "f(t);").find("without all of its 2 indices") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/ties", "[fit]") {
+  const std::string text =
+      "__device__ void f(float* p) { p[1] = 0; }\n"
+      "__global__ void a() {\n  __shared__ float t[64];\n  f(t);\n}\n"
+      "__global__ void b() {\n  __shared__ float u[64];\n  f(u);\n}\n"
+      "__global__ void c() {\n  __shared__ float t[64];\n  t[0] = 1;\n}\n";
+  const Declaration first = declared(text, {.name = "t", .lines = {4}});
+  REQUIRE(first.tied.size() == 1);
+  CHECK(first.tied[0].at == text.find("u[64]"));
+  CHECK_FALSE(first.tied[0].by_macro);
+  CHECK(declared(text, {.name = "t", .lines = {12}}).tied.empty());
+  // Only a function accesses the array: the kernel's name tells which one it is.
+  CHECK(declared(text, {.name = "u", .lines = {1}, .kernel = "b"}).line == 7);
+  CHECK(declared(text, {.name = "t", .lines = {1}, .kernel = "a()"}).line == 3);
+  CHECK_FALSE(find_declaration(text, {.name = "t", .lines = {1}, .kernel = "b"}).has_value());
+  const auto by_macro = declared("#define T(i) t[i]\n" + text, {.name = "t", .lines = {5}}).tied;
+  CHECK(by_macro.size() == 2);
+}
+
+TEST_CASE("fit/edits/macros", "[fit]") {
+  const auto with = [&](const std::string& macros, const std::string& body) {
+    return changed(macros + "void k() {\n  __shared__ float t[64];\n  " + body + "\n}\n", padded(32, 4), {4, {64}});
+  };
+  CHECK(with("#define T(y, x) t[y * 8 + x]  // row\n", "T(1, 2) = T(3, a);")
+            .find("#define T(y, x) t[(y * 8 + x) + ((y * 8 + x) >> 3)]  // row\n") == 0);
+  CHECK(with("#define T(i) t[i]\n", "T(a + b) = 1;").find("#define T(i) t[(i) + ((i) >> 3)]\n") == 0);
+  CHECK(with("#define FIRST t[0]\n", "FIRST = 1;").find("#define FIRST t[0 + (0 >> 3)]\n") == 0);
+  CHECK(with("#define T(i) t[i]\n", "T(a++) = 1;") ==
+        "line 4: an argument of the macro T has a side effect; write it to a variable first");
+  CHECK(with("#define T(i) t[i]\n#define U T(1)\n", "U = 1;") ==
+        "line 1: the macro T is used by another macro; change its text by hand");
+  CHECK(with("#define T(i) f(t)\n", "T(1);") ==
+        "line 1: the array is used without its index; index its elements there");
+  CHECK(with("#define T(i) \\\n  t[i]\n", "T(1) = 0;") ==
+        "line 1: the macro T names the array; change its text by hand");
+}
+
+TEST_CASE("fit/edits/launches", "[fit]") {
+  const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
+  const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
+    const std::string after =
+        changed(kernel + text + "\n", padded(128, 4), {4, {elements}}, {.name = "t", .bytes = 4 * elements});
+    return after.substr(std::min(after.find("}\n") + 2, after.size() - 1));
+  };
+  CHECK(launch("void f() { k<<<1, 32, n * 4>>>(n); }") == "void f() { k<<<1, 32, n * 4 + (n * 4) / 128 * 4>>>(n); }\n");
+  CHECK(
+      launch("void f() { k<<<g(1, 2), 32, bytes, s>>>(n); k<<<1, 2, size(3)>>>(1); }") ==
+      "void f() { k<<<g(1, 2), 32, bytes + bytes / 128 * 4, s>>>(n); k<<<1, 2, size(3) + size(3) / 128 * 4>>>(1); }\n");
+  const auto refuses = [&](const std::string& text, std::uint64_t elements = 1024) {
+    return changed(kernel + text + "\n", padded(128, 4), {4, {elements}}, {.name = "t", .bytes = 4 * elements}) ==
+           "line 2: the launch gives the bytes of this array, and must give it more; change both by hand";
+  };
+  CHECK(refuses(""));
+  CHECK(refuses("void f() { k<<<1, 32>>>(n); }"));
+  CHECK(refuses("void f() { cudaFuncSetAttribute(k, a, n); k<<<1, 32, n>>>(n); }"));
+  CHECK(refuses("void f() { k<<<1, 32, n>>>(n); }", 12200));  // more than 48 KB
 }
 
 // --- The patch ---

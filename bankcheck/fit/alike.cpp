@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <tuple>
+
+#include "bankcheck/fit/fit.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+/// The lengths of one shape as those of another one.
+class Translation {
+ public:
+  Translation(const ArrayShape& from, const ArrayShape& to) : from_(from), to_(to) {}
+
+  /// Bytes between elements: whole rows or planes stay so many rows or planes.
+  std::optional<std::uint64_t> distance(std::uint64_t bytes, std::size_t below = 0) const {
+    std::uint64_t row = row_of(from_, below), other_row = row_of(to_, below);
+    for (std::size_t d = below; d + 1 < from_.lengths.size(); ++d) {
+      if (row > 0 && bytes % row == 0) return bytes / row * other_row;
+      row /= from_.lengths[d + 1];
+      other_row /= to_.lengths[d + 1];
+    }
+    return bytes % from_.element == 0 ? std::optional(bytes / from_.element * to_.element) : std::nullopt;
+  }
+  /// A pad that lies after so many bytes.
+  std::optional<std::uint64_t> pad(std::uint64_t bytes, std::uint64_t every) const {
+    std::size_t below = 0;
+    while (below + 1 < from_.lengths.size() && every % row_of(from_, below) != 0) ++below;
+    return distance(bytes, below + 1);
+  }
+
+ private:
+  /// Bytes between neighbours of a dimension.
+  static std::uint64_t row_of(const ArrayShape& shape, std::size_t dimension) {
+    std::uint64_t bytes = shape.element;
+    for (std::size_t d = dimension + 1; d < shape.lengths.size(); ++d) bytes *= shape.lengths[d];
+    return bytes;
+  }
+
+  const ArrayShape &from_, &to_;
+};
+
+/// What a change of all arrays together costs: one option for each array.
+using Together = std::vector<Option>;
+
+Option sum_of(const Together& parts) {
+  Option sum{parts.front().change};
+  for (const Option& part : parts) {
+    sum.passes += part.passes;
+    sum.bytes += part.bytes;
+    sum.instructions = std::max(sum.instructions, part.instructions);
+    sum.cycles += part.cycles;
+  }
+  return sum;
+}
+
+/// Whether the constraints of an array allow a change that was found for another one.
+bool allows(const ArrayFit& fit, const Accesses& accesses, const Change& change) {
+  const FamilyBounds& bounds = fit.facts.bounds;
+  if (change == Change()) return true;
+  if (bounds.fixed || !form_of(change, fit.shape) || !accesses.keeps_together(change)) return false;
+  if (bounds.copied_in && tma_name(change).empty()) return false;
+  if (change.rows.to < change.rows.from && (bounds.used_row == 0 || change.rows.to < bounds.used_row)) return false;
+  const auto aligned = [&](std::uint64_t bytes) { return bytes % bounds.alignment == 0; };
+  const bool keeps_alignment = aligned(change.rows.to) && aligned(change.pads[0].bytes) &&
+                               aligned(change.pads[1].bytes) &&
+                               (change.swizzle.bits == 0 || 1U << change.swizzle.base >= bounds.granule);
+  return keeps_alignment && change.bytes_of(fit.facts.extent) <= fit.bytes_limit &&
+         change.bytes_of(fit.facts.extent) <= max_chunk_offset;
+}
+
+}  // namespace
+
+std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to) {
+  if (from.element == 0 || to.element == 0 || from.lengths.size() != to.lengths.size()) return std::nullopt;
+  const Translation translation(from, to);
+  Change other = change;
+  bool is_known = true;
+  const auto set = [&](std::uint32_t& length, const std::optional<std::uint64_t>& bytes) {
+    is_known = is_known && bytes && *bytes < max_chunk_offset;
+    if (is_known) length = std::uint32_t(*bytes);
+  };
+  for (Pad& pad : other.pads) {
+    if (pad.every == 0) continue;
+    const std::uint32_t every = pad.every;
+    set(pad.every, translation.distance(every));
+    set(pad.bytes, translation.pad(pad.bytes, every));
+  }
+  if (change.rows.from > 0) {
+    const std::uint64_t shorter = std::uint64_t(change.rows.from - change.rows.to) / from.element * to.element;
+    other.rows.from = std::uint32_t(to.row_bytes());
+    set(other.rows.to, to.row_bytes() > shorter ? std::optional(to.row_bytes() - shorter) : std::nullopt);
+  }
+  if (RowXor& swizzle = other.swizzle; swizzle.bits > 0) {
+    const std::uint64_t unit = (std::uint64_t{1} << swizzle.base) / from.element * to.element;
+    if (!std::has_single_bit(unit)) return std::nullopt;
+    swizzle.base = unsigned(std::countr_zero(unit));
+    if (change.rows.from > 0 && from.lengths != to.lengths) return std::nullopt;
+    set(swizzle.row, translation.distance(swizzle.row));
+    if (swizzle.plane > 0) set(swizzle.plane, translation.distance(swizzle.plane));
+  }
+  return is_known ? std::optional(other) : std::nullopt;
+}
+
+void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
+                  const std::function<bool(const std::vector<Change>&)>& is_one_text) {
+  const auto fit_of = [](const SharedArray& array) -> ArrayFit& { return array.kernel->arrays[array.number]; };
+  if (std::ranges::none_of(shared, [&](const SharedArray& array) { return fit_of(array).chosen > 0; })) return;
+  std::vector<Accesses> accesses;
+  for (const SharedArray& array : shared) accesses.emplace_back(*array.trace, fit_of(array).arrays, architectures);
+  const auto option_of = [&](std::size_t i, const Change& change) {
+    const ArrayFit& fit = fit_of(shared[i]);
+    Option option{change, *accesses[i].passes(change), change.bytes_of(fit.facts.extent),
+                  index_instructions(change, fit.shape)};
+    option.cycles = estimated_cycles(option.passes, option.instructions, accesses[i].facts().executions);
+    return option;
+  };
+  // Each option of each array, made for all of them.
+  std::set<std::vector<Change>> known;
+  std::vector<Together> together;
+  std::vector<Option> sums;
+  const auto add = [&](const Change& change, const ArrayShape& shape) {
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      const auto same = same_code(change, shape, fit_of(shared[i]).shape);
+      if (!same || !allows(fit_of(shared[i]), accesses[i], *same)) return false;
+      changes.push_back(*same);
+    }
+    if (!known.insert(changes).second) return true;
+    Together parts;
+    for (std::size_t i = 0; i < shared.size(); ++i) parts.push_back(option_of(i, changes[i]));
+    sums.push_back(sum_of(parts));
+    together.push_back(std::move(parts));
+    return true;
+  };
+  if (!add({}, fit_of(shared.front()).shape)) return;  // arrays of different shapes
+  bool fits_all = true;                                // what was chosen for each of them
+  for (const SharedArray& array : shared) {
+    for (const PricedOption& priced : fit_of(array).options) {
+      const bool fits = add(priced.option.change, fit_of(array).shape);
+      if (&priced == &fit_of(array).after()) fits_all = fits_all && fits;
+    }
+  }
+  std::size_t best = proposal(sums);
+  for (; best > 0; best = proposal(sums)) {
+    std::vector<Change> changes;
+    for (const Option& part : together[best]) changes.push_back(part.change);
+    if (is_one_text(changes)) break;
+    sums.erase(sums.begin() + std::ptrdiff_t(best));
+    together.erase(together.begin() + std::ptrdiff_t(best));
+    fits_all = false;
+  }
+  if (best == 0 && !fits_all) return;  // no change does for all: each keeps its own
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    ArrayFit& fit = fit_of(shared[i]);
+    const Option& option = together[best][i];
+    const auto is_same = [&](const PricedOption& priced) { return priced.option.change == option.change; };
+    auto place = std::ranges::find_if(fit.options, is_same);
+    if (place == fit.options.end()) {
+      fit.options.push_back({option, accesses[i].passes_by_architecture(option.change)});
+      place = fit.options.end() - 1;
+    }
+    fit.chosen = std::size_t(place - fit.options.begin());
+    const bool is_removed = option.passes == fit.bound;
+    if (fit.chosen > 0) fit.verdict = is_removed ? FitVerdict::removed : FitVerdict::reduced;
+    if (fit.chosen == 0 && (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced)) {
+      fit.verdict = FitVerdict::unprofitable;
+    }
+  }
+}
+
+}  // namespace bankwise::fit

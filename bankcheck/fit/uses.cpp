@@ -1,0 +1,462 @@
+#include "bankcheck/fit/uses.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "bankcheck/fit/source_constants.hpp"
+#include "bankcheck/predict/predict.hpp"
+#include "bankcheck/source/tokens.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using source::SourceTokens;
+
+constexpr std::string_view blanks = " \t\r\n\f\v";
+
+/// The text of some tokens without comments and ends of lines; the comments are added to `comments`. Nothing if a line
+/// of the preprocessor is behind one of the tokens.
+std::optional<std::string> plain_text(const SourceTokens& code, std::size_t begin, std::size_t end,
+                                      std::string& comments) {
+  std::string text;
+  for (std::size_t i = begin; i < end; ++i) {
+    text += code.text(i);
+    const std::size_t gap = code.tokens[i].end;
+    const std::size_t next = i + 1 < code.tokens.size() ? code.tokens[i + 1].begin : code.source.size();
+    std::string_view between = code.source.substr(gap, next - gap);
+    if (i + 1 < end && !between.empty()) text += ' ';
+    const auto skip = [&](std::size_t count) {
+      between.remove_prefix(std::min(between.find_first_not_of(blanks, count), between.size()));
+    };
+    for (skip(0); between.starts_with("//") || between.starts_with("/*");) {
+      const bool is_line = between.starts_with("//");
+      const std::size_t past = std::min(is_line ? between.find('\n') : between.find("*/", 2), between.size());
+      std::string comment(source::trimmed(between.substr(2, past - 2)));
+      for (auto at = comment.find("*/"); at != comment.npos; at = comment.find("*/")) comment.insert(at + 1, " ");
+      comments += fmt::format(" /* {} */", comment);
+      skip(past + (is_line ? 1 : 2));
+    }
+    if (!between.empty()) return std::nullopt;
+  }
+  return text;
+}
+
+bool ends_statement(const SourceTokens& code, std::size_t i) {
+  return code.is(i, ";") || code.is(i, "{") || code.is(i, "}");
+}
+
+/// The bracket of any kind that closes the one at `open`; the number of tokens if none does.
+std::size_t closing_any(const SourceTokens& code, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < code.tokens.size(); ++i) {
+    depth += int(code.is(i, "(") || code.is(i, "[") || code.is(i, "{"));
+    depth -= int(code.is(i, ")") || code.is(i, "]") || code.is(i, "}"));
+    if (depth == 0) return i;
+  }
+  return code.tokens.size();
+}
+
+/// Tokens from `begin` to before `end`.
+struct Part {
+  std::size_t begin = 0, end = 0;
+};
+
+/// What commas separate between a parenthesis and the one that closes it.
+std::vector<Part> arguments_at(const SourceTokens& code, std::size_t open) {
+  std::vector<Part> parts;
+  const std::size_t close = closing_any(code, open);
+  for (std::size_t i = open + 1, begin = i; i <= close && i < code.tokens.size(); ++i) {
+    if (i < close && (code.is(i, "(") || code.is(i, "[") || code.is(i, "{"))) i = closing_any(code, i);
+    if (i < close && !code.is(i, ",")) continue;
+    if (i > begin) parts.push_back({begin, i});
+    begin = i + 1;
+  }
+  return parts;
+}
+
+/// The calls of a function, and its only definition.
+struct FunctionPlaces {
+  std::vector<std::size_t> calls;  // the names' tokens
+  std::size_t open = 0;            // the parenthesis of the definition's parameters; 0: none, or several
+  bool is_template = false;
+};
+
+/// The parenthesis of a call, after the template arguments if there are some; 0 if it is no call.
+std::size_t parenthesis_of(const SourceTokens& code, std::size_t name) {
+  std::size_t i = name + 1;
+  int depth = 0;
+  for (; code.is(i, "<") || depth > 0; ++i) {
+    depth += int(code.is(i, "<")) - int(code.is(i, ">"));
+    if (i >= code.tokens.size() || ends_statement(code, i)) return 0;
+  }
+  return code.is(i, "(") ? i : 0;
+}
+
+FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
+  FunctionPlaces places;
+  std::size_t definitions = 0;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (!code.is_name(i) || !code.is(i, name)) continue;
+    const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : closing_any(code, open) + 1;
+    std::size_t begin = i;
+    bool is_type = true;  // what stands before the name
+    while (begin > 0 && !ends_statement(code, begin - 1)) {
+      --begin;
+      is_type = is_type && !code.is(begin, "=") && !code.is(begin, "return") && !code.is(begin, "else");
+    }
+    if (open > 0 && code.is(after, "{")) {
+      ++definitions;
+      places.open = open;
+      places.is_template = code.is(begin, "template");
+    } else if (open == 0 || begin == i || !is_type || code.is(i - 1, "(") || !code.is(after, ";")) {
+      places.calls.push_back(i);
+    }
+  }
+  if (definitions != 1) places.open = 0;
+  return places;
+}
+
+/// Finds uses in one text: the source, or the text of a macro at an offset of it.
+class UseFinder : SourceTokens {
+ public:
+  UseFinder(const SourceTokens& whole, std::string_view text, const Declaration& declaration, bool index_changes)
+      : SourceTokens(text),
+        whole_(whole),
+        declaration_(declaration),
+        index_changes_(index_changes),
+        is_macro_(text.size() != whole.source.size()),
+        offset_(std::size_t(text.data() - whole.source.data())),
+        first_line_(1 + std::size_t(std::ranges::count(whole.source.substr(0, offset_), '\n'))) {}
+
+  /// From the declaration to the end of the block that the array is declared in; that of a parameter follows it.
+  void search_block() {
+    std::size_t i = 0;
+    while (i < tokens.size() && tokens[i].begin < declaration_.at) ++i;
+    const int outside = declaration_.is_parameter ? 0 : -1;
+    int depth = 0;
+    std::size_t end = i + 1;
+    for (; end < tokens.size(); ++end) {
+      if (is(end, "{")) ++depth;
+      if (is(end, "}") && --depth <= outside) break;
+    }
+    search({i + 1, end}, declaration_.name);
+  }
+  /// The text of a macro, with the names of its parameters.
+  void search_macro(std::vector<std::string_view> parameters) {
+    parameters_ = std::move(parameters);
+    search({0, tokens.size()}, declaration_.name);
+  }
+
+  const Uses& found() const { return found_; }
+  /// Arrays that are passed to the functions that get this one, by name and line.
+  const std::set<std::pair<unsigned, std::string>>& passed() const { return passed_; }
+
+ private:
+  void search(Part part, const std::string& name) {
+    const std::string around = std::exchange(name_, name);
+    for (std::size_t i = part.begin; i < part.end && found_.why.empty(); ++i) {
+      if (is_name(i) && is(i, name)) use(i);
+    }
+    name_ = around;
+  }
+
+  void fail(std::size_t i, std::string_view problem) {
+    if (found_.why.empty()) found_.why = fmt::format("line {}: {}", line(i) + first_line_ - 1, problem);
+  }
+  bool is_parameter(std::size_t i) const { return std::ranges::find(parameters_, text(i)) != parameters_.end(); }
+
+  bool has_side_effect(std::size_t begin, std::size_t end) const {
+    for (std::size_t k = begin; k < end; ++k) {
+      const bool next_to = k + 1 < end && tokens[k].end == tokens[k + 1].begin;
+      if (next_to && is(k, "+") && is(k + 1, "+")) return true;
+      if (next_to && is(k, "-") && is(k + 1, "-")) return true;
+      const bool shifts = (is(k - 1, "<") && is(k - 2, "<")) || (is(k - 1, ">") && is(k - 2, ">"));  // <<= and >>=
+      const bool compares = (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "!") ||
+                            (!shifts && (is(k - 1, "<") || is(k - 1, ">")));
+      if (is(k, "=") && !compares) return true;
+      if (takes_address(k)) return true;  // a function may write there
+      if (is(k, "asm") || text(k).starts_with("atomic") || text(k).starts_with("atom_")) return true;
+    }
+    return false;
+  }
+
+  void use(std::size_t i) {
+    if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
+    if (is(i - 1, "(") && is(i - 2, "sizeof")) return;
+    if (takes_address(i - 1) && !is_accessed(i - 1)) {
+      return fail(i, "the address of an element is taken; index the array where the element is used");
+    }
+    if (!is(i + 1, "[") && (is(i + 1, ",") || is(i + 1, ")")) && (is(i - 1, ",") || is(i - 1, "("))) return pass(i);
+    Use found{tokens[i].end, tokens[i].end, {}, ""};
+    std::size_t next = i + 1;
+    for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
+      if (!is(next, "[")) return fail(i, without_indices());
+      const std::size_t end = std::min(closing(next) + 1, tokens.size());
+      if (index_changes_ && has_side_effect(next + 1, end - 1)) {
+        return fail(i, "the index has a side effect; write it to a variable first");
+      }
+      for (std::size_t k = next + 1; k < end && index_changes_; ++k) {
+        if (is(k, name_)) {
+          return fail(i, "the index reads the array itself; read that element into a variable first");
+        }
+      }
+      const auto index = subscript(next, end - 1, found.comments);
+      const bool is_plain = index && (!is(end, "[") || plain_text(*this, end - 1, end, found.comments));
+      if (index_changes_ && !is_plain) {
+        return fail(i, "a preprocessor directive is inside the index; write the index to a variable first");
+      }
+      found.subscripts.push_back(index.value_or(""));
+      if (is_parameter(next + 1) && end == next + 3) found.subscripts.back() = "(" + found.subscripts.back() + ")";
+      found.end = tokens[end - 1].end;
+      next = end;
+    }
+    found.begin += offset_;
+    found.end += offset_;
+    if (index_changes_) found_.uses.push_back(std::move(found));
+  }
+
+  /// What stands between two brackets. The comments behind the opening one belong to it.
+  std::optional<std::string> subscript(std::size_t open, std::size_t close, std::string& comments) const {
+    const bool is_plain = plain_text(*this, open, open + 1, comments).has_value();
+    const auto index = plain_text(*this, open + 1, close, comments);
+    return is_plain && index ? std::optional(with_parentheses(declaration_, *index)) : std::nullopt;
+  }
+
+  std::string without_indices() const {
+    const std::size_t count = declaration_.dimensions.size();
+    return fmt::format("the array is used without {}; index its elements there",
+                       count == 1 ? "its index" : fmt::format("all of its {} indices", count));
+  }
+
+  /// The array is an argument of a function: what that does with it are uses, too.
+  void pass(std::size_t i) {
+    std::size_t open = i, position = 0;
+    for (int depth = 0; open > 0 && !ends_statement(*this, open); --open) {
+      depth += int(is(open, ")")) - int(is(open, "("));
+      if (depth < 0) break;
+      if (depth == 0 && is(open, ",")) ++position;
+    }
+    std::size_t callee = open - 1;
+    for (int depth = 0; callee > 0 && (is(callee, ">") || depth > 0); --callee) {
+      depth += int(is(callee, ">")) - int(is(callee, "<"));
+    }
+    const FunctionPlaces places = places_of(*this, text(callee));
+    if (is_macro_ || !is_name(callee) || places.open == 0) return fail(i, without_indices());
+    const std::vector<Part> parameters = arguments_at(*this, places.open);
+    const std::string function(text(callee));
+    if (!functions_.insert(function + "/" + std::to_string(position)).second) return;
+    for (const std::size_t call : places.calls) {
+      const std::size_t parenthesis = parenthesis_of(*this, call);
+      const std::vector<Part> arguments = parenthesis == 0 ? std::vector<Part>() : arguments_at(*this, parenthesis);
+      const bool is_array = arguments.size() == parameters.size() &&
+                            arguments[position].end == arguments[position].begin + 1 &&
+                            is_name(arguments[position].begin);
+      if (!is_array) {
+        return fail(call, fmt::format("{} gets a part of an array, or another number of arguments; change the index "
+                                      "by hand there",
+                                      function));
+      }
+      if (places.is_template && declaration_.dimensions.size() > 1 && !is(call + 1, "<")) {
+        return fail(call, fmt::format("the lengths are template arguments of {}; change the array by hand", function));
+      }
+      passed_.emplace(unsigned(line(call)), std::string(text(arguments[position].begin)));
+    }
+    if (position >= parameters.size()) return fail(i, without_indices());
+    const std::string name = parameter_name(parameters[position]);
+    if (name.empty()) return fail(i, without_indices());
+    for (const Macro& macro : macros_of(source)) {
+      const SourceTokens inside(macro.text);
+      for (std::size_t k = 0; index_changes_ && k < inside.tokens.size(); ++k) {
+        if (inside.is(k, name)) {
+          return fail(places.open, fmt::format("the macro {} may name {}; change the index by hand", macro.name, name));
+        }
+      }
+    }
+    const std::size_t body = closing_any(*this, places.open) + 1;
+    search({body, closing_any(*this, body)}, name);
+  }
+
+  /// The name of a parameter that an array of this kind can be passed to; "" if it is none. Notes what a declaration of
+  /// several dimensions has in its brackets.
+  std::string parameter_name(Part part) {
+    std::size_t name = part.end, stars = 0;
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      stars += is(i, "*") ? 1 : 0;
+      if (is(i, "=") || is(i, "&")) return "";
+      if (is_name(i) && (i + 1 == part.end || is(i + 1, "["))) {
+        name = i;
+        break;
+      }
+    }
+    std::vector<Extract> brackets;
+    std::size_t i = name + 1;
+    for (; name < part.end && i < part.end && is(i, "["); i = closing(i) + 1) {
+      brackets.push_back({tokens[i].end, tokens[closing(i)].begin});
+    }
+    const bool is_pointer = brackets.empty() ? stars == 1 : stars == 0;
+    if (name == part.end || i != part.end || !is_pointer) return "";
+    if (declaration_.dimensions.size() == 1) return brackets.size() <= 1 ? std::string(text(name)) : "";
+    if (brackets.size() != declaration_.dimensions.size()) return "";
+    found_.parameters.push_back(std::move(brackets));
+    return std::string(text(name));
+  }
+
+  /// Whether a token is the operator & of one operand: no half of &&, and not after an operand.
+  bool takes_address(std::size_t k) const {
+    if (!is(k, "&")) return false;
+    const auto touches_next = [&](std::size_t i) { return is(i + 1, "&") && tokens[i].end == tokens[i + 1].begin; };
+    std::size_t before = 0;  // of the same run: "&&&" is "&& &"
+    while (before < k && is(k - before - 1, "&") && touches_next(k - before - 1)) ++before;
+    const bool is_half = before % 2 == 1 || touches_next(k);
+    return !is_half && !is_operand(k - 1);
+  }
+
+  /// Whether a token ends an operand, so that & after it is the binary operator. A cast ends none.
+  bool is_operand(std::size_t i) const {
+    if (i >= tokens.size()) return false;
+    const bool word = is_name(i) && !is(i, "return");
+    const bool closes = is(i, ")") && !closes_cast(i);
+    return word || tokens[i].kind == source::TokenKind::number || closes || is(i, "]");
+  }
+
+  /// Whether a parenthesis closes a cast, "(float*)", "(unsigned long)", and not an operand in parentheses.
+  bool closes_cast(std::size_t close) const {
+    if (is(close - 1, "*")) return true;
+    std::size_t open = close;
+    while (open > 0 && (is_name(open - 1) || is(open - 1, "::"))) --open;
+    return open > 0 && open < close && is(open - 1, "(") && names_type(close - 1) && !is_operand(open - 2);
+  }
+
+  /// Whether a name is a type: as the standard libraries call theirs, or as this source declares it.
+  bool names_type(std::size_t i) const {
+    const std::string_view word = text(i);
+    if (predict::bytes_of_type(std::string(word)) > 0 || predict::is_decoration(word) || word.ends_with("_t"))
+      return true;
+    for (std::size_t k = 0; k < whole_.tokens.size(); ++k) {
+      if (!whole_.is(k, word)) continue;
+      for (const std::string_view head : {"using", "struct", "class", "union", "enum", "typename"}) {
+        if (whole_.is(k - 1, head)) return true;
+      }
+      std::size_t begin = k;
+      while (begin > 0 && !ends_statement(whole_, begin - 1)) --begin;
+      if (whole_.is(begin, "typedef") && whole_.is(k + 1, ";")) return true;
+    }
+    return false;
+  }
+
+  /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
+  /// inline PTX, or under a cast that is dereferenced immediately.
+  bool is_accessed(std::size_t ampersand) const {
+    const std::size_t before = ampersand - 1;
+    if (is(before, ")")) {  // *(float4*)&
+      std::size_t open = before;
+      while (open > 0 && !is(open, "(")) --open;
+      return is(open - 1, "*") && !is_operand(open - 2);
+    }
+    if (!is(before, "(")) return false;
+    if (text(before - 1).starts_with("atom") || is(before - 1, "__cvta_generic_to_shared")) return true;
+    std::size_t cast = before - 1;  // *reinterpret_cast<float4*>(&
+    while (is(before - 1, ">") && cast > 0 && !is(cast, "reinterpret_cast") && !is(cast, ";")) --cast;
+    return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2);
+  }
+
+  const SourceTokens& whole_;
+  const Declaration& declaration_;
+  bool index_changes_, is_macro_;
+  std::size_t offset_, first_line_;
+  std::string name_;                          // of the array, or of the parameter that it is
+  std::vector<std::string_view> parameters_;  // of the macro
+  std::set<std::string> functions_;           // that get the array, with the position
+  std::set<std::pair<unsigned, std::string>> passed_;
+  Uses found_;
+
+ public:
+  /// Whether the arguments of a macro can be evaluated more than once, wherever the source uses it; notes why not.
+  std::string why_no_macro(const Macro& macro) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (!is(i, macro.name)) continue;
+      const std::size_t close = macro.has_parameters && is(i + 1, "(") ? closing_any(*this, i + 1) : i;
+      if (!has_side_effect(i + 1, close)) continue;
+      return fmt::format("line {}: an argument of the macro {} has a side effect; write it to a variable first",
+                         line(i), macro.name);
+    }
+    return "";
+  }
+};
+
+/// The names of a macro's parameters, and its text after them.
+std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro) {
+  if (!macro.has_parameters) return {{}, macro.text};
+  const SourceTokens code(macro.text);
+  const std::size_t close = closing_any(code, 0);
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < close; ++i) {
+    if (code.is_name(i)) names.push_back(code.text(i));
+  }
+  return {names, close < code.tokens.size() ? macro.text.substr(code.tokens[close].end) : ""};
+}
+
+bool names(std::string_view text, std::string_view name) {
+  const SourceTokens code(text);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (code.is(i, name)) return true;
+  }
+  return false;
+}
+
+/// The macros that name the array are changed as well.
+void search_macros(const SourceTokens& whole, const UseFinder& block, const Declaration& declaration, Uses& found) {
+  const std::vector<Macro> macros = macros_of(whole.source);
+  for (const Macro& macro : macros) {
+    const auto& [parameters, text] = parts_of(macro);
+    if (!found.why.empty() || !names(text, declaration.name)) continue;
+    const auto refuse = [&](std::string_view problem) {
+      found.why = fmt::format("line {}: the macro {} {}", macro.line, macro.name, problem);
+    };
+    if (std::ranges::any_of(macros, [&](const Macro& other) { return names(parts_of(other).second, macro.name); })) {
+      return refuse("is used by another macro; change its text by hand");
+    }
+    if (text.find('\\') != text.npos || text.find("##") != text.npos) {
+      return refuse("names the array; change its text by hand");
+    }
+    UseFinder inside(whole, text, declaration, true);
+    inside.search_macro(parameters);
+    found.uses.insert(found.uses.end(), inside.found().uses.begin(), inside.found().uses.end());
+    found.why = inside.found().why.empty() ? block.why_no_macro(macro) : inside.found().why;
+  }
+}
+
+}  // namespace
+
+Uses uses_of(std::string_view source, const Declaration& declaration, bool index_changes) {
+  const SourceTokens whole(source);
+  UseFinder block(whole, source, declaration, index_changes);
+  block.search_block();
+  Uses found = block.found();
+  if (!index_changes || !found.why.empty()) return found;
+  if (!declaration.macro.empty() && declaration.macro_line == 0) {
+    found.why = fmt::format("in a header: the macro {} names the array; change its text by hand", declaration.macro);
+  } else if (declaration.hidden_line > 0) {
+    found.why = fmt::format("line {}: the array is used, but not by its name; change the index by hand there",
+                            declaration.hidden_line);
+  } else {
+    search_macros(whole, block, declaration, found);
+  }
+  return found;
+}
+
+std::vector<TiedName> tied_names(std::string_view source, const Declaration& declaration) {
+  const SourceTokens whole(source);
+  UseFinder block(whole, source, declaration, false);
+  block.search_block();
+  std::vector<TiedName> tied;
+  for (const auto& [line, name] : block.passed()) tied.push_back({name, line});
+  if (!declaration.macro.empty()) tied.push_back({declaration.name, 0});
+  return tied;
+}
+
+}  // namespace bankwise::fit

@@ -1,0 +1,37 @@
+// The places of a source that use an array: in its block, in the functions that get it, and in macros that name it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bankcheck/fit/declaration.hpp"
+
+namespace bankwise::fit {
+
+/// A use of an array with all of its indices.
+struct Use {
+  std::size_t begin = 0, end = 0;  ///< from the first bracket to behind the last one
+  std::vector<std::string> subscripts;
+  std::string comments;  ///< those inside, each with a blank before it
+};
+
+struct Uses {
+  std::vector<Use> uses;
+  /// For each parameter of a function that gets the array, what its declaration has in brackets.
+  std::vector<std::vector<Extract>> parameters;
+  std::string why;  ///< why the uses cannot be changed: a sentence without a dot; "" if they can
+};
+
+/// All uses. `index_changes`: the index text of each will be repeated, and the array may not be reached in another way.
+Uses uses_of(std::string_view source, const Declaration& declaration, bool index_changes);
+
+/// Other arrays that the same macros name, or that are passed to the same functions: their names, with a line of each.
+/// They need the same change.
+struct TiedName {
+  std::string name;
+  unsigned line = 0;  ///< 0: in any line
+};
+std::vector<TiedName> tied_names(std::string_view source, const Declaration& declaration);
+
+}  // namespace bankwise::fit
