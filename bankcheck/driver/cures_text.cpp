@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <span>
 
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
@@ -29,13 +31,60 @@ std::string costs_text(const KernelReport& kernel, const fit::Cure& cure) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
+/// Whether a line uses members of CUDA's or OpenCL's vector types: "v.x", "v->w", but not "threadIdx.x".
+bool has_vector_member(std::string_view line) {
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const std::string_view before = line.substr(0, i);
+    const bool is_index = before.ends_with("Idx.") || before.ends_with("Dim.");
+    const bool is_member = (before.ends_with('.') && !is_index) || before.ends_with("->");
+    const bool is_one_letter = line[i] >= 'w' && line[i] <= 'z' && (i + 1 == line.size() || !is_name(line[i + 1]));
+    if (is_member && is_one_letter) return true;
+  }
+  return false;
+}
+
+/// Whether a cure widens accesses to vector types. The compiler for the device does that itself, because these types
+/// promise the alignment; a recorder that runs the source on the CPU cannot know it.
+bool widens_vectors(const KernelReport& kernel, const fit::Cure& cure) {
+  return cure.kind == fit::CureKind::wide_accesses && std::ranges::any_of(cure.sites, [&](const trace::Site& site) {
+           return has_vector_member(placed_line(kernel, site).text);
+         });
+}
+
+/// CUDA's words, and OpenCL's.
+constexpr std::pair<std::string_view, std::string_view> opencl_words[]{
+    {"__shfl_sync()", "sub_group_shuffle()"},
+    {"__reduce_add_sync() or shuffles", "sub_group_reduce_add()"},
+    {"__match_any_sync(), or in shared memory", "for example in local memory"},
+    {"threadIdx.x and .y", "get_local_id(0) and get_local_id(1)"},
+    {"blockDim.x and .y", "get_local_size(0) and get_local_size(1)"},
+    {"threadIdx.y", "get_local_id(1)"},
+    {"blocks", "work-groups"},
+};
+
 }  // namespace
 
-std::string cures_text(const KernelReport& kernel, const KernelFitReport& report) {
-  constexpr std::size_t most_places = 4;
-  std::string text;
-  for (const fit::Cure& cure : report.fit.cures) {
-    if (text.empty()) text = fmt::format("other cures for {}:\n", kernel.name);
+void adapt_cures(KernelFitReport& report, const KernelReport& kernel, trace::Maker maker) {
+  if (maker != trace::Maker::cuda) {  // else the compiler has done what it does
+    std::erase_if(report.fit.cures, [&](const fit::Cure& cure) { return widens_vectors(kernel, cure); });
+  }
+  if (!report.is_opencl) return;
+  for (fit::Cure& cure : report.fit.cures) {
+    for (const auto& [cuda, opencl] : opencl_words) {
+      const std::size_t at = cure.sentence.find(cuda);
+      if (at != std::string::npos) cure.sentence.replace(at, cuda.size(), opencl);
+    }
+  }
+}
+
+std::string cures_text(const KernelReport& kernel, const KernelFitReport& report, bool everything) {
+  constexpr std::size_t most_places = 4, most_cures = 6;
+  const std::vector<fit::Cure>& cures = report.fit.cures;
+  if (cures.empty()) return "";
+  std::string text = fmt::format("other cures for {}:\n", kernel.name);
+  const std::size_t shown = everything || cures.size() <= most_cures + 1 ? cures.size() : most_cures;
+  for (const fit::Cure& cure : std::span(cures).first(shown)) {
     std::vector<std::string> places;
     for (const trace::Site& site : cure.sites) {
       PlacedLine line = placed_line(kernel, site);
@@ -51,6 +100,7 @@ std::string cures_text(const KernelReport& kernel, const KernelFitReport& report
                     to_string(cure.kind), cure.array.empty() ? "" : " for " + cure.array, costs_text(kernel, cure));
     text += fmt::format("    {}\n", cure.sentence);
   }
+  if (shown < cures.size()) text += fmt::format("  and {} more: --verbose lists all of them\n", cures.size() - shown);
   return text;
 }
 

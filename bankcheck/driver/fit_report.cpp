@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -377,27 +376,6 @@ bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& p
   return false;
 }
 
-/// Whether a line uses members of CUDA's or OpenCL's vector types: "v.x", "v->w", but not "threadIdx.x".
-bool has_vector_member(std::string_view line) {
-  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    const std::string_view before = line.substr(0, i);
-    const bool is_index = before.ends_with("Idx.") || before.ends_with("Dim.");
-    const bool is_member = (before.ends_with('.') && !is_index) || before.ends_with("->");
-    const bool is_one_letter = line[i] >= 'w' && line[i] <= 'z' && (i + 1 == line.size() || !is_name(line[i + 1]));
-    if (is_member && is_one_letter) return true;
-  }
-  return false;
-}
-
-/// Whether a cure widens accesses to vector types. The compiler for the device does that itself, because these types
-/// promise the alignment; a recorder that runs the source on the CPU cannot know it.
-bool widens_vectors(const KernelReport& kernel, const fit::Cure& cure) {
-  return cure.kind == fit::CureKind::wide_accesses && std::ranges::any_of(cure.sites, [&](const trace::Site& site) {
-           return has_vector_member(placed_line(kernel, site).text);
-         });
-}
-
 }  // namespace
 
 std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
@@ -423,9 +401,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     } catch (const std::invalid_argument& why) {
       throw support::UsageError(why.what());
     }
-    if (trace.maker != trace::Maker::cuda) {
-      std::erase_if(report.fit.cures, [&](const fit::Cure& cure) { return widens_vectors(kernel, cure); });
-    }
+    adapt_cures(report, kernel, trace.maker);
     for (auto* side : {&report.fit.before, &report.fit.after}) std::ranges::for_each(*side, sort_by_place);
     for (fit::ArrayFit& array : report.fit.arrays) {
       if (incomplete) array.doubts.emplace_back("the trace is incomplete");

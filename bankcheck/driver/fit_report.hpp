@@ -56,8 +56,12 @@ struct FitTextOptions {
 /// Results, the code to paste, then tables.
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options);
 
-/// Cures that are no layout: for each its places, what it saves, and a sentence; "" without any.
-std::string cures_text(const KernelReport& kernel, const KernelFitReport& report);
+/// Drops cures that a device compiler brings about itself, and says the others in the words of the program's language.
+void adapt_cures(KernelFitReport& report, const KernelReport& kernel, trace::Maker maker);
+
+/// Cures that are no layout: for each its places, what it saves, and a sentence; "" without any. `everything`: all of
+/// them, not only those that save most.
+std::string cures_text(const KernelReport& kernel, const KernelFitReport& report, bool everything);
 
 /// One line: "tile[y][x] -> tile[y][x ^ y]: no conflict left, 0 bytes more", or why no layout helps; "" if there are no
 /// conflicts.

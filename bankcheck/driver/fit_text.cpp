@@ -374,7 +374,7 @@ std::string fit_summary(const KernelFitReport& report) {
 
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options) {
   const auto& arrays = report.fit.arrays;
-  const std::string cures = cures_text(kernel, report);
+  const std::string cures = cures_text(kernel, report, options.everything);
   if (arrays.empty()) {
     return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
   }

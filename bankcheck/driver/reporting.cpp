@@ -233,8 +233,9 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--sources", options.sources, "Directory to search for the kernels' source files")
       ->type_name("DIR")
       ->capture_default_str();
-  command.add_flag("--fit", options.fit.fit,
-                   "Propose a padding or swizzle for each array with conflicts, as code to paste");
+  command.add_flag(
+      "--fit", options.fit.fit,
+      "Propose a padding or swizzle for each array with conflicts, as code to paste, and name other cures");
   command
       .add_option(
           "--max-shared", options.fit.max_shared,

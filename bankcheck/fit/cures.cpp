@@ -23,9 +23,44 @@ constexpr CureRow cure_rows[]{
     {CureKind::registers, "a register", add_registers},
     {CureKind::sums_in_warps, "sums in warps", add_sums_in_warps},
     {CureKind::copies, "copies of the histogram", add_copies},
-    {CureKind::exchanged_roles, "threadIdx.x and .y exchanged", add_exchanged_roles},
+    {CureKind::exchanged_roles, "exchanged roles", add_exchanged_roles},
     {CureKind::structure_of_arrays, "structure of arrays", add_structures_of_arrays},
 };
+
+/// The accesses of warps of `lanes` lanes, several of which were recorded as one.
+std::vector<trace::Pattern> in_warps(const std::vector<trace::Pattern>& patterns, unsigned warp, unsigned lanes) {
+  std::vector<trace::Pattern> parts;
+  for (const trace::Pattern& pattern : patterns) {
+    for (unsigned number = 0; number < warp / lanes; ++number) {
+      const std::uint64_t mask = trace::lanes_in(pattern.mask, lanes, number);
+      if (mask == 0) continue;
+      trace::Pattern& part = parts.emplace_back(pattern);
+      part.mask = mask;
+      part.first.warp = pattern.first.warp * (warp / lanes) + number;
+      for (auto* list : {&part.addresses, &part.lane_arrays, &part.sources}) {
+        list->erase(list->begin(), list->begin() + std::ptrdiff_t(std::min<std::size_t>(lanes * number, list->size())));
+      }
+      normalize(part);
+    }
+  }
+  return parts;
+}
+
+trace::KernelTrace in_warps(trace::KernelTrace trace, unsigned lanes) {
+  for (auto* patterns : {&trace.patterns, &trace.global_patterns}) *patterns = in_warps(*patterns, trace.warp, lanes);
+  if (trace.merged) *trace.merged = in_warps(*trace.merged, trace.warp, lanes);
+  std::vector<trace::Participants> participants;
+  for (const trace::Participants& whole : trace.participants) {
+    for (unsigned number = 0; number < trace.warp / lanes; ++number) {
+      const std::uint64_t mask = trace::lanes_in(whole.mask, lanes, number);
+      if (mask != 0) participants.push_back({whole.level, mask, whole.count});
+    }
+  }
+  trace.participants = std::move(participants);
+  trace.warp = lanes;
+  trace.splits = false;
+  return trace;
+}
 
 std::uint64_t saving(const Cure& cure) { return cure.costs.front().before - cure.costs.front().after; }
 
@@ -36,6 +71,12 @@ std::string_view to_string(CureKind kind) { return std::ranges::find(cure_rows, 
 std::string_view to_string(CureUnit unit) {
   constexpr std::string_view names[]{"passes", "sectors", "updates"};
   return names[int(unit)];
+}
+
+bool has_whole_warps(const Evidence& evidence) {
+  return std::ranges::all_of(evidence.architectures, [&](const banks::Architecture* architecture) {
+    return architecture->warp == evidence.trace.warp;
+  });
 }
 
 void Costs::add_passes(const trace::Pattern& pattern, std::uint64_t times) {
@@ -170,7 +211,11 @@ std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence)
 
 std::vector<Cure> cures_of(const trace::KernelTrace& trace, const Architectures& architectures,
                            const std::vector<ArrayFit>& arrays) {
-  const Evidence evidence{trace, architectures, arrays};
+  const unsigned lanes = architectures.front()->warp;
+  const bool are_equal = std::ranges::all_of(architectures, [&](auto* other) { return other->warp == lanes; });
+  const bool is_split = trace.splits && are_equal && trace.warp > lanes;
+  const trace::KernelTrace parts = is_split ? in_warps(trace, lanes) : trace::KernelTrace();
+  const Evidence evidence{is_split ? parts : trace, architectures, arrays};
   std::vector<Cure> cures;
   for (const CureRow& row : cure_rows) row.add(evidence, cures);
   std::ranges::stable_sort(cures, std::greater(), saving);

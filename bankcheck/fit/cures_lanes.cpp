@@ -29,11 +29,8 @@ std::optional<BlockShape> two_dimensions(const Evidence& evidence) {
   const trace::KernelTrace& trace = evidence.trace;
   if (trace.shapes.size() != 1) return std::nullopt;
   const auto& [x, y, z] = trace.shapes.front().block;
-  const bool is_whole = std::ranges::all_of(evidence.architectures, [&](const banks::Architecture* architecture) {
-    return architecture->warp == trace.warp;
-  });
   const bool fits = (x % trace.warp == 0 || trace.warp % x == 0) && x * y % trace.warp == 0;
-  if (!is_whole || !fits || x < 2 || y < 2 || z != 1) return std::nullopt;
+  if (!has_whole_warps(evidence) || !fits || x < 2 || y < 2 || z != 1) return std::nullopt;
   return BlockShape{std::int64_t(x), std::int64_t(y)};
 }
 

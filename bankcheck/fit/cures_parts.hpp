@@ -18,6 +18,9 @@ struct Evidence {
   const std::vector<ArrayFit>& arrays;
 };
 
+/// Whether the warps of the trace are those of all architectures.
+bool has_whole_warps(const Evidence& evidence);
+
 /// What accesses cost, added up by architecture.
 class Costs {
  public:

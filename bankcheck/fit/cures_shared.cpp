@@ -53,6 +53,11 @@ class Stores {
     seen.insert(seen.end(), stores.lower_bound({last, 0}), begin);
     return seen;
   }
+  /// Whether all stores of a word are those of one thread, so that it does not depend on data whose register it is.
+  bool has_owner(std::uint32_t word) const {
+    const std::set<WordStore>& stores = by_word_.at(word);
+    return std::ranges::all_of(stores, [&](const WordStore& store) { return store.second == stores.begin()->second; });
+  }
   /// Words that a thread stores in a level: if it is one word, a register holds it.
   std::size_t words(const WordStore& store) const { return by_thread_.at(store).size(); }
 
@@ -67,12 +72,9 @@ bool knows_warps(const Evidence& evidence, const Patterns& patterns) {
   if (trace.shapes.size() != 1) return false;
   const auto& block = trace.shapes.front().block;
   const bool has_one_warp = block[0] * block[1] * block[2] <= trace.warp;
-  const bool is_whole = std::ranges::all_of(evidence.architectures, [&](const banks::Architecture* architecture) {
-    return architecture->warp == trace.warp;
-  });
-  return is_whole && (has_one_warp || std::ranges::all_of(patterns, [&](const trace::Pattern* pattern) {
-                        return pattern->count <= trace.blocks;
-                      }));
+  return has_whole_warps(evidence) &&
+         (has_one_warp ||
+          std::ranges::all_of(patterns, [&](const trace::Pattern* pattern) { return pattern->count <= trace.blocks; }));
 }
 
 /// What a load sees.
@@ -82,10 +84,9 @@ LoadSource source_of(const trace::Pattern& load, const Stores& stores) {
   bool is_inside = true, is_own = true;
   banks::for_each_lane(load.mask, [&](unsigned lane) {
     const std::vector<WordStore> seen = stores.seen_by(load.addresses[lane], load.level);
-    is_inside &= !seen.empty();
+    is_inside &= !seen.empty() && stores.has_owner(load.addresses[lane]);
     for (const WordStore& store : seen) {
-      is_inside &= store.second == seen.front().second && store.second / banks::max_lanes == load.first.warp &&
-                   stores.words(store) == 1;
+      is_inside &= store.second / banks::max_lanes == load.first.warp && stores.words(store) == 1;
       is_own &= store.second == thread_of(load, lane);
     }
   });
@@ -140,7 +141,7 @@ std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
       if (stays) costs->add_passes(*pattern);
     }
   }
-  with_shuffles.add(cure.shuffles);
+  with_shuffles.add(cure.shuffles + cure.shuffles / 2);  // a shuffle does not cost less than a pass
   auto costs = before.until(after);
   if (cure.shuffles == 0 || !before.until(with_shuffles) || !costs || !beats_layout(evidence, array, patterns, *costs))
     return std::nullopt;
@@ -148,19 +149,14 @@ std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
   cure.sites = places_of(evidence.trace, sites);
   const auto inside = std::ranges::count(steps, true, &std::pair<const std::uint32_t, bool>::second);
   cure.sentence = fmt::format(
-      "__shfl_sync() in {}, in which lanes load only what lanes of their own warp stored, if all blocks do the same",
+      "__shfl_sync() in {}, in which lanes load only what lanes of their own warp stored, if that holds for all blocks "
+      "and inputs",
       std::size_t(inside) == steps.size() ? "all steps"
                                           : fmt::format("{} of {} steps between barriers", inside, steps.size()));
   return cure;
 }
 
 // --- Registers ---
-
-/// Loads of one word by all lanes at one site, in order of their levels.
-struct WordLoads {
-  std::uint32_t word = 0;
-  std::map<std::uint32_t, std::uint64_t> counts;  // by level
-};
 
 std::uint64_t warps_in_level(const trace::KernelTrace& trace, std::uint32_t level) {
   std::uint64_t warps = 0;
@@ -170,27 +166,10 @@ std::uint64_t warps_in_level(const trace::KernelTrace& trace, std::uint32_t leve
   return warps;
 }
 
-/// The loads that remain, at most, if each warp keeps the word in a register until a store may change it.
-std::uint64_t needed_loads(const trace::KernelTrace& trace, const WordLoads& loads,
-                           const std::set<std::uint32_t>& stores) {
-  std::uint64_t needed = 0;
-  std::optional<std::uint32_t> loaded;  // the last level with loads
-  for (const auto& [level, count] : loads.counts) {
-    const auto store = loaded ? stores.lower_bound(*loaded) : stores.end();
-    if (stores.contains(level)) {
-      needed += count;
-    } else if (!loaded || (store != stores.end() && *store < level)) {
-      needed += std::min(count, warps_in_level(trace, level));
-    }
-    loaded = level;
-  }
-  return needed;
-}
-
 void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
   constexpr std::size_t most_words = 8;  // registers that a cure may take
   const Patterns patterns = all_accesses(evidence, array);
-  std::map<std::uint32_t, std::set<std::uint32_t>> stores;  // levels, by byte
+  std::map<std::uint32_t, std::uint32_t> last_stores;  // levels, by byte
   const auto broadcast = [&](const trace::Pattern& pattern) {
     const auto stride = lane_stride(pattern);
     return pattern.operation == banks::Operation::load && stride && stride->bytes == 0;
@@ -198,24 +177,32 @@ void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& 
   for (const trace::Pattern* pattern : patterns) {
     if (pattern->operation == banks::Operation::load) continue;
     banks::for_each_lane(pattern->mask, [&](unsigned lane) {
-      for (std::uint32_t b = 0; b < pattern->width; ++b) stores[pattern->addresses[lane] + b].insert(pattern->level);
+      for (std::uint32_t byte = pattern->addresses[lane]; byte < pattern->addresses[lane] + pattern->width; ++byte) {
+        std::uint32_t& last = last_stores[byte];
+        last = std::max(last, pattern->level);
+      }
     });
   }
   for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
     if (!std::ranges::all_of(site.patterns, [&](auto* pattern) { return broadcast(*pattern); })) continue;
-    std::map<std::uint32_t, WordLoads> words;
+    std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> words;  // loads of each word, by level
     Costs before(evidence), after(evidence);
     for (const trace::Pattern* pattern : site.patterns) {
-      words[std::uint32_t(lane_stride(*pattern)->begin)].counts[pattern->level] += pattern->count;
+      words[std::uint32_t(lane_stride(*pattern)->begin)][pattern->level] += pattern->count;
       before.add_passes(*pattern);
     }
     if (words.size() > most_words) continue;
     std::uint64_t needed = 0, left = 0;
+    bool is_constant = true;
     for (const auto& [word, loads] : words) {
-      std::set<std::uint32_t> levels;
-      for (std::uint32_t byte = word; byte < word + site.width; ++byte) levels.merge(std::set(stores[byte]));
-      needed += needed_loads(evidence.trace, loads, levels);
+      const auto& [level, count] = *loads.begin();
+      needed += std::min(count, warps_in_level(evidence.trace, level));
+      for (std::uint32_t byte = word; byte < word + site.width; ++byte) {
+        const auto last = last_stores.find(byte);
+        is_constant &= last != last_stores.end() && last->second < level;
+      }
     }
+    if (!is_constant) continue;
     trace::Pattern once = *site.patterns.front();
     once.count = needed;
     after.add_passes(once);
@@ -232,8 +219,8 @@ void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& 
                      .sites = places_of(evidence.trace, {site.site}),
                      .costs = std::move(*costs),
                      .at_most = true,
-                     .sentence = "all lanes load one word again although nothing has stored it since: load it once, "
-                                 "into a register"});
+                     .sentence = "all lanes load one word again that nothing stores any more: load it once, into a "
+                                 "register"});
   }
 }
 
@@ -260,6 +247,7 @@ constexpr const char* only_sums = "if it is a sum, minimum or maximum whose resu
 /// The atomics of each site whose lanes have one address: one lane does the work of all. `array`: null for global
 /// memory, where a warp may have a few addresses.
 void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array, Cures& cures) {
+  if (!has_whole_warps(evidence)) return;
   for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
     if (!is_atomic(*site.patterns.front())) continue;
     Costs before(evidence), after(evidence);

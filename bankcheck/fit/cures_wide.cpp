@@ -182,7 +182,7 @@ std::optional<Cure> wide_cure(const Evidence& evidence, const std::vector<const 
                   bytes, bytes == 16 ? "float4" : "float2", bytes / width, width,
                   array != nullptr ? ""
                                    : ", if they are of one array that nothing else changes; "
-                                     "nvcc does it itself where their type promises the alignment")};
+                                     "the compiler does it itself where their type promises the alignment")};
 }
 
 void add_wide(const Evidence& evidence, const std::vector<const trace::Pattern*>& all, const ArrayFit* array,

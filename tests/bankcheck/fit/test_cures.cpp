@@ -117,6 +117,7 @@ TEST_CASE("fit/cures/shuffles", "[fit]") {
   CHECK(cure.sentence.starts_with("__shfl_sync() in 6 of 9 steps between barriers"));
   CHECK_FALSE(is_cured(traced(block_sum_not_in_warps, four_blocks, {256}), kind));
   CHECK_FALSE(is_cured(traced(own_words_not_exchanged, four_blocks, {256}), kind));
+  CHECK_FALSE(is_cured(traced(block_search_not_by_owners, four_blocks, {32}), kind));
   // A pattern that occurs more often than there are blocks may be several warps'.
   trace::KernelTrace repeated = before;
   for (trace::Pattern& pattern : repeated.patterns) pattern.count *= 2;
@@ -188,6 +189,24 @@ TEST_CASE("fit/cures/structure_of_arrays", "[fit]") {
   check_saving(*cure, shared, traced(shared_samples_cured, four_blocks, {256}), passes_of);
   for (const auto kernel : {shared_vectors_not_by_member, shared_vectors_not_of_members}) {
     CHECK(std::ranges::count(shared_cures(traced(kernel, four_blocks, {256})), kind, &Cure::kind) == 0);
+  }
+}
+
+/// Warps that were recorded together are looked at one by one.
+TEST_CASE("fit/cures/parts_of_recorded_warps", "[fit]") {
+  for (const unsigned warp : {32U, 64U}) {
+    INFO(warp);
+    std::vector<float> out(1024);
+    auto sums =
+        emulate(block_sum, {.block = {256}, .warp = warp}, reinterpret_cast<const float*>(input.data()), out.data());
+    sums.splits = true;
+    CHECK(cure_of(sums, CureKind::shuffles).shuffles == 5);
+    std::vector<unsigned> counts(1024);
+    auto totals = emulate(shared_total, {.block = {256}, .warp = warp}, input.front().words, counts.data());
+    totals.splits = true;
+    const Cure cure = cure_of(totals, CureKind::sums_in_warps);
+    CHECK(cure.costs[0].before == 256);
+    CHECK(cure.costs[0].after == 8);
   }
 }
 

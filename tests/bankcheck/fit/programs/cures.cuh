@@ -110,6 +110,20 @@ __global__ void block_sum_not_in_warps(const float* in, float* out) {
   __syncthreads();
   out[blockIdx.x * 256 + i] = sums[255 - i];
 }
+/// Which lane stores the words depends on data. 32 threads.
+__global__ void block_search_not_by_owners(const unsigned* in, unsigned* out) {
+  __shared__ unsigned at;
+  const unsigned i = threadIdx.x;
+  if (i == 0) at = 0;
+  for (unsigned step = 0; step < 16; ++step) {
+    __syncthreads();
+    const unsigned from = at;
+    __syncthreads();
+    if (in[step] % 32 == i) at = from + i;
+  }
+  __syncthreads();
+  out[blockIdx.x * 32 + i] = at;
+}
 /// Each lane loads what it has stored itself.
 __global__ void own_words_not_exchanged(const float* in, float* out) {
   __shared__ float words[256];
