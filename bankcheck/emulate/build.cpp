@@ -267,9 +267,11 @@ class CachedBuild {
     return kept;
   }
 
-  static void check(const Ran& ran, const std::string& subject, Language language) {
+  void check(const Ran& ran, const std::string& subject, Language language) const {
     if (ran.status == 0) return;
-    const Words missing = missing_in(ran.output);
+    Words missing = missing_in(ran.output);
+    if (!missing.empty() && !program_.hip && missing.front().find(": hip") != std::string::npos)
+      missing.front() += " in CUDA sources; with --hip they are of HIP";
     if (!missing.empty() && language == Language::host) {
       throw BuildFailed(fmt::format("{}: {}", first_error_in(ran.output), kernel_in_host_source), ran.output);
     }

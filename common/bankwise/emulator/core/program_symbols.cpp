@@ -262,7 +262,9 @@ trace::Site site_of([[maybe_unused]] std::uintptr_t pc) {
         if (file == nullptr) return 1;
         // CUDA's functions are inlined into the kernel, too; the user looks for their call.
         const std::string_view path = file;
-        if (path.find("/emulator/cuda/") != path.npos || path.find("/emulator/runtime/") != path.npos) return 0;
+        for (const std::string_view folder : {"/emulator/cuda/", "/emulator/hip/", "/emulator/runtime/"}) {
+          if (path.find(folder) != path.npos) return 0;
+        }
         *static_cast<trace::Site*>(data) = {
             .file = file, .line = unsigned(line), .function = function != nullptr ? function_name(function) : "?"};
         return 1;
