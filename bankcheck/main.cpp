@@ -20,6 +20,7 @@
 #include "bankcheck/cuda/recorder.hpp"
 #include "bankcheck/driver/recorder.hpp"
 #include "bankcheck/driver/reporting.hpp"
+#include "bankcheck/emulate/compile.hpp"
 #include "bankcheck/emulate/recorder.hpp"
 #include "bankcheck/layouts/layouts.hpp"
 #include "bankcheck/opencl/recorder.hpp"
@@ -29,6 +30,9 @@ namespace {
 
 using namespace bankwise;
 
+/// Whose options a command takes: its own only, or also those of nvcc and hipcc, to run a program or to make files.
+enum class Spelling { own, of_program, of_files };
+
 struct Command {
   const char* name;
   const char* description;
@@ -36,18 +40,20 @@ struct Command {
   std::function<int()> run;                     ///< returns the exit code
   std::vector<std::string>* program = nullptr;  ///< for a program and its arguments
   bool is_named_first = false;                  ///< the first word that belongs to no option begins them; else only --
-  bool has_compiler_options = false;            ///< takes options in the spelling of nvcc and hipcc, too
+  Spelling spelling = Spelling::own;
 };
 
 /// A command that consists of two functions and the options that they share.
 template <class Options>
-Command command(const char* name, const char* description, void (*declare)(CLI::App&, Options&), int (*run)(Options&)) {
+Command command(const char* name, const char* description, void (*declare)(CLI::App&, Options&), int (*run)(Options&),
+                Spelling spelling = Spelling::own) {
   const auto options = std::make_shared<Options>();
-  return {name, description, [=](CLI::App& app) { declare(app, *options); }, [=] { return run(*options); }};
+  return {name,  description, [=](CLI::App& app) { declare(app, *options); }, [=] { return run(*options); }, nullptr,
+          false, spelling};
 }
 
 template <class Recorder>
-Command recording(const char* name, const char* description, bool program_first, bool has_compiler_options = false) {
+Command recording(const char* name, const char* description, bool program_first, Spelling spelling = Spelling::own) {
   const auto recorder = std::make_shared<Recorder>();
   return {name,
           description,
@@ -55,7 +61,7 @@ Command recording(const char* name, const char* description, bool program_first,
           [=] { return check(*recorder); },
           &recorder->options.program,
           program_first,
-          has_compiler_options};
+          spelling};
 }
 
 std::vector<Command> commands() {
@@ -79,7 +85,11 @@ std::vector<Command> commands() {
       recording<emulate::Recorder>("emulate",
                                    "Build a CUDA or HIP program with g++, run it on the CPU, and report its kernels' "
                                    "bank conflicts by source line",
-                                   false, true),
+                                   false, Spelling::of_program),
+      command("nvcc", "Compile CUDA sources for the CPU as nvcc does for a GPU, for make NVCC=\"bankcheck nvcc\"",
+              emulate::declare_nvcc, emulate::compile, Spelling::of_files),
+      command("hipcc", "Compile HIP sources for the CPU as hipcc does for a GPU, for make HIPCC=\"bankcheck hipcc\"",
+              emulate::declare_hipcc, emulate::compile, Spelling::of_files),
       command("report", "Report the bank conflicts of a trace file that was written with --trace",
               driver::declare_report, driver::report_file),
       command("fit", "Find the padding or swizzle that removes the bank conflicts of a trace file", driver::declare_fit,
@@ -106,14 +116,17 @@ void take_program(const CLI::App& app, const Command& command, int& argc, const 
 
 /// The words of a command line, in the spelling of the command's own options.
 std::vector<std::string> own_words(const CLI::App& app, const Command& command, std::vector<std::string> words) {
-  if (!command.has_compiler_options) return words;
+  if (command.spelling == Spelling::own) return words;
   const std::string name = words.front();
   words.erase(words.begin());
-  words = emulate::without_compiler_spelling(words, [&](const std::string& word) {
-    const CLI::Option* option = app.get_option_no_throw(word);
-    if (option == nullptr) return emulate::OwnOption::none;
-    return option->get_items_expected_max() > 0 ? emulate::OwnOption::with_value : emulate::OwnOption::flag;
-  });
+  words = emulate::without_compiler_spelling(
+      words,
+      [&](const std::string& word) {
+        const CLI::Option* option = app.get_option_no_throw(word);
+        if (option == nullptr) return emulate::OwnOption::none;
+        return option->get_items_expected_max() > 0 ? emulate::OwnOption::with_value : emulate::OwnOption::flag;
+      },
+      command.spelling == Spelling::of_files);
   words.insert(words.begin(), name);
   return words;
 }
@@ -135,9 +148,9 @@ int run(int argc, const char* const* argv) {
   }
   std::vector<std::string> words(argv + 1, argv + argc);
   for (const Command& command : known_commands) {
-    if (command.program == nullptr || argv[1] != std::string_view(command.name)) continue;
+    if (argv[1] != std::string_view(command.name)) continue;
     const CLI::App& chosen = *app.get_subcommand(command.name);
-    take_program(chosen, command, argc, argv);
+    if (command.program != nullptr) take_program(chosen, command, argc, argv);
     words = own_words(chosen, command, {argv + 1, argv + argc});
   }
   std::reverse(words.begin(), words.end());  // as CLI11 wants them

@@ -3,7 +3,7 @@
 #
 #   READELF, CXX  the tools
 #   OBJECTS       of the target
-#   SOURCES       that contain kernels
+#   SOURCES       that contain kernels; without it, any object may contain some
 #   OUTPUT        writes OUTPUT.s and OUTPUT.o
 set(emulated "")
 foreach(source IN LISTS SOURCES)
@@ -13,6 +13,9 @@ foreach(source IN LISTS SOURCES)
   list(FILTER objects INCLUDE REGEX "(^|/)${name}\\.(o|obj)$")
   list(APPEND emulated ${objects})
 endforeach()
+if(NOT DEFINED SOURCES)
+  set(emulated ${OBJECTS})
+endif()
 list(REMOVE_DUPLICATES emulated)
 execute_process(COMMAND ${READELF} --symbols --wide ${emulated} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL " TLS +(GLOBAL|WEAK) +DEFAULT +UND +[^ \n]+" lacking "${symbols}")

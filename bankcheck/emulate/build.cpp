@@ -81,12 +81,12 @@ class CachedBuild {
     return linked(objects);
   }
 
-  void object(const fs::path& to) {
+  std::string object(const fs::path& to) {
     prepare_headers();
     const fs::path made = compile_object(program_.sources.front());
     keep_file(made, to);
     const std::string rule = support::read_file(made.parent_path() / "rule").value_or("");
-    std::ofstream(to.string() + ".d") << to.string() << rule.substr(std::min(rule.find(": "), rule.size()));
+    return rule.substr(std::min(rule.find(": "), rule.size()));
   }
 
  private:
@@ -203,7 +203,7 @@ class CachedBuild {
   fs::path linked(const std::vector<fs::path>& objects) {
     Hash hash;
     hash.add(tools_.identity);
-    for (const std::string& library : program_.libraries) hash.add("-l" + library);
+    for (const std::string& library : program_.libraries) add_library(hash, library);
     hash.add(program_.options);
     Words names;
     for (const fs::path& object : objects) {
@@ -217,7 +217,7 @@ class CachedBuild {
 
     const TemporaryFolder work(entry.folder);  // results leave it by rename
     check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
-                       fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D", "SOURCES=source", "-D",
+                       fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D",
                        "OUTPUT=" + (work / "dynamic_shared").string(), "-P", tools_.script}),
           "extern __shared__ arrays", Language::object);
     Words link{tools_.compiler, "-o", work / "part"};
@@ -231,6 +231,18 @@ class CachedBuild {
     fs::rename(work / "part", file);
     write_manifest(entry.manifest, hashes_of({file.string()}));
     return file;
+  }
+
+  /// The name of a library and, where -L leads to it, its content.
+  void add_library(Hash& hash, const std::string& library) const {
+    hash.add("-l" + library);
+    for (const std::string& option : program_.options) {
+      if (!option.starts_with("-L")) continue;
+      for (const char* const extension : {".so", ".a"}) {
+        const fs::path file = fs::path(option.substr(2)) / ("lib" + library + extension);
+        hash.add(support::read_file(file).value_or(""));
+      }
+    }
   }
 
   static std::string link_sentence(const std::string& messages) {
@@ -404,9 +416,10 @@ fs::path build(const Program& program, const Toolchain& toolchain, const fs::pat
   return CachedBuild(program, toolchain, cache).run();
 }
 
-void build_object(const Program& program, const Toolchain& toolchain, const fs::path& cache, const fs::path& object) {
+std::string build_object(const Program& program, const Toolchain& toolchain, const fs::path& cache,
+                         const fs::path& object) {
   const driver::EndsWithSentence signals("compiling");
-  CachedBuild(program, toolchain, cache).object(object);
+  return CachedBuild(program, toolchain, cache).object(object);
 }
 
 }  // namespace bankwise::emulate

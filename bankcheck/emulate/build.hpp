@@ -55,9 +55,10 @@ enum class OwnOption { none, flag, with_value };
 using IsOwnOption = std::function<OwnOption(const std::string& name)>;
 
 /// Options of bankcheck for those of nvcc and hipcc in a command line; what changes nothing here is dropped. Options
-/// that begin with -- and that bankcheck has are its own. Error: UsageError for an option that asks for something else
-/// than a program.
-std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own);
+/// that begin with -- and that bankcheck has are its own. `makes_files`: for bankcheck nvcc and hipcc. Error: UsageError
+/// for an option that asks for what the command does not make.
+std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own,
+                                                   bool makes_files = false);
 
 /// By -x, or by the file's extension; kernels for an unknown one. In a program of HIP a .cpp that includes HIP has
 /// kernels, too.
@@ -82,10 +83,10 @@ std::filesystem::path build(const Program& program, const Toolchain& toolchain, 
 /// Copies a file; whoever reads `to` meanwhile sees the old or the new one. Error: std::filesystem::filesystem_error.
 void keep_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Compiles the only source of a program to an object file, and writes the rule of its headers next to it, as `object`
-/// with .d: for CMake's bankwise_emulate(). Errors: as build().
-void build_object(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache,
-                  const std::filesystem::path& object);
+/// Compiles the only source of a program to an object file. Returns the rule of its headers, for make, without the
+/// target: ": main.cu x.h". Errors: as build().
+std::string build_object(const Program& program, const Toolchain& toolchain, const std::filesystem::path& cache,
+                         const std::filesystem::path& object);
 
 /// A file or folder of the CUDA Toolkit that CUDA_HOME or CUDA_PATH names, or of that in /usr/local/cuda; empty if
 /// there is none.

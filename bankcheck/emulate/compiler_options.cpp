@@ -16,8 +16,9 @@ using Words = std::vector<std::string>;
 enum class Takes { nothing, value, rest };  ///< `rest`: of the word, as in -O3
 
 /// What becomes of an option of a compiler. It is dropped if it changes nothing here: machine code, debug information,
-/// warnings, and libraries that the emulator replaces.
-enum class Becomes { nothing, own, macro, for_gpp, architecture, standard, library, refusal };
+/// warnings, and libraries that the emulator replaces. A `step` is for bankcheck nvcc and hipcc, which make files;
+/// bankcheck emulate refuses it. They have `rule`, too, which bankcheck emulate drops.
+enum class Becomes { nothing, own, macro, for_gpp, architecture, standard, library, step, rule, refusal };
 
 struct CompilerOption {
   std::string_view names;  ///< separated by blanks, without their one or two dashes
@@ -29,17 +30,17 @@ struct CompilerOption {
 constexpr std::string_view other_output = "makes no program to run";
 constexpr CompilerOption compiler_options[]{
     {"G device-debug", Takes::nothing, Becomes::macro, "__CUDACC_DEBUG__"},
-    {"dc device-c", Takes::nothing, Becomes::macro, "__CUDACC_RDC__"},
+    {"dc device-c", Takes::nothing, Becomes::macro, "__CUDACC_RDC__"},  // and a step
     {"expt-relaxed-constexpr", Takes::nothing, Becomes::macro, "__CUDACC_RELAXED_CONSTEXPR__"},
     {"extended-lambda expt-extended-lambda", Takes::nothing, Becomes::macro, "__CUDACC_EXTENDED_LAMBDA__"},
     {"g debug lineinfo generate-line-info pg profile use_fast_math w disable-warnings v m64 restrict src-in-ptx keep "
      "save-temps res-usage resource-usage extra-device-vectorization dlto dlink-time-opt "
      "forward-unknown-to-host-compiler allow-unsupported-compiler fgpu-rdc fno-gpu-rdc munsafe-fp-atomics "
-     "mno-unsafe-fp-atomics ffast-math fgpu-flush-denormals-to-zero MD MMD MP",
+     "mno-unsafe-fp-atomics ffast-math fgpu-flush-denormals-to-zero MP",
      Takes::nothing, Becomes::nothing},
     {"rdc relocatable-device-code maxrregcount ftz prec-div prec-sqrt fmad Xptxas ptxas-options Xnvlink nvlink-options "
      "Xcudafe cudafe-options Xfatbin fatbin-options cudart cudadevrt ccbin compiler-bindir default-stream "
-     "diag-suppress diag-warn diag-error t threads split-compile keep-dir odir optimize MF MT "
+     "diag-suppress diag-warn diag-error t threads split-compile keep-dir odir optimize "
      "dopt gpu-max-threads-per-block ffp-contract rocm-path rocm-device-lib-path hip-path target-dir",
      Takes::value, Becomes::nothing},
     {"O W g", Takes::rest, Becomes::nothing},
@@ -61,9 +62,17 @@ constexpr CompilerOption compiler_options[]{
     {"Xlinker linker-options", Takes::value, Becomes::for_gpp, "-Xlinker,"},
     {"fopenmp pthread fPIC fpic fPIE fpermissive fno-strict-aliasing", Takes::nothing, Becomes::for_gpp},
     {"march mtune", Takes::value, Becomes::nothing},
-    {"c compile E preprocess ptx cubin fatbin optix-ir S M MM generate-dependencies lib shared dlink device-link "
-     "dryrun emit-llvm",
-     Takes::nothing, Becomes::refusal, other_output},
+    {"c compile", Takes::nothing, Becomes::step, "--compile"},
+    {"M MM generate-dependencies", Takes::nothing, Becomes::step, "--only-rule"},
+    {"lib", Takes::nothing, Becomes::step, "--archive"},
+    {"dlink device-link", Takes::nothing, Becomes::step, "--device-link"},
+    {"V", Takes::nothing, Becomes::step, "--compiler-version"},
+    {"MD MMD generate-dependencies-with-compile generate-nonsystem-dependencies-with-compile", Takes::nothing,
+     Becomes::rule, "--rule"},
+    {"MF dependency-output", Takes::value, Becomes::rule, "--rule-file"},
+    {"MT MQ dependency-target-name", Takes::value, Becomes::rule, "--rule-target"},
+    {"E preprocess ptx cubin fatbin optix-ir S shared dryrun emit-llvm", Takes::nothing, Becomes::refusal,
+     other_output},
     {"m32", Takes::nothing, Becomes::refusal, "makes a program of 32 bits"},
 };
 
@@ -143,7 +152,8 @@ std::string list_of(std::string value) {
 
 }  // namespace
 
-std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own) {
+std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own,
+                                                   bool makes_files) {
   Words own, architectures;
   bool has_architecture = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -181,7 +191,10 @@ std::vector<std::string> without_compiler_spelling(const std::vector<std::string
     }
     switch (option->becomes) {
       case Becomes::nothing: break;
-      case Becomes::macro: own.insert(own.end(), {"-D", std::string(option->text)}); break;
+      case Becomes::macro:
+        own.insert(own.end(), {"-D", std::string(option->text)});
+        if (makes_files && name.starts_with('d')) own.emplace_back("--compile");
+        break;
       case Becomes::own: own.insert(own.end(), {std::string(option->text), value}); break;
       case Becomes::standard: own.insert(own.end(), {"--std", standard_of(value)}); break;
       case Becomes::architecture: add_architectures(architectures, value); break;
@@ -194,9 +207,20 @@ std::vector<std::string> without_compiler_spelling(const std::vector<std::string
         if (!text.empty()) own.push_back("--compiler-options=" + text);
         break;
       }
+      case Becomes::rule:
+        if (!makes_files) break;
+        [[fallthrough]];
+      case Becomes::step:
+        if (makes_files) {
+          own.emplace_back(option->text);
+          if (option->takes == Takes::value) own.push_back(value);
+          break;
+        }
+        [[fallthrough]];
       case Becomes::refusal:
         throw support::UsageError(
-            fmt::format("{} {}: bankcheck emulate builds a program and runs it", word, option->text));
+            fmt::format("{} {}: bankcheck {}", word, option->becomes == Becomes::refusal ? option->text : other_output,
+                        makes_files ? "compiles for the CPU" : "emulate builds a program and runs it"));
     }
   }
   const std::string architecture = chosen(architectures);

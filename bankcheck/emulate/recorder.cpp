@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,22 +15,10 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/fault.hpp>
+#include "bankcheck/emulate/compile.hpp"
 
 namespace bankwise::emulate {
 namespace {
-
-bool is_link_loop(std::error_code error) { return error == std::errc::too_many_symbolic_link_levels; }
-constexpr const char* link_loop = "its symbolic links form a loop";
-
-/// The sources exist: g++ would say so at length.
-void check_sources(const Program& program) {
-  for (const std::string& source : program.sources) {
-    std::error_code error;
-    if (std::filesystem::is_regular_file(source, error)) continue;
-    throw support::UsageError(fmt::format("cannot read {}: {}", support::in_quotes(source),
-                                          is_link_loop(error) ? link_loop : "there is no such file"));
-  }
-}
 
 /// The folder of --fixed is new, or empty.
 void check_fixed(const std::string& folder) {
@@ -50,13 +39,6 @@ void check_cubins(const std::vector<std::string>& cubins, bool is_built) {
   if (std::find(cubins.begin(), cubins.end(), "nvcc") == cubins.end()) return;
   throw support::UsageError(is_built ? "--cubin nvcc needs the program's sources; give it the cubin's file"
                                      : "--cubin nvcc needs an architecture of NVIDIA as the first of --arch");
-}
-
-/// The compute capability, times ten, of an architecture of NVIDIA; 0 for others.
-unsigned capability_of(const banks::Architecture& architecture) {
-  constexpr std::string_view prefix = "sm_";
-  if (!architecture.name.starts_with(prefix)) return 0;
-  return unsigned(std::strtoul(std::string(architecture.name.substr(prefix.size())).c_str(), nullptr, 10));
 }
 
 /// The instructions of the kernels' machine code, of files or made by nvcc. Errors: UsageError; BuildFailed.
@@ -92,8 +74,7 @@ void Recorder::declare(CLI::App& command) {
   arch_ = command.get_option("--arch");
   command.footer(
       "The arguments of the program follow --. Options of nvcc and hipcc may be given as for those. The architecture "
-      "of "
-      "a HIP program is gfx942 unless --arch names another.\n"
+      "of a HIP program is gfx942 unless --arch names another.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, a fault in the program, or a proposal that --verify cannot "
       "confirm, 2 usage, 3 the program did not build, or it failed. With --max-conflicts or --baseline the exit code "
       "is 1 for every incomplete trace.\n"
@@ -103,30 +84,9 @@ void Recorder::declare(CLI::App& command) {
                      "The program's sources (.cu or .hip; .cpp and .c for the host), object files and libraries. "
                      "Without sources, give after -- a program that was built with CMake's bankwise_emulate()");
   command.option_defaults()->group("Build");
-  command.add_option("-x", program_.language, "Language of all sources (default: by their names)")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"cu", "hip", "c++"}));
-  command.add_flag("--hip", program_.hip, "The sources are of HIP (default: if one includes HIP, or is a .hip)");
-  command.add_option("-I", program_.include, "Directory to search for headers; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
-  command.add_option("-D", program_.definitions, "Macro to define, with a value or without; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME=VALUE");
-  command.add_option("-l", program_.libraries, "Host library to link; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
   command.add_option("-o", output_, "Also keep the program that is built, as this file")->type_name("FILE");
-  command
-      .add_option("--compiler-options", program_.options,
-                  "Options for g++ when it compiles and links, separated by commas, for example -fopenmp")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("OPTION,...");
-  command.add_option("--std", program_.standard, "The C++ standard of the sources")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"c++17", "c++20", "c++23"}))
-      ->capture_default_str();
+  command.add_flag("--hip", program_.hip, "The sources are of HIP (default: if one includes HIP, or is a .hip)");
+  declare_build_options(command, program_);
   command
       .add_option("--cubin", cubins_,
                   std::string(driver::cubin_help) + "; the word nvcc in place of a file: compile the sources with nvcc")
@@ -230,12 +190,11 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   const bool is_built = program_.sources.empty();
   const banks::Architecture& architecture = *reporting.architectures().front();
   const unsigned capability = capability_of(architecture);
-  if (capability != 0) program_.capability = capability;
-  program_.gpu = program_.hip && capability == 0 ? architecture.name : "";
-  program_.wave = architecture.warp;
+  choose_architecture(program_, architecture);
   if (is_built || capability == 0) check_cubins(cubins_, is_built);
   if (!object_.empty()) {
-    build_object(program_, find_toolchain(), cache_folder(cache_), object_);
+    const std::string rule = build_object(program_, find_toolchain(), cache_folder(cache_), object_);
+    std::ofstream(object_ + ".d") << object_ << rule;  // for CMake's bankwise_emulate()
     return std::nullopt;
   }
   if (is_built) driver::check_program(options.program.front());

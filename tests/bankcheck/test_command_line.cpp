@@ -54,7 +54,7 @@ TEST_CASE("bankcheck/command_line/bare") {
 }
 
 TEST_CASE("bankcheck/command_line/help_fits") {
-  for (const char* command : {"", "archs", "predict", "opencl", "cuda", "emulate", "report", "fit"}) {
+  for (const char* command : {"", "archs", "predict", "opencl", "cuda", "emulate", "nvcc", "hipcc", "report", "fit"}) {
     const std::string help = ended(0, bankcheck(std::string(command) + " --help")).out;
     INFO(command << '\n' << help);
     std::istringstream lines(help);

@@ -120,4 +120,77 @@ TEST_CASE("emulate/compilers/host_source", "[emulate]") {
   }
 }
 
+/// Runs a shell command in a folder. Returns its exit code and what it printed.
+Outcome in_folder(const std::string& folder, const std::string& command) {
+  INFO(command);
+  return in_shell("cd '" + folder + "' && ", command);
+}
+
+const std::string compiler = "'" SAMPLES_DIRECTORY "/bankcheck' nvcc --cache '" CACHE "' ";
+
+TEST_CASE("emulate/compilers/makefile", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + "/" + name) << text;
+  };
+  write("k.h", "void run(int*);\nint of_host(int);\n");
+  write("main.cu",
+        "#include \"k.h\"\nint main() {\n  int* p;\n  cudaMallocManaged(&p, 256);\n  run(p);\n"
+        "  cudaDeviceSynchronize();\n  printf(\"%d %d\\n\", p[3], of_host(4));\n}\n");
+  write("kernel.cu",
+        "#include \"k.h\"\nextern __shared__ int s[];\n__device__ int twice(int);\n"
+        "__global__ void k(int* p) {\n  s[threadIdx.x * 2] = twice(threadIdx.x);\n  __syncthreads();\n"
+        "  p[threadIdx.x] = s[(63 - threadIdx.x) * 2];\n}\n"
+        "void run(int* p) { k<<<1, 64, 512>>>(p); }\n");
+  write("device.cu", "__device__ int twice(int x) { return 2 * x; }\n");
+  write("host.cpp", "int of_host(int x) { return x + 1; }\n");
+  const std::string flags = "-O3 -arch=sm_80 -std=c++14 -lineinfo -MD -MP ";
+  for (const std::string& step : {compiler + flags + "-dc main.cu -o main.o", compiler + flags + "-dc kernel.cu",
+                                  compiler + "-c device.cu host.cpp", compiler + "-lib -o libdevice.a device.o",
+                                  compiler + "-dlink main.o kernel.o -o link.o",
+                                  compiler + "-o program main.o kernel.o host.o link.o -L. -ldevice -lm -lcudart"}) {
+    ended(0, in_folder(folder, step));
+  }
+  CHECK_THAT(text_of(folder + "/kernel.d"), ContainsSubstring("kernel.o: kernel.cu") && ContainsSubstring(" k.h"));
+  CHECK(in_folder(folder, "./program").out == "120 5\n");
+  const Outcome report = bankcheck("emulate --max-conflicts 0 -- '" + folder + "/program'");
+  CHECK(report.code == 1);
+  CHECK_THAT(report.err, ContainsSubstring("k has 4 conflicts"));
+
+  // A library that has changed is linked again.
+  write("device.cu", "__device__ int twice(int x) { return 3 * x; }\n");
+  for (const std::string& step : {compiler + "-c device.cu", compiler + "-lib -o libdevice.a device.o",
+                                  compiler + "-o program main.o kernel.o host.o -L. -ldevice"}) {
+    ended(0, in_folder(folder, step));
+  }
+  CHECK(in_folder(folder, "./program").out == "180 5\n");
+
+  CHECK_THAT(in_folder(folder, compiler + "-M kernel.cu").out, ContainsSubstring("kernel.o: kernel.cu"));
+  CHECK_THAT(in_folder(folder, compiler + "--version").out, ContainsSubstring("release 12.8, V12.8.93"));
+  write("device.cu", "__device__ int twice(int x) { return y; }\n");
+  CHECK_THAT(ended(3, in_folder(folder, compiler + "-c device.cu")).err, ContainsSubstring("device.cu:1: "));
+  CHECK(ended(2, in_folder(folder, compiler + "-ptx device.cu")).err ==
+        "bankcheck: -ptx makes no program to run: bankcheck compiles for the CPU\n");
+  CHECK(in_folder(folder, compiler + "-c main.cu kernel.cu -o both.o").code == 2);
+  CHECK(in_folder(folder, compiler + "-c missing.cu").code == 2);
+  CHECK(in_folder(folder, compiler).code == 2);
+}
+
+TEST_CASE("emulate/compilers/hipcc", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string folder = scratch.path().string();
+  const std::string hipcc = "'" SAMPLES_DIRECTORY "/bankcheck' hipcc --cache '" CACHE "' ";
+  std::ofstream(folder + "/main.cpp") << "#include <hip/hip_runtime.h>\n#include <cstdio>\n"
+                                         "__global__ void k() {}\n"
+                                         "int main() { k<<<1, 64>>>(); printf(\"%d\\n\", warpSize); }\n";
+  for (const auto& [option, lanes] :
+       {std::pair<std::string, std::string>{"", "64\n"}, {"--offload-arch=gfx1100 ", "32\n"}}) {
+    ended(0, in_folder(folder, hipcc + option + "-c main.cpp -o main.o"));
+    ended(0, in_folder(folder, hipcc + option + "main.o -o program -lamdhip64"));
+    CHECK(in_folder(folder, "./program").out == lanes);
+  }
+  CHECK_THAT(in_folder(folder, hipcc + "-V").out, ContainsSubstring("HIP version"));
+}
+
 }  // namespace
