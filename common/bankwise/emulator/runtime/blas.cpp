@@ -83,10 +83,10 @@ void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const
   note_write(y);
   const int rows = transpose ? n : m, terms = transpose ? m : n;
   for (int i = 0; i < rows; ++i) {
-    T sum = 0;
-    for (int p = 0; p < terms; ++p) sum += (transpose ? a[at(p, i, lda)] : a[at(i, p, lda)]) * x[at(p, step_x)];
+    double sum = 0;  // as near as cuBLAS's sums of parts
+    for (int p = 0; p < terms; ++p) sum += double(transpose ? a[at(p, i, lda)] : a[at(i, p, lda)]) * x[at(p, step_x)];
     T& to = y[at(i, step_y)];
-    to = alpha * sum + (beta == T(0) ? T(0) : beta * to);
+    to = alpha * T(sum) + (beta == T(0) ? T(0) : beta * to);
   }
 }
 

@@ -70,16 +70,16 @@ BANKWISE_DEVICE cublasStatus_t cublasGetMatrix(int m, int n, int bytes, const vo
     runtime::blas_writes(y);                                                                                          \
     for (ptrdiff_t i = 0; i < n; ++i) y[i * step_y] = x[i * step_x])                                                  \
   X(S##dot, (cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y, T* result),                       \
-    T sum = 0;                                                                                                        \
-    for (ptrdiff_t i = 0; i < n; ++i) sum += x[i * step_x] * y[i * step_y];                                           \
-    *result = sum)                                                                                                    \
+    double sum = 0; /* as near as cuBLAS's sums of parts */                                                           \
+    for (ptrdiff_t i = 0; i < n; ++i) sum += double(x[i * step_x]) * y[i * step_y];                                   \
+    *result = T(sum))                                                                                                 \
   X(S##nrm2, (cublasHandle_t handle, int n, const T* x, int step_x, T* result),                                       \
     cublas##S##dot(handle, n, x, step_x, x, step_x, result);                                                          \
     *result = std::sqrt(*result))                                                                                     \
   X(S##asum, (cublasHandle_t, int n, const T* x, int step_x, T* result),                                              \
-    T sum = 0;                                                                                                        \
+    double sum = 0;                                                                                                   \
     for (ptrdiff_t i = 0; i < n; ++i) sum += std::abs(x[i * step_x]);                                                 \
-    *result = sum)
+    *result = T(sum))
 #define BANKWISE_DEFINE(function, parameters, ...)                            \
   BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##function parameters { \
     __VA_ARGS__;                                                              \

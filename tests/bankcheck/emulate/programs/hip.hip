@@ -4,6 +4,7 @@
 #include <hip/hip_cooperative_groups.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
+#include <hipblas/hipblas.h>
 
 #include <cstring>
 
@@ -138,6 +139,24 @@ void check_numbers() {
   CHECK(counters[2] == 0xBC && counters[3] == 1 && counters[4] == 0xBC);
 }
 
+// Single precision cannot hold 2^24 + 1, so a sum from left to right loses all ones.
+void check_blas() {
+  constexpr int n = 1001;
+  float *x, sum = 0, length = 0, absolute = 0;
+  HIP_CHECK(hipMallocManaged(&x, n * sizeof *x));
+  for (int i = 0; i < n; ++i) x[i] = i == 0 ? 4096 : 1;
+  hipblasHandle_t handle;
+  CHECK(hipblasCreate(&handle) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(hipblasSdot(handle, n, x, 1, x, 1, &sum) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(sum == 16778216);
+  CHECK(hipblasSnrm2(handle, n, x, 1, &length) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(length * length > 16778200 && length * length < 16778232);
+  x[0] = 16777216;
+  CHECK(hipblasSasum(handle, n, x, 1, &absolute) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(absolute == 16778216);
+  CHECK(hipblasDestroy(handle) == HIPBLAS_STATUS_SUCCESS);
+}
+
 // --- The host's functions ---
 
 void check_host() {
@@ -181,6 +200,7 @@ void check_host() {
 int main() {
   check_lanes();
   check_numbers();
+  check_blas();
   check_host();
   return checked();
 }
