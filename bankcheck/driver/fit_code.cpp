@@ -44,7 +44,9 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
   if (source) {
     const fit::Declaration& declared = source->declaration;
     code.name = declared.name;
-    code.by_number = !code.dynamic && declared.dimensions.size() != array.shape.lengths.size();
+    const bool has_rows = declared.pitch > 0 && array.shape.lengths.size() == 2;
+    if (has_rows) code.pitch = text_of_pitch(source->text, declared);
+    code.by_number = !code.dynamic && !has_rows && declared.dimensions.size() != array.shape.lengths.size();
     if (!code.by_number && !code.dynamic) {
       code.head = fmt::format("{} {} ", declared.qualifier, declared.type);
       code.dimensions = code.operands = declared.dimensions;
@@ -55,8 +57,29 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
   return code;
 }
 
+namespace {
+
+/// Of an array with one dimension whose indices have rows.
+LayoutCode row_code(const WrittenArray& code, const fit::Change& change) {
+  const std::string length = rows_text(change, code.shape, code.dimensions.front(), code.pitch);
+  return {.declaration = length == code.dimensions.front() ? "" : code.name + in_brackets({length}),
+          .old_index = code.name + row_index_text({}, code.shape, "y", "x", code.pitch),
+          .index = code.name + row_index_text(change, code.shape, "y", "x", code.pitch),
+          .number = ""};
+}
+
+}  // namespace
+
 LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const PricedOption& option) {
   const fit::Change& change = option.option.change;
+  if (!code.pitch.empty()) {
+    const auto form = form_of(change, code.shape);
+    if (form == IndexForm::rows || form == IndexForm::columns) return row_code(code, change);
+    WrittenArray line = code;
+    line.pitch.clear();
+    line.shape.lengths = {code.shape.lengths[0] * code.shape.lengths[1]};
+    return layout_code(array, line, option);
+  }
   const auto form = form_of(change, code.shape);
   LayoutCode layout;
   if (!form) layout.declaration = to_text(change);

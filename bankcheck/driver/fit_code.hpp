@@ -16,6 +16,7 @@ struct WrittenArray {
   fit::ArrayShape shape;                ///< one dimension if the code needs the number of an element
   std::vector<std::string> dimensions;  ///< of the declaration, one for each of the shape; empty if they are not known
   std::vector<std::string> operands;    ///< the same, in parentheses where a larger expression needs them
+  std::string pitch;                    ///< of an array with one dimension whose indices have rows; "": none
   bool by_number = false;               ///< its declaration has dimensions that the shape does not know
   bool dynamic = false;                 ///< the launch decides its size
 };

@@ -81,6 +81,13 @@ class Sources {
       std::rotate(headers.begin() + std::ptrdiff_t(place), headers.begin() + std::ptrdiff_t(place) + 1, headers.end());
     }
   }
+  static std::array<std::uint64_t, 3> largest_block(const trace::KernelTrace& kernel) {
+    std::array<std::uint64_t, 3> block{};
+    for (const trace::LaunchShape& shape : kernel.shapes) {
+      for (std::size_t d = 0; d < block.size(); ++d) block[d] = std::max<std::uint64_t>(block[d], shape.block[d]);
+    }
+    return block;
+  }
   static std::optional<ArraySource> declared_in(const std::string& path, const std::string& text,
                                                 const trace::Array& array, const std::set<unsigned>& lines,
                                                 const trace::KernelTrace& kernel,
@@ -92,7 +99,8 @@ class Sources {
                             .lengths = {array.lengths.begin(), array.lengths.end()},
                             .options = kernel.options,
                             .kernel = kernel.kernel,
-                            .headers = headers};
+                            .headers = headers,
+                            .block = largest_block(kernel)};
     auto declaration = fit::find_declaration(text, sought);
     if (!declaration) return std::nullopt;
     return ArraySource{path, text, std::move(*declaration), "nothing is changed"};
@@ -111,6 +119,10 @@ std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::op
   const fit::ArrayShape one_index{0, {}};
   const bool is_known = source && source->declaration.element > 0 &&
                         source->declaration.lengths.size() == source->declaration.dimensions.size();
+  if (is_known && source->declaration.pitch > 0) {
+    const std::uint64_t pitch = source->declaration.pitch;
+    return fit::ArrayShape{source->declaration.element, {source->declaration.lengths.front() / pitch, pitch}};
+  }
   if (is_known) return fit::ArrayShape{source->declaration.element, source->declaration.lengths};
   if (array.element > 0 && !array.lengths.empty()) {
     return fit::ArrayShape{array.element, {array.lengths.begin(), array.lengths.end()}};
@@ -265,6 +277,23 @@ void share_declarations(std::vector<KernelFitReport>& reports) {
   }
 }
 
+/// The rows of an array of one dimension count only if they are the same ones for all kernels that it serves.
+void keep_common_rows(std::vector<std::map<std::uint32_t, ArraySource>>& kernels) {
+  std::map<Place, std::vector<ArraySource*>> by_place;
+  for (auto& arrays : kernels) {
+    for (auto& [number, source] : arrays) by_place[place_of(source)].push_back(&source);
+  }
+  for (const auto& [place, sources] : by_place) {
+    const auto& rows = sources.front()->declaration.row_indices;
+    const auto has_these = [&](const ArraySource* source) { return source->declaration.row_indices == rows; };
+    if (std::ranges::all_of(sources, has_these)) continue;
+    for (ArraySource* source : sources) {
+      source->declaration.pitch = 0;
+      source->declaration.row_indices.clear();
+    }
+  }
+}
+
 /// Joins the places of arrays that are tied to each other.
 std::map<Place, std::vector<ArrayNumber>> arrays_to_change_alike(const std::vector<KernelFitReport>& reports) {
   auto arrays = arrays_by_place(reports);
@@ -382,18 +411,29 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
                                          const fit::Architectures& architectures, const FitOptions& options,
                                          const SourceFinder& finder, bool incomplete) {
   Sources sources(trace, finder);
-  std::vector<KernelFitReport> reports;
+  using DeclaredArrays = std::map<std::uint32_t, ArraySource>;
+  std::vector<DeclaredArrays> declared_by_kernel;
   for (const KernelReport& kernel : kernels) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernel.number];
-    KernelFitReport& report = reports.emplace_back();
-    report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
-    std::map<std::uint32_t, ArraySource> declared;
-    fit::KnownShapes shapes;
+    DeclaredArrays& declared = declared_by_kernel.emplace_back();
     const auto used_lines = Sources::used_lines(kernel, kernel_trace);
     for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
       auto source = sources.find(kernel_trace, kernel_trace.arrays[array], used_lines[array]);
-      if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) shapes[array] = *shape;
       if (source) declared.emplace(array, std::move(*source));
+    }
+  }
+  keep_common_rows(declared_by_kernel);
+  std::vector<KernelFitReport> reports;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const trace::KernelTrace& kernel_trace = trace.kernels[kernels[k].number];
+    KernelFitReport& report = reports.emplace_back();
+    report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
+    const DeclaredArrays& declared = declared_by_kernel[k];
+    fit::KnownShapes shapes;
+    for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
+      const auto declaration = declared.find(array);
+      const auto source = declaration == declared.end() ? std::nullopt : std::optional(declaration->second);
+      if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) shapes[array] = *shape;
     }
     try {
       report.fit =

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/flat_rows.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/predict/predict.hpp"
@@ -432,6 +433,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
       if (tied.line > 0) break;  // the last one that the line sees
     }
   }
+  find_flat_rows(declaration, source, constants, array.block);
   return std::move(declaration);
 }
 

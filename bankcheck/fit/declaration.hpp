@@ -1,6 +1,7 @@
 // The declaration of an array in shared memory, in the source of its kernel.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,15 @@ namespace bankwise::fit {
 /// Offsets into the source; `end` is past the last character.
 struct Extract {
   std::size_t begin = 0, end = 0;
+  bool operator==(const Extract&) const = default;
+};
+
+/// An index that stands for a row and a column: row * pitch + column.
+struct RowIndex {
+  std::size_t begin = 0, end = 0;  ///< of the index in the source, without its brackets
+  std::string row, column;
+  std::vector<Extract> pitches;  ///< where it names the pitch
+  bool operator==(const RowIndex&) const = default;
 };
 
 struct Declaration {
@@ -36,6 +46,8 @@ struct Declaration {
     bool by_macro = false;
   };
   std::vector<Tie> tied;
+  std::uint64_t pitch = 0;  ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
+  std::vector<RowIndex> row_indices;  ///< all of them
 };
 
 /// What is known of an array besides its source.
@@ -48,6 +60,7 @@ struct SoughtArray {
   std::string_view options;            ///< of the build: "-D TILE=32"
   std::string_view kernel;             ///< with its template arguments: "transpose<float, 32>"
   std::vector<std::string_view> headers;  ///< the texts that the source includes
+  std::array<std::uint64_t, 3> block{};   ///< the largest block of threads; 0: not known
 };
 
 /// The last declaration of an array of this name that one of the lines sees. Without a name: the only array whose bytes

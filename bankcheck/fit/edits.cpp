@@ -315,7 +315,41 @@ class Editor : SourceTokens {
   std::string why_;
 };
 
+/// Of an array with one dimension whose indices have rows: other rows, or an XOR of the row into the column.
+std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, const Declaration& declaration,
+                                                       const Change& change, const ArrayShape& shape) {
+  std::vector<Edit> edits;
+  const std::string pitch = text_of_pitch(source, declaration);
+  const Extract& length = declaration.dimension_texts.front();
+  const std::string before = declaration.dimensions.front(), after = rows_text(change, shape, before, pitch);
+  if (after != before) edits.push_back({length.begin, length.end, after});
+  for (const RowIndex& index : declaration.row_indices) {
+    if (change.swizzle.bits > 0) {
+      const std::string text = row_index_text(change, shape, index.row, index.column, pitch);
+      edits.push_back({index.begin, index.end, text.substr(1, text.size() - 2)});
+      continue;
+    }
+    for (const Extract& place : index.pitches) {
+      const std::string old(source.substr(place.begin, place.end - place.begin));
+      edits.push_back({place.begin, place.end, pitch_text(change, shape, old)});
+    }
+  }
+  const bool is_symbolic = change.swizzle.bits == 0 && change.rows.from == 0;
+  if (declaration.parameters.empty() || is_symbolic) return edits;
+  return fmt::format("line {}: the length of a row depends on template parameters; change the index by hand",
+                     declaration.line);
+}
+
 }  // namespace
+
+std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
+  for (const RowIndex& index : declaration.row_indices) {
+    if (index.pitches.empty()) continue;
+    const Extract& place = index.pitches.front();
+    return std::string(source.substr(place.begin, place.end - place.begin));
+  }
+  return std::to_string(declaration.pitch);
+}
 
 std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
                                                       const Change& change, const ArrayShape& shape) {
@@ -327,6 +361,12 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
                        declaration.type);
   if (declaration.lengths.size() != declaration.dimensions.size())
     return fmt::format("line {}: {}; change the indices by hand", declaration.line, declaration.unknown);
+  const bool has_rows = declaration.pitch > 0 && shape.lengths.size() == 2;
+  if (has_rows && *form == IndexForm::flat) {
+    const ArrayShape line{shape.element, declaration.lengths};
+    return Editor(source, declaration, change, line, *form).run();
+  }
+  if (has_rows) return row_edits(source, declaration, change, shape);
   return Editor(source, declaration, change, shape, *form).run();
 }
 

@@ -24,6 +24,9 @@ struct Edit {
 std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
                                                       const Change& change, const ArrayShape& shape);
 
+/// How the indices of Declaration::row_indices name the pitch: "TILE".
+std::string text_of_pitch(std::string_view source, const Declaration& declaration);
+
 std::string edited(std::string_view source, std::vector<Edit> edits);
 
 /// Neighbouring lines that edits change.

@@ -314,6 +314,59 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
   return {longer_text(change, element, elements, dimensions)};
 }
 
+std::string pitch_text(const Change& change, const ArrayShape& shape, const std::string& pitch) {
+  const std::uint64_t before = shape.lengths.back(), after = lengths_after(change, shape)->back();
+  if (before == after) return operand(pitch);
+  if (is_number(pitch)) return std::to_string(after);
+  const source::SourceTokens code(pitch);
+  const bool is_enclosed = code.is(0, "(") && past_bracket(code, 0) == code.tokens.size();
+  return operand(length_text(
+      is_enclosed ? std::string(source::trimmed(std::string_view(pitch).substr(1, pitch.size() - 2))) : pitch, before,
+      after));
+}
+
+std::string row_index_text(const Change& change, const ArrayShape& shape, const std::string& row,
+                           const std::string& column, const std::string& pitch) {
+  const std::string start = fmt::format("[{} * {} + ", operand(row), pitch_text(change, shape, pitch));
+  if (change.swizzle.bits == 0) return start + (binds_less_than_sum(column) ? operand(column) : column) + "]";
+  const std::string both = index_text(change, shape, IndexForm::columns, {row, column});
+  const std::size_t begin = row.size() + 3;  // past "[row]["
+  return start + "(" + both.substr(begin, both.size() - begin - 1) + ")]";
+}
+
+std::string rows_text(const Change& change, const ArrayShape& shape, const std::string& length,
+                      const std::string& pitch) {
+  const std::uint64_t before = shape.lengths.back(), after = lengths_after(change, shape)->back();
+  if (before == after) return length;
+  if (is_number(length)) return fmt::format("{} * {}", shape.lengths.front(), after);
+  const auto plain = [](std::string text) {
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });
+    while (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
+    return text;
+  };
+  // The last factor that is the pitch.
+  const source::SourceTokens code(length);
+  std::size_t end = code.tokens.size();
+  for (std::size_t i = end; i-- > 0;) {
+    if (code.is(i, ")")) {
+      int depth = 1;
+      while (depth > 0 && i > 0) {
+        --i;
+        depth += int(code.is(i, ")")) - int(code.is(i, "("));
+      }
+      if (i == 0 && end == code.tokens.size()) break;
+    }
+    const bool is_mark = code.tokens[i].kind == source::TokenKind::mark && !code.is(i, "(");
+    if (is_mark && !code.is(i, "*")) break;
+    if (is_mark) end = i;
+    if (is_mark || (i > 0 && !code.is(i - 1, "*"))) continue;
+    const std::size_t from = code.tokens[i].begin, to = code.tokens[end - 1].end;
+    if (plain(length.substr(from, to - from)) != plain(pitch)) continue;
+    return length.substr(0, from) + pitch_text(change, shape, pitch) + length.substr(to);
+  }
+  return fmt::format("{} / {} * {}", operand(length), operand(pitch), pitch_text(change, shape, pitch));
+}
+
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   if (form == IndexForm::flat) return flat_instructions(change, shape);

@@ -40,6 +40,16 @@ std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, co
 std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
                                          const std::vector<std::string>& dimensions);
 
+/// The same for an array that is declared with one dimension, but whose shape has rows: "[y * (TILE + 1) + x]". `pitch`:
+/// the elements of a row, as the source writes them.
+std::string row_index_text(const Change& change, const ArrayShape& shape, const std::string& row,
+                           const std::string& column, const std::string& pitch);
+/// The new pitch, as an operand of a product: "(TILE + 1)".
+std::string pitch_text(const Change& change, const ArrayShape& shape, const std::string& pitch);
+/// The new length of such an array: "TILE * (TILE + 1)". `pitch`: as in its indices.
+std::string rows_text(const Change& change, const ArrayShape& shape, const std::string& length,
+                      const std::string& pitch);
+
 /// Names for the subscripts of so many dimensions: "i"; "y", "x"; "z", "y", "x".
 std::vector<std::string> subscript_names(std::size_t dimensions);
 

@@ -288,6 +288,18 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
   }
 }
 
+TEST_CASE("fit/patch/rows_of_one_dimension", "[fit]") {
+  const std::string kernel =
+      "template <int W>\n__global__ void k(float* out) {\n  __shared__ float s[W * W];\n  int i, x = threadIdx.x;\n"
+      "  for (i = 0; i < W; i++) s[i * W + x] = x + 10 * i;\n  __syncthreads();\n  float sum = 0;\n"
+      "  for (i = W - 1; i >= x; --i) sum += s[x * W + i];\n  out[x] += sum;\n}\n";
+  const std::string launches = "k<16><<<1, 16>>>(out); k<32><<<1, 32>>>(out + 32);";
+  Patched program({{"a.cu", host + kernel + "int main() { return run([](float* out) { " + launches + " }); }\n"}});
+  program.check_prediction();
+  CHECK_THAT(program.patch(), ContainsSubstring("+  __shared__ float s[W * (W + 1)];"));
+  CHECK_THAT(program.patch(), ContainsSubstring("sum += s[x * (W + 1) + i];"));
+}
+
 TEST_CASE("fit/patch/rows_that_others_use", "[fit]") {
   const std::string tile = "__shared__ float s[32][34];\n";
   const std::string kernels = "__global__ void k(float* out) {" + columns + R"(

@@ -1,0 +1,601 @@
+#include "bankcheck/fit/flat_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "bankcheck/fit/uses.hpp"
+#include "bankcheck/predict/predict.hpp"
+#include "bankcheck/source/tokens.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using source::SourceTokens;
+
+/// From the token `begin` to before `end`.
+struct Span {
+  std::size_t begin = 0, end = 0;
+  bool contains(std::size_t i) const { return i >= begin && i < end; }
+};
+
+/// The values that an expression can have.
+struct Range {
+  std::int64_t low = 0, high = 0;
+};
+
+constexpr std::int64_t max_value = std::int64_t{1} << 40;
+
+std::optional<Range> checked(Range range) {
+  const bool is_sane = range.low <= range.high && range.low > -max_value && range.high < max_value;
+  return is_sane ? std::optional(range) : std::nullopt;
+}
+
+std::optional<Range> combined(std::string_view mark, Range a, Range b) {
+  const bool are_natural = a.low >= 0 && b.low >= 0;
+  if (mark == "+") return checked({a.low + b.low, a.high + b.high});
+  if (mark == "-") return checked({a.low - b.high, a.high - b.low});
+  if (mark == "*") {
+    constexpr std::int64_t max_factor = std::int64_t{1} << 20;
+    for (const std::int64_t factor : {a.low, a.high, b.low, b.high}) {
+      if (factor > max_factor || factor < -max_factor) return std::nullopt;
+    }
+    const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+    return checked({low, high});
+  }
+  if (mark == "&") {
+    if (!are_natural && b.low >= 0) return Range{0, b.high};
+    return are_natural ? std::optional(Range{0, std::min(a.high, b.high)}) : std::nullopt;
+  }
+  if (!are_natural) return std::nullopt;
+  if (mark == "/" && b.low > 0) return Range{a.low / b.high, a.high / b.low};
+  if (mark == "%" && b.low > 0) return a.high < b.low ? a : Range{0, b.high - 1};
+  if (mark == "^" || mark == "|") {
+    return checked({0, std::int64_t(std::bit_ceil(std::uint64_t(std::max(a.high, b.high)) + 1)) - 1});
+  }
+  constexpr std::int64_t max_shift = 20;
+  if (b.high > max_shift || a.high > (std::int64_t{1} << max_shift)) return std::nullopt;
+  if (mark == "<<") return checked({a.low << b.low, a.high << b.high});
+  if (mark == ">>") return Range{a.low >> b.high, a.high >> b.low};
+  return std::nullopt;
+}
+
+/// A loop, or one branch of a condition.
+struct Control {
+  bool is_loop = false, is_else = false;
+  Span head, body;  // the head without its parentheses
+};
+
+/// The ranges of expressions in the functions of a source.
+class Ranges : public SourceTokens {
+ public:
+  Ranges(std::string_view text_of_source, const SourceConstants& constants, const std::array<std::uint64_t, 3>& block)
+      : SourceTokens(text_of_source), constants_(constants), block_(block) {}
+
+  /// What the expression can be, as often as the source gets there; nothing if that is not known.
+  std::optional<Range> of(Span part) const {
+    if (depth_ > max_depth || part.begin >= part.end) return std::nullopt;
+    ++depth_;
+    std::size_t at = part.begin;
+    const auto range = binary(0, at, part.end);
+    --depth_;
+    return at == part.end ? range : std::nullopt;
+  }
+
+  /// The bracket of any kind that closes the one at `open`.
+  std::size_t past(std::size_t open) const {
+    int depth = 0;
+    for (std::size_t i = open; i < tokens.size(); ++i) {
+      depth += int(is(i, "(") || is(i, "[") || is(i, "{")) - int(is(i, ")") || is(i, "]") || is(i, "}"));
+      if (depth == 0) return i + 1;
+    }
+    return tokens.size();
+  }
+  bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
+
+ private:
+  static constexpr int max_depth = 12;
+
+  /// The operator at a token, by how tightly it binds: 0 for |, 5 for *; its length in tokens is set.
+  std::string_view operator_at(std::size_t i, int level, std::size_t& length) const {
+    constexpr std::array<std::string_view, 6> marks{"|", "^", "&", "", "+-", "*/%"};
+    length = 1;
+    if (level == 3) {
+      length = 2;
+      if (!touches_next(i)) return "";
+      return is(i, "<") && is(i + 1, "<") ? "<<" : is(i, ">") && is(i + 1, ">") ? ">>" : "";
+    }
+    const std::string_view mark = text(i);
+    const bool is_of_level = mark.size() == 1 && marks[std::size_t(level)].find(mark) != std::string_view::npos;
+    const bool is_double = touches_next(i) && (is(i + 1, mark) || is(i + 1, "="));
+    return is_of_level && !is_double ? mark : "";
+  }
+
+  std::optional<Range> binary(int level, std::size_t& at, std::size_t end) const {
+    constexpr int tightest = 5;
+    if (level > tightest) return unary(at, end);
+    auto left = binary(level + 1, at, end);
+    std::size_t length = 1;
+    while (left && at < end) {
+      const std::string_view mark = operator_at(at, level, length);
+      if (mark.empty()) break;
+      at += length;
+      const auto right = binary(level + 1, at, end);
+      left = right ? combined(mark, *left, *right) : std::nullopt;
+    }
+    return left;
+  }
+
+  bool is_type(std::size_t i) const {
+    return predict::bytes_of_type(std::string(text(i))) > 0 || predict::is_decoration(text(i));
+  }
+
+  std::optional<Range> unary(std::size_t& at, std::size_t end) const {
+    if (at >= end) return std::nullopt;
+    if (is(at, "-") && !(touches_next(at) && is(at + 1, "-"))) {
+      const auto range = unary(++at, end);
+      return range ? std::optional(Range{-range->high, -range->low}) : std::nullopt;
+    }
+    if (is(at, "(")) {
+      const std::size_t behind = past(at);
+      bool is_cast = behind > at + 2;
+      for (std::size_t i = at + 1; i + 1 < behind; ++i) is_cast = is_cast && is_type(i);
+      if (is_cast) return unary(at = behind, end);
+      const auto range = of({at + 1, behind - 1});
+      at = behind;
+      return range;
+    }
+    if (tokens[at].kind == source::TokenKind::number) return number(at++);
+    return is_name(at) ? named(at, end) : std::nullopt;
+  }
+
+  std::optional<Range> number(std::size_t i) const {
+    std::string digits(text(i));
+    digits.resize(digits.find_last_not_of("uUlL") + 1);
+    if (digits.find_first_not_of("0123456789") != std::string::npos || digits.empty() || digits.size() > 9) {
+      return std::nullopt;
+    }
+    const std::int64_t value = std::stoll(digits, nullptr, digits.size() > 1 && digits[0] == '0' ? 8 : 10);
+    return Range{value, value};
+  }
+
+  std::optional<Range> named(std::size_t& at, std::size_t end) const {
+    const std::size_t name = at;
+    if (is(at + 1, "(")) {
+      const std::size_t open = at + 1, behind = past(open);
+      at = behind;
+      if (behind > end) return std::nullopt;
+      if (is_type(name)) return of({open + 1, behind - 1});
+      if (is(name, "get_local_id") && behind == open + 3) return thread(name, {name, behind}, text(open + 1));
+      if (!is(name, "min") && !is(name, "max")) return std::nullopt;
+      std::size_t comma = open + 1;
+      while (comma < behind && !is(comma, ",")) comma = is(comma, "(") ? past(comma) : comma + 1;
+      const auto a = of({open + 1, comma}), b = of({comma + 1, behind - 1});
+      if (!a || !b) return std::nullopt;
+      return is(name, "min") ? Range{std::min(a->low, b->low), std::min(a->high, b->high)}
+                             : Range{std::max(a->low, b->low), std::max(a->high, b->high)};
+    }
+    if (is(name, "threadIdx") && is(at + 1, ".")) {
+      at += 3;
+      return thread(name, {name, name + 3}, text(name + 2));
+    }
+    ++at;
+    if (is(at, ".") || is(at, "->") || is(at, "::") || is(at, "[") || is(at, "<")) {
+      if (!is(at, "<") || !touches_next(at) || !is(at + 1, "<")) return std::nullopt;
+    }
+    return variable(name);
+  }
+
+  std::optional<Range> thread(std::size_t place, Span key, std::string_view dimension) const {
+    constexpr std::array<std::string_view, 2> names{"xyz", "012"};
+    for (const std::string_view letters : names) {
+      const std::size_t d = letters.find(dimension);
+      if (d == std::string_view::npos || dimension.size() != 1 || block_[d] == 0) continue;
+      return refined({0, std::int64_t(block_[d]) - 1}, key, place);
+    }
+    return std::nullopt;
+  }
+
+  // --- Variables ---
+
+  /// From the parenthesis of its parameters to the end of the outermost function around a place.
+  Span function_at(std::size_t place) const {
+    std::size_t body = 0;
+    int depth = 0;
+    for (std::size_t k = place; k-- > 0;) {
+      depth += int(is(k, "}")) - int(is(k, "{"));
+      if (depth >= 0) continue;
+      depth = 0;
+      if (k > 0 && is(k - 1, ")")) body = k;
+    }
+    if (body == 0) return {};
+    std::size_t open = body - 1;
+    for (int parentheses = 1; open > 0 && parentheses > 0;) {
+      --open;
+      parentheses += int(is(open, ")")) - int(is(open, "("));
+    }
+    return {open, past(body)};
+  }
+
+  /// Past the statement that begins at a token.
+  std::size_t statement_end(std::size_t i) const {
+    if (is(i, "{")) return past(i);
+    if (is(i, "for") || is(i, "while") || is(i, "if") || is(i, "switch")) {
+      const std::size_t end = statement_end(past(i + 1));
+      return is(i, "if") && is(end, "else") ? statement_end(end + 1) : end;
+    }
+    while (i < tokens.size() && !is(i, ";")) i = is(i, "(") || is(i, "{") || is(i, "[") ? past(i) : i + 1;
+    return std::min(i + 1, tokens.size());
+  }
+
+  std::vector<Control> controls_around(std::size_t place) const {
+    std::vector<Control> controls;
+    const Span function = function_at(place);
+    for (std::size_t i = function.begin; i < std::min(function.end, place); ++i) {
+      if (!is(i, "for") && !is(i, "if")) continue;
+      const std::size_t behind = past(i + 1);
+      Control control{is(i, "for"), false, {i + 2, behind - 1}, {behind, 0}};
+      control.body.end = is(behind, "{") ? past(behind) : statement_end(behind);
+      if (control.body.contains(place)) controls.push_back(control);
+      if (control.is_loop || !is(control.body.end, "else")) continue;
+      control.is_else = true;
+      control.body = {control.body.end + 1, statement_end(control.body.end + 1)};
+      if (control.body.contains(place)) controls.push_back(control);
+    }
+    return controls;
+  }
+
+  /// How a name at a token is changed there.
+  enum class Writing { none, assignment, step, unknown };
+  Writing writing_at(std::size_t i, const Span& function) const {
+    const auto is_pair = [&](std::size_t k, std::string_view mark) {
+      return is(k, mark) && is(k + 1, mark) && touches_next(k);
+    };
+    if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return Writing::none;
+    if (is_pair(i - 2, "+") || is_pair(i - 2, "-") || is_pair(i + 1, "+") || is_pair(i + 1, "-")) return Writing::step;
+    const bool follows_operand = is_name(i - 2) || is(i - 2, ")") || is(i - 2, "]") ||
+                                 (i >= 2 && tokens[i - 2].kind == source::TokenKind::number);
+    if (is(i - 1, "&") && (!follows_operand || is(i + 1, "="))) return Writing::unknown;
+    if (is(i - 1, "=") && is_name(i - 2) && is(i - 3, "&")) return Writing::unknown;  // int& other = name
+    if (is(i + 1, "=") && !is(i + 2, "=")) return Writing::assignment;
+    constexpr std::string_view compound = "+-*/%&|^";
+    const bool is_compound = !text(i + 1).empty() && compound.find(text(i + 1)) != std::string_view::npos;
+    if (is_compound && is(i + 2, "=") && touches_next(i + 1)) return Writing::step;
+    if ((is_pair(i + 1, "<") || is_pair(i + 1, ">")) && is(i + 3, "=") && touches_next(i + 2)) return Writing::step;
+    const bool is_declared = (is_name(i - 1) && !is(i - 1, "return") && !is(i - 1, "else")) || is(i - 1, "*");
+    if (is_name(i - 1) && is_declared && (is(i + 1, "(") || is(i + 1, "{") || is(i + 1, ":") || is(i + 1, "["))) {
+      return Writing::unknown;
+    }
+    // A parameter, or an argument of a function that may change it.
+    std::size_t open = i;
+    int depth = 0;
+    for (; open > function.begin && depth >= 0 && !is(open, ";") && !is(open, "{") && !is(open, "}"); --open) {
+      depth += int(is(open - 1, ")")) - int(is(open - 1, "("));
+    }
+    if (depth >= 0 || (!is(i + 1, ",") && !is(i + 1, ")"))) return Writing::none;
+    if (is_name(i - 1) && is_declared) return Writing::unknown;
+    const bool is_argument = is(i - 1, "(") || is(i - 1, ",");
+    return is_argument && takes_references(text(open - 1)) ? Writing::unknown : Writing::none;
+  }
+
+  /// Whether a function of this source has parameters that are references.
+  bool takes_references(std::string_view name) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (!is(i, name) || !is(i + 1, "(") || !(is_name(i - 1) || is(i - 1, ">") || is(i - 1, "*"))) continue;
+      const std::size_t behind = past(i + 1);
+      for (std::size_t k = i + 2; k < behind; ++k) {
+        if (is(k, "&")) return true;
+      }
+    }
+    return false;
+  }
+
+  std::vector<std::size_t> writings(std::string_view name, Span part, const Span& function, bool& is_known) const {
+    std::vector<std::size_t> places;
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      if (!is_name(i) || !is(i, name)) continue;
+      const Writing writing = writing_at(i, function);
+      if (writing == Writing::unknown) is_known = false;
+      if (writing != Writing::none) places.push_back(i);
+    }
+    return places;
+  }
+
+  /// Any number if its values are not known: a mask may limit them.
+  std::optional<Range> variable(std::size_t place) const {
+    const auto range = known_variable(place);
+    return range ? range : Range{-max_value / 2, max_value / 2};
+  }
+
+  std::optional<Range> known_variable(std::size_t place) const {
+    const std::string_view name = text(place);
+    const Span function = function_at(place);
+    bool is_known = true;
+    const auto places = writings(name, function, function, is_known);
+    if (!is_known) return std::nullopt;
+    if (places.empty()) {
+      const auto value = constants_.value_of(std::string(name));
+      if (name == "warpSize") return Range{32, 32};
+      return value && *value < std::uint64_t(max_value)
+                 ? std::optional(Range{std::int64_t(*value), std::int64_t(*value)})
+                 : std::nullopt;
+    }
+    const auto controls = controls_around(place);
+    for (auto control = controls.rbegin(); control != controls.rend(); ++control) {
+      if (!control->is_loop) continue;
+      bool is_plain = true;
+      if (writings(name, control->head, function, is_plain).empty()) continue;
+      const bool stays = writings(name, control->body, function, is_plain).empty();
+      const auto range = stays && is_plain ? loop_range(name, *control) : std::nullopt;
+      return range ? refined(*range, {place, place + 1}, place) : std::nullopt;
+    }
+    std::optional<Range> sum;
+    for (const std::size_t assigned : places) {
+      if (writing_at(assigned, function) != Writing::assignment) return std::nullopt;
+      const auto value = of(value_after(assigned + 1));
+      if (!value) return std::nullopt;
+      sum = sum ? Range{std::min(sum->low, value->low), std::max(sum->high, value->high)} : *value;
+    }
+    return refined(*sum, {place, place + 1}, place);
+  }
+
+  /// What follows the = at a token, to the end of the declarator or the statement.
+  Span value_after(std::size_t equals) const {
+    std::size_t end = equals + 1;
+    while (end < tokens.size() && !is(end, ",") && !is(end, ";") && !is(end, ")")) {
+      end = is(end, "(") || is(end, "[") ? past(end) : end + 1;
+    }
+    return {equals + 1, end};
+  }
+
+  /// Of `for (name = A; name < B; ++name)` and its like.
+  std::optional<Range> loop_range(std::string_view name, const Control& loop) const {
+    std::size_t first = loop.head.begin, second = 0;
+    while (first < loop.head.end && !is(first, ";")) ++first;
+    for (second = first + 1; second < loop.head.end && !is(second, ";");) ++second;
+    std::optional<Range> begin;
+    for (std::size_t i = loop.head.begin; i < first; ++i) {
+      if (is(i, name) && is(i + 1, "=")) begin = of(value_after(i + 1));
+    }
+    if (!begin) return std::nullopt;
+    bool is_up = false, is_down = false;
+    for (std::size_t i = second + 1; i < loop.head.end; ++i) {
+      if (!is(i, name)) continue;
+      const std::size_t mark = is(i + 1, "=") || i + 1 >= loop.head.end || is(i + 1, ",") ? i - 2 : i + 1;
+      const bool is_counted = is(mark, text(mark + 1));
+      const bool is_sum = is(mark + 1, "=") && is(mark, "+");
+      const auto step = is_sum ? of(value_after(mark + 1)) : std::nullopt;
+      is_up = (is_counted && is(mark, "+")) || (step && step->low >= 0) || (is(mark, "*") && begin->low >= 0) ||
+              (is_counted && is(mark, "<") && begin->low >= 0);
+      is_down = (is_counted && is(mark, "-")) || (is(mark, "/") && begin->low >= 0) ||
+                (is_counted && is(mark, ">") && begin->low >= 0);
+    }
+    if (is_up == is_down) return std::nullopt;
+    Range wide = is_up ? Range{begin->low, max_value} : Range{-max_value, begin->high};
+    limit(
+        wide, {first + 1, second}, [&](std::size_t i) { return is(i, name) ? std::size_t{1} : 0; }, false);
+    return checked(wide);
+  }
+
+  using KeyLength = std::function<std::size_t(std::size_t)>;  ///< of the key at a token; 0: it is another one
+
+  /// Applies the comparisons of a condition, which all hold, or of which the only one does not.
+  void limit(Range& range, Span condition, const KeyLength& key, bool is_negated) const {
+    std::vector<Span> atoms;
+    std::size_t begin = condition.begin;
+    for (std::size_t i = condition.begin; i <= condition.end; ++i) {
+      if (i < condition.end && is(i, "|") && is(i + 1, "|")) return;
+      if (i < condition.end && is(i, "(")) {
+        i = past(i) - 1;
+        continue;
+      }
+      if (i < condition.end && !(is(i, "&") && is(i + 1, "&"))) continue;
+      atoms.push_back({begin, i});
+      begin = i + 2;
+      ++i;
+    }
+    if (is_negated && atoms.size() != 1) return;
+    for (Span atom : atoms) {
+      while (is(atom.begin, "(") && past(atom.begin) == atom.end) atom = {atom.begin + 1, atom.end - 1};
+      compare(range, atom, key, is_negated);
+    }
+  }
+  void compare(Range& range, Span atom, const KeyLength& key, bool is_negated) const {
+    std::size_t mark = atom.begin;
+    while (mark < atom.end && !is(mark, "<") && !is(mark, ">") && !is(mark, "=") && !is(mark, "!")) {
+      mark = is(mark, "(") || is(mark, "[") ? past(mark) : mark + 1;
+    }
+    if (mark >= atom.end || (is(mark + 1, text(mark)) && !is(mark, "="))) return;  // a shift
+    const bool has_equal = is(mark + 1, "=");
+    const std::size_t behind = mark + (has_equal ? 2 : 1);
+    const bool is_left = key(atom.begin) > 0 && atom.begin + key(atom.begin) == mark;
+    const bool is_right = key(behind) > 0 && behind + key(behind) == atom.end;
+    if (is_left == is_right || is(mark, "!")) return;
+    const auto other = of(is_left ? Span{behind, atom.end} : Span{atom.begin, mark});
+    if (!other) return;
+    if (is(mark, "=")) {
+      if (!is_negated) range = {std::max(range.low, other->low), std::min(range.high, other->high)};
+      return;
+    }
+    const bool is_less = (is(mark, "<") == is_left) != is_negated;
+    const std::int64_t gap = has_equal == is_negated ? 1 : 0;
+    if (is_less) range.high = std::min(range.high, other->high - gap);
+    if (!is_less) range.low = std::max(range.low, other->low + gap);
+  }
+
+  /// With the conditions around a place, if what they compare does not change there.
+  std::optional<Range> refined(Range range, Span key, std::size_t place) const {
+    const Span function = function_at(place);
+    const std::size_t length = key.end - key.begin;
+    const KeyLength is_key = [&](std::size_t i) {
+      for (std::size_t k = 0; k < length; ++k) {
+        if (!is(i + k, text(key.begin + k))) return std::size_t{0};
+      }
+      return length;
+    };
+    for (const Control& control : controls_around(place)) {
+      if (control.is_loop) continue;
+      bool is_known = true;
+      if (length == 1 && !writings(text(key.begin), control.body, function, is_known).empty()) continue;
+      limit(range, control.head, is_key, control.is_else);
+    }
+    return checked(range);
+  }
+
+  const SourceConstants& constants_;
+  const std::array<std::uint64_t, 3>& block_;
+  mutable int depth_ = 0;
+};
+
+/// A summand of an index, with its factors.
+struct Term {
+  bool is_negative = false;
+  std::vector<Span> factors;
+};
+
+/// The summands of an index; nothing if it is no sum at its outermost level.
+std::vector<Term> terms_of(const Ranges& code, Span index) {
+  while (code.is(index.begin, "(") && code.past(index.begin) == index.end) index = {index.begin + 1, index.end - 1};
+  std::vector<Term> terms{{}};
+  std::size_t begin = index.begin;
+  for (std::size_t i = index.begin; i <= index.end; ++i) {
+    if (i < index.end && (code.is(i, "(") || code.is(i, "["))) i = code.past(i);
+    const bool ends = i >= index.end;
+    const bool is_sum = code.is(i, "+") || code.is(i, "-"), is_product = code.is(i, "*");
+    if (!ends && (code.is(i, "<") || code.is(i, ">") || code.is(i, "&") || code.is(i, "|") || code.is(i, "^") ||
+                  code.is(i, "?") || code.is(i, ",") || code.is(i, "=") || code.is(i, "!"))) {
+      return {};
+    }
+    if (!ends && !is_sum && !is_product) {
+      if (code.is(i, "/") || code.is(i, "%")) {  // the whole summand is one factor
+        std::size_t end = i;
+        while (end < index.end && !code.is(end, "+") && !code.is(end, "-")) {
+          end = code.is(end, "(") || code.is(end, "[") ? code.past(end) : end + 1;
+        }
+        if (!terms.back().factors.empty()) begin = terms.back().factors.front().begin;
+        terms.back().factors.clear();
+        i = end - 1;
+      }
+      continue;
+    }
+    if (begin >= i) return {};  // a sign
+    terms.back().factors.push_back({begin, i});
+    begin = i + 1;
+    if (is_sum && !ends) terms.push_back({code.is(i, "-"), {}});
+    if (ends) break;
+  }
+  return terms;
+}
+
+std::string text_of(const Ranges& code, Span part) {
+  const std::size_t begin = code.tokens[part.begin].begin;
+  return std::string(code.source.substr(begin, code.tokens[part.end - 1].end - begin));
+}
+
+/// The index as a row and a column; nothing if it is not certain that the column lies in the row.
+std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t pitch) {
+  RowIndex found{.begin = code.tokens[index.begin].begin, .end = code.tokens[index.end - 1].end};
+  std::vector<Term> terms = terms_of(code, index);
+  if (terms.empty()) terms = {{false, {index}}};
+  Range column{0, 0};
+  const auto append = [](std::string& sum, bool is_negative, const std::string& text) {
+    sum += sum.empty() ? (is_negative ? "-" : "") : is_negative ? " - " : " + ";
+    sum += text;
+  };
+  for (const Term& term : terms) {
+    const auto is_pitch = [&](const Span& factor) {
+      const auto value = code.of(factor);
+      return value && value->low == pitch && value->high == pitch;
+    };
+    const auto place = std::ranges::find_if(term.factors, is_pitch);
+    if (place == term.factors.end()) {
+      const Span whole{term.factors.front().begin, term.factors.back().end};
+      const auto range = code.of(whole);
+      const auto sum = range ? combined(term.is_negative ? "-" : "+", column, *range) : std::nullopt;
+      if (!sum) return std::nullopt;
+      column = *sum;
+      append(found.column, term.is_negative, text_of(code, whole));
+      continue;
+    }
+    std::string row;
+    for (const Span& factor : term.factors) {
+      if (&factor != &*place) row += (row.empty() ? "" : " * ") + text_of(code, factor);
+    }
+    append(found.row, term.is_negative, row.empty() ? "1" : row);
+    found.pitches.push_back({code.tokens[place->begin].begin, code.tokens[place->end - 1].end});
+  }
+  if (column.low < 0 || column.high >= pitch) return std::nullopt;
+  if (found.row.empty()) found.row = "0";
+  if (found.column.empty()) found.column = "0";
+  return found;
+}
+
+/// The constants, if the array has this length with them. A file that includes this one may define the only name that is
+/// not known: it then has the value that gives the length.
+std::optional<SourceConstants> with_length(const SourceConstants& constants, const std::string& dimension,
+                                           std::uint64_t length) {
+  constexpr int max_unknown = 1024;
+  if (const auto value = constants.value_of(dimension)) {
+    return *value == length ? std::optional(constants) : std::nullopt;
+  }
+  const std::string name = constants.unknown_in(dimension);
+  if (name == dimension || source::tokens_of(name).size() != 1) return std::nullopt;
+  for (int value = 1; value <= max_unknown; ++value) {
+    SourceConstants all = constants;
+    all.add(name, std::to_string(value));
+    const auto product = all.value_of(dimension);
+    if (!product || *product > length) return std::nullopt;
+    if (*product == length) return all;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void find_flat_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
+                    const std::array<std::uint64_t, 3>& block) {
+  const bool may_have_rows = declaration.dimensions.size() == 1 && declaration.lengths.size() == 1 &&
+                             !declaration.dimensions.front().empty() && declaration.macro.empty() &&
+                             declaration.tied.empty() && declaration.hidden_line == 0;
+  // A macro of another branch would give another length.
+  if (!may_have_rows) return;
+  const auto known = with_length(constants, declaration.dimensions.front(), declaration.lengths.front());
+  if (!known) return;
+  const Uses uses = uses_of(source, declaration, true);
+  if (!uses.why.empty() || uses.uses.empty()) return;
+  const Ranges code(source, *known, block);
+  const auto length = std::int64_t(declaration.lengths.front());
+  std::vector<Span> indices;
+  std::set<std::int64_t, std::greater<>> pitches;  // long rows first
+  for (const Use& use : uses.uses) {
+    const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
+    const auto open = std::size_t(place - code.tokens.begin());
+    indices.push_back({open + 1, code.past(open) - 1});
+    for (const Term& term : terms_of(code, indices.back())) {
+      for (const Span& factor : term.factors) {
+        const auto value = term.factors.size() > 1 ? code.of(factor) : std::nullopt;
+        const bool divides = value && value->low == value->high && value->low > 1 && value->low < length;
+        if (divides && length % value->low == 0) pitches.insert(value->low);
+      }
+    }
+  }
+  for (const std::int64_t pitch : pitches) {
+    std::vector<RowIndex> found;
+    for (const Span& index : indices) {
+      auto split = row_index(code, index, pitch);
+      if (!split) break;
+      found.push_back(std::move(*split));
+    }
+    if (found.size() < indices.size()) continue;
+    declaration.pitch = std::uint64_t(pitch);
+    declaration.row_indices = std::move(found);
+    return;
+  }
+}
+
+}  // namespace bankwise::fit

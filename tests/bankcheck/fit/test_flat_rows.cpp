@@ -1,0 +1,111 @@
+// Arrays of one dimension whose indices have rows: when that is certain, and what is written then.
+#include "bankcheck/fit/edits.hpp"
+#include "tests/bankcheck/fit/declared.hpp"
+
+namespace {
+
+using namespace bankwise::fit;
+
+/// The pitch that is found in an array t of 256 words, with blocks of 16 x 16 threads; 0: none.
+std::uint64_t pitch_of(const std::string& body, const std::string& head = "") {
+  const std::string text = head +
+                           "#define P 16\n__global__ void k(int n, float* out) {\n  __shared__ float t[P * P];\n"
+                           "  int x = threadIdx.x, y = threadIdx.y;\n  " +
+                           body + "\n}\n";
+  return declared(text, {.name = "t", .element = 4, .lengths = {256}, .block = {16, 16, 1}}).pitch;
+}
+
+TEST_CASE("fit/flat_rows/certain_columns", "[fit]") {
+  CHECK(pitch_of("t[y * P + x] = 0;") == 16);
+  CHECK(pitch_of("t[P * y + threadIdx.x] = t[(y + n) * 16 + 3];") == 16);
+  CHECK(pitch_of("t[(n * P + y) * P + x] = t[x];") == 16);
+  CHECK(pitch_of("for (int i = 0; i < P; ++i) t[y * P + i] = t[i * P + x];") == 16);
+  CHECK(pitch_of("for (int i = P - 1; i >= 0; i--) t[y * P + i] = 0;") == 16);
+  CHECK(pitch_of("for (int i = 0; i < P; i += 4) t[y * P + i + 3] = 0;") == 0);  // 12 + 3, but this is not known
+  CHECK(pitch_of("for (int i = 1; i < P; i *= 2) t[y * P + i] = 0;") == 16);
+  CHECK(pitch_of("for (unsigned i = P >> 1; i > 0; i >>= 1) t[y * P + i] = 0;") == 16);
+  CHECK(pitch_of("int i; for (i = 0; i < x; i++) t[y * P + i] = 0; for (i = x; i < 16; ++i) t[i * P + i] = 0;") == 16);
+  CHECK(pitch_of("int i = n % 16u; if (n >= 0) t[y * P + i] = 0;") == 0);  // n may be negative at its place
+  CHECK(pitch_of("t[y * P + (n & 15)] = t[y * P + min(x, 3)];") == 16);
+  CHECK(pitch_of("t[y * P + (x ^ y)] = t[y * P + (x << 1 & 15)];") == 16);
+  CHECK(pitch_of("if (x < P - 1) t[y * P + x + 1] = 0;") == 16);
+  CHECK(pitch_of("if (x > 0 && n > 3) t[y * P + x - 1] = 0;") == 16);
+  CHECK(pitch_of("if (x == 0) t[y * P] = 0; else t[y * P + x - 1] = 1;") == 0);  // x != 0 is no comparison it knows
+  CHECK(pitch_of("int c; if (x < 8) { c = x; } else { c = x - 8; } t[y * P + c + 8] = 0;") == 16);
+  CHECK(pitch_of("t[y * P + (int)threadIdx.x] = t[y * P + int(x)];") == 16);
+  CHECK(pitch_of("t[y * P + x] = t[y * P + 16];") == 16);  // the next row
+  CHECK(pitch_of("t[y * 32 + 2 * x] = t[n * 32 + 1];") == 32);
+}
+
+TEST_CASE("fit/flat_rows/columns_that_may_leave_their_row", "[fit]") {
+  CHECK(pitch_of("t[y * P + x + 1] = 0;") == 0);
+  CHECK(pitch_of("t[y * P + x - 1] = 0;") == 0);
+  CHECK(pitch_of("t[y * P + x] = t[n];") == 0);
+  CHECK(pitch_of("t[y * P + n] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 0; i <= P; ++i) t[y * P + i] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 0; i < P; ++i) { t[y * P + i] = 0; i += n; }") == 0);
+  CHECK(pitch_of("for (int i = n; i < P; ++i) t[y * P + i] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 0; i < P || n; ++i) t[y * P + i] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 0; i < P; --i) t[y * P + i] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 0; i < P; ++i) {} int i = n; t[y * P + i] = 0;") == 0);
+  CHECK(pitch_of("x = n; t[y * P + x] = 0;") == 0);
+  CHECK(pitch_of("x += 1; t[y * P + x] = 0;") == 0);
+  CHECK(pitch_of("x++; t[y * P + x] = 0;") == 0);
+  CHECK(pitch_of("set(&x); t[y * P + x] = 0;") == 0);
+  CHECK(pitch_of("set(x); t[y * P + x] = 0;", "__device__ void set(int& to) { to = 99; }\n") == 0);
+  CHECK(pitch_of("int& other = x; t[y * P + x] = 0;") == 0);
+  CHECK(pitch_of("if (x < 8) { x = n; t[y * P + x] = 0; }") == 0);
+  CHECK(pitch_of("auto f = [&](int x) { t[y * P + x] = 0; };") == 0);
+  CHECK(pitch_of("t[y * n + x] = 0;") == 0);
+  CHECK(pitch_of("t[y << 4 | x] = 0;") == 0);
+  CHECK(pitch_of("t[y * P + p->x] = 0;") == 0);
+  CHECK(pitch_of("use(t); t[y * P + x] = 0;") == 0);
+  // Without the block nothing is known of threads, and a macro of another branch is not that of the compiler.
+  const std::string text =
+      "__global__ void k() {\n  __shared__ float t[256];\n  t[threadIdx.y * 16 + threadIdx.x] = 0;\n}\n";
+  const auto with_block = [&](std::array<std::uint64_t, 3> block, const std::string& source) {
+    return declared(source, {.name = "t", .element = 4, .lengths = {256}, .block = block}).pitch;
+  };
+  CHECK(with_block({16, 16, 1}, text) == 16);
+  CHECK(with_block({32, 8, 1}, text) == 0);
+  CHECK(with_block({0, 0, 0}, text) == 0);
+  std::string macro = text;
+  macro.replace(macro.find("256"), 3, "P * P");
+  CHECK(with_block({16, 16, 1}, macro) == 16);  // its value follows from the length
+  CHECK(with_block({16, 16, 1}, "#define P 8\n" + macro) == 0);
+}
+
+TEST_CASE("fit/flat_rows/edits", "[fit]") {
+  const auto changed = [](const std::string& length, const std::string& body, const Change& change,
+                          const std::string& head = "") {
+    const std::string text = head + "__global__ void k() {\n  __shared__ float t[" + length +
+                             "];\n  int x = threadIdx.x;\n  " + body + "\n}\n";
+    const Declaration declaration =
+        declared(text, {.name = "t", .element = 4, .lengths = {256}, .kernel = "k<16>", .block = {16, 16, 1}});
+    REQUIRE(declaration.pitch == 16);
+    const auto edits = edits_of(text, declaration, change, {4, {16, 16}});
+    if (const auto* why = std::get_if<std::string>(&edits)) return *why;
+    const std::string after = edited(text, std::get<std::vector<Edit>>(edits));
+    const std::size_t begin = after.find("t["), end = after.find("\n}");
+    return after.substr(begin, after.find(";", begin) - begin) + " | " +
+           after.substr(after.find("threadIdx.x;") + 15, end - after.find("threadIdx.x;") - 15);
+  };
+  const Change longer{{}, {Pad{64, 4}, Pad{}}}, swizzle{{64, 4, 2}, {}}, every32{{}, {Pad{128, 4}, Pad{}}};
+  const std::string named = "#define P 16\n", sum = "#define Q 15\n";
+  CHECK(changed("P * P", "t[y * P + x] = t[P * y + 3 + x % 8];", longer, named) ==
+        "t[P * (P + 1)] | t[y * (P + 1) + x] = t[(P + 1) * y + 3 + x % 8];");
+  CHECK(changed("256", "t[y * 16 + x] = t[x];", longer) == "t[16 * 17] | t[y * 17 + x] = t[x];");
+  CHECK(changed("(Q + 1)*(Q+1)", "t[y * (Q + 1) + x] = 0;", longer, sum) ==
+        "t[(Q + 1)*(Q + 2)] | t[y * (Q + 2) + x] = 0;");
+  CHECK(changed("P << 4", "t[y * P + x] = 0;", longer, named) == "t[(P << 4) / P * (P + 1)] | t[y * (P + 1) + x] = 0;");
+  CHECK(changed("P * P", "t[(y + 1) * P + x] = t[x];", swizzle, named) ==
+        "t[P * P] | t[(y + 1) * P + (x ^ (y + 1))] = t[0 * P + (x ^ 0)];");
+  CHECK(changed("P * P", "t[y * P + x] = 0;", every32, named) ==
+        "t[P * P + (P * P) / 32] | t[(y * P + x) + ((y * P + x) >> 5)] = 0;");
+  CHECK(changed("P * P", "t[y * P + x] = 0;", longer, "template <int P>\n") ==
+        "t[P * (P + 1)] | t[y * (P + 1) + x] = 0;");
+  CHECK(changed("P * P", "t[y * P + x] = 0;", swizzle, "template <int P>\n") ==
+        "line 3: the length of a row depends on template parameters; change the index by hand");
+}
+
+}  // namespace
