@@ -276,6 +276,11 @@ class Editor : SourceTokens {
 
   /// The lengths that the indices are made for, where they depend on template parameters.
   std::string required_lengths() const {
+    if (form_ == IndexForm::flat && declaration_.dimensions.size() == 1) {
+      const std::uint64_t block = (std::uint64_t{1} << (change_.swizzle.base + change_.swizzle.bits)) / shape_.element;
+      return fmt::format("static_assert(({}) % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
+                         declaration_.dimensions.front(), block, declaration_.name, block);
+    }
     std::string text;
     for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
       const std::string& dimension = declaration_.dimensions[d];

@@ -129,11 +129,14 @@ struct RowNumber {
 /// Nothing if indices do not give the number. The fewest of them that do.
 std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shape) {
   const RowXor& swizzle = change.swizzle;
+  const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
+  if (row == 0 || swizzle.row % row != 0) return std::nullopt;  // most swizzles of offsets
   const std::vector<std::uint64_t> pitches = pitches_after(change, shape);
   const std::uint64_t steps = std::uint64_t{1} << swizzle.bits;
   if (pitches.size() < 2 || pitches[pitches.size() - 2] % (steps << swizzle.base) != 0) return std::nullopt;
   std::size_t last = 0;
-  while (last + 1 < pitches.size() && swizzle.row % pitches[last] != 0) ++last;
+  const auto divides = [&](std::uint64_t pitch) { return pitch > 0 && swizzle.row % pitch == 0; };  // 0: an overflow
+  while (last + 1 < pitches.size() && !divides(pitches[last])) ++last;
   if (last + 1 == pitches.size()) return std::nullopt;
   const std::uint64_t per_step = swizzle.row / pitches[last];
   const bool is_index = swizzle.plane > 0 ? last > 0 && swizzle.plane == pitches[last - 1]
@@ -213,8 +216,12 @@ unsigned flat_instructions(const Change& change, const ArrayShape& shape) {
 }  // namespace
 
 std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {
+  if (shape.lengths.size() < 2 || product(shape.lengths, shape.lengths.size()) == 0) return std::nullopt;
+  const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
+  for (const Pad& pad : change.pads) {
+    if (row == 0 || pad.every % row != 0) return std::nullopt;  // most pads: they follow no row
+  }
   std::vector<std::uint64_t> lengths = shape.lengths;
-  if (lengths.size() < 2 || product(lengths, lengths.size()) == 0) return std::nullopt;
   if (change.rows.from > 0) {
     if (change.rows.from != shape.row_bytes()) return std::nullopt;
     lengths.back() = change.rows.to / shape.element;
@@ -240,9 +247,9 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) 
   if (element == 0) return std::nullopt;
   if (change.kind() == ChangeKind::pad && change.pads[0].every == element) return IndexForm::elements;
   if (!keeps_elements(change, element)) return std::nullopt;
-  if (lengths_after(change, shape)) {
-    if (change.swizzle.bits == 0) return IndexForm::rows;
-    if (row_number(change, shape)) return IndexForm::columns;
+  if (change.swizzle.bits == 0 ? lengths_after(change, shape).has_value()
+                               : row_number(change, shape) && lengths_after(change, shape)) {
+    return change.swizzle.bits == 0 ? IndexForm::rows : IndexForm::columns;
   }
   if (change.rows.from > 0 || change.swizzle.plane > 0) return std::nullopt;
   return IndexForm::flat;

@@ -132,6 +132,22 @@ class Race {
   std::uint64_t work_ = 0;
 };
 
+/// Of equal ones those that are simplest to write come first.
+std::vector<Option> sorted_by_passes(const std::vector<Option>& options, const ArrayShape& shape) {
+  using Rank = std::tuple<std::uint64_t, std::uint64_t, unsigned, ChangeKind, IndexForm, std::size_t>;
+  std::vector<Rank> ranks;  // computed once; the last is the old place
+  ranks.reserve(options.size());
+  for (const Option& option : options) {
+    ranks.emplace_back(option.passes, option.bytes, option.instructions, option.change.kind(),
+                       *form_of(option.change, shape), ranks.size());
+  }
+  std::ranges::sort(ranks);
+  std::vector<Option> sorted;
+  sorted.reserve(options.size());
+  for (const Rank& rank : ranks) sorted.push_back(options[std::get<5>(rank)]);
+  return sorted;
+}
+
 /// More than this many bytes cannot be evaluated.
 constexpr std::uint64_t max_bytes = max_chunk_offset;
 
@@ -200,13 +216,7 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
   for (Option& option : evaluated) {
     option.cycles = estimated_cycles(option.passes, option.instructions, accesses.facts().executions);
   }
-  std::ranges::stable_sort(evaluated, [&](const Option& a, const Option& b) {
-    const auto rank = [&](const Option& option) {
-      return std::tuple(option.passes, option.bytes, option.instructions, option.change.kind(),
-                        *form_of(option.change, shape));
-    };
-    return rank(a) < rank(b);
-  });
+  evaluated = sorted_by_passes(evaluated, shape);
   std::array<const Option*, kind_count> best{};
   for (const Option& option : evaluated) {
     const Option*& of_kind = best[std::size_t(option.change.kind())];

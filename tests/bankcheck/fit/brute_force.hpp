@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -22,25 +21,25 @@ struct Store {
   std::uint64_t count = 1;
 };
 
-using Map = std::function<std::uint64_t(std::uint64_t)>;
-
-inline std::uint64_t passes(const std::vector<Store>& stores, const Map& map) {
+/// `map`: the new offset of a byte.
+template <class Map>
+std::uint64_t passes(const std::vector<Store>& stores, const Map& map) {
   std::uint64_t sum = 0;
   for (const Store& store : stores) {
     const std::size_t together = store.width <= 4 ? 32 : 128 / store.width;
     for (std::size_t first = 0; first < 32; first += together) {
       std::uint64_t words[32][32];  // the different words of each bank
-      std::size_t count[32]{};
+      std::uint8_t count[32]{}, most = 0;
       for (std::size_t lane = first; lane < first + together; ++lane) {
         const std::uint64_t begin = map(store.addresses[lane]) / 4, words_of_lane = std::max(store.width / 4, 1U);
         for (std::uint64_t word = begin; word < begin + words_of_lane; ++word) {
           std::uint64_t *const here = words[word % 32], *const end = here + count[word % 32];
           if (std::find(here, end, word) != end) continue;
           *end = word;
-          ++count[word % 32];
+          most = std::max(most, ++count[word % 32]);
         }
       }
-      sum += store.count * *std::max_element(count, count + 32);
+      sum += store.count * most;
     }
   }
   return sum;
@@ -74,7 +73,7 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
     }
   }
   Answer answer{passes(stores, [](std::uint64_t x) { return x; }), bytes, 1};
-  const auto offer = [&](std::uint64_t needed, const Map& map) {
+  const auto offer = [&](std::uint64_t needed, const auto& map) {
     ++answer.tried;
     const std::uint64_t cost = passes(stores, map);
     if (std::tuple(cost, needed) < std::tuple(answer.passes, answer.bytes)) {
@@ -110,17 +109,17 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
   return answer;
 }
 
-/// A layout as a formula, and what it costs.
+/// What a layout costs.
 struct Layout {
-  Map map;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, passes = 0;
   double instructions = 0;
   int parts = 0;  ///< an XOR and pads
 };
 
 /// Every layout of the family for an array of `lengths` elements of `width` bytes, 4, 8 or 16, in one to three
 /// dimensions. Of each row `used` bytes are accessed. By what bankcheck/fit calls them.
-inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::uint64_t>& lengths, std::uint64_t width,
+inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>& stores,
+                                                       const std::vector<std::uint64_t>& lengths, std::uint64_t width,
                                                        std::uint64_t used, const std::vector<std::uint64_t>& strides) {
   using bankwise::fit::Change;
   std::map<Change, Layout> all;
@@ -130,10 +129,11 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<std::ui
   const std::uint64_t row = lengths.back() * width, height = lengths.size() > 1 ? lengths[lengths.size() - 2] : 1,
                       planes = lengths.size() > 2 ? lengths[0] : 1;
   const auto u32 = [](std::uint64_t x) { return std::uint32_t(x); };
-  const auto add = [&](const Change& change, std::uint64_t needed, Map map) {
-    if (!form_of(change, shape)) return;
+  const auto add = [&](const Change& change, std::uint64_t needed, const auto& map) {
+    if (all.contains(change) || !form_of(change, shape)) return;
+    const auto layout = all.try_emplace(change).first;
     const int parts = int(change.swizzle.bits > 0) + int(change.pads[0].every > 0) + int(change.pads[1].every > 0);
-    all.try_emplace(change, Layout{std::move(map), needed, double(index_instructions(change, shape)), parts});
+    layout->second = {needed, passes(stores, map), double(index_instructions(change, shape)), parts};
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
   const auto log2 = [](std::uint64_t x) {
@@ -257,7 +257,7 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
   for (const Store& store : stores) executions += double(store.count);
   std::vector<Proposal> priced;
   for (const auto& [name, layout] : layouts) {
-    const std::uint64_t cost = passes(stores, layout.map);
+    const std::uint64_t cost = layout.passes;
     const double issued = executions * (1 + layout.instructions) / 4;
     priced.push_back(
         {layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16, layout.parts});

@@ -200,6 +200,9 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
   CHECK(changed(flat, padded(128, 4), {4, {128}}, {.name = "t", .kernel = "k<64>"}) ==
         "template <int N>\n__global__ void k() {\n  __shared__ float t[2 * N + (2 * N) / 32];\n  t[i + (i >> 5)] = "
         "1;\n}\n");
+  CHECK(changed(flat, {{128, 1, 4}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"})
+            .find("  static_assert((2 * N) % 8 == 0, \"the indices of t are for whole blocks of 8 elements\");\n"
+                  "  t[i ^ (i >> 5 & 1) * 4] = 1;\n") != std::string::npos);
   const Change shorter{.rows = {136, 132}};
   const std::string rows = "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W];\n  t[y][x] = 1;\n}\n";
   CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==

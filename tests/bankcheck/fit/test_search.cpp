@@ -159,7 +159,7 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
   std::mt19937 random(13);
   const auto below = [&](std::uint64_t limit) { return std::uint64_t(random() % limit); };
   std::size_t improved = 0, shorter = 0, planes = 0;
-  for (int i = 0; i < 3000; ++i) {  // besides 10,000 cases of one dimension in equals_brute_force
+  for (int i = 0; i < 10000; ++i) {
     const std::uint32_t width =
         std::max<std::uint32_t>(4U << below(3), 4U << below(3));  // wide ones have fewer layouts
     std::vector<std::uint64_t> lengths(1 + below(3));
@@ -184,7 +184,8 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
     bounds.used_row = std::uint32_t(used);
     if (lengths.size() > 1) bounds.strides.push_back(std::uint32_t(bounds.pitches.front()));
     const fit::SearchResult result = fit::search(accesses, fit::family(bounds), {width, lengths}, {});
-    const auto layouts = brute_force::layouts(lengths, width, used, {bounds.strides.begin(), bounds.strides.end()});
+    const auto layouts =
+        brute_force::layouts(stores, lengths, width, used, {bounds.strides.begin(), bounds.strides.end()});
     const auto expected = brute_force::proposal(stores, layouts);
     std::vector<fit::Option> options{result.best_of_kind.front()};
     options.insert(options.end(), result.front.begin(), result.front.end());
