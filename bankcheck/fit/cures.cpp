@@ -62,6 +62,53 @@ trace::KernelTrace in_warps(trace::KernelTrace trace, unsigned lanes) {
   return trace;
 }
 
+/// Adds what is said of several places into one cure.
+void join(Cures& cures) {
+  Cures joined;
+  for (Cure& cure : cures) {
+    const auto same = std::ranges::find_if(joined, [&](const Cure& other) {
+      return other.array == cure.array && other.sentence == cure.sentence && cure.kind == CureKind::wide_accesses;
+    });
+    if (same == joined.end()) {
+      joined.push_back(std::move(cure));
+      continue;
+    }
+    same->sites.insert(same->sites.end(), cure.sites.begin(), cure.sites.end());
+    std::ranges::sort(same->sites);
+    for (std::size_t a = 0; a < cure.costs.size(); ++a) {
+      same->costs[a].before += cure.costs[a].before;
+      same->costs[a].after += cure.costs[a].after;
+    }
+  }
+  cures = std::move(joined);
+}
+
+/// What all accesses of the kernel cost.
+Costs total(const Evidence& evidence, CureUnit unit) {
+  Costs costs(evidence);
+  for (const trace::Pattern& pattern : evidence.trace.patterns) {
+    if (unit == CureUnit::passes) costs.add_passes(pattern);
+  }
+  for (const trace::Pattern& pattern : evidence.trace.global_patterns) {
+    if (unit == CureUnit::sectors) costs.add_sectors(pattern);
+  }
+  return costs;
+}
+
+/// Leaves out cures that save less than a hundredth of what the kernel costs on each architecture.
+void drop_small(const Evidence& evidence, Cures& cures) {
+  constexpr std::uint64_t hundredth = 100;
+  const Costs passes = total(evidence, CureUnit::passes), sectors = total(evidence, CureUnit::sectors);
+  std::erase_if(cures, [&](const Cure& cure) {
+    if (cure.unit == CureUnit::updates) return false;
+    const Costs& all = cure.unit == CureUnit::passes ? passes : sectors;
+    for (std::size_t a = 0; a < cure.costs.size(); ++a) {
+      if (hundredth * (cure.costs[a].before - cure.costs[a].after) >= all.on(a)) return false;
+    }
+    return true;
+  });
+}
+
 std::uint64_t saving(const Cure& cure) { return cure.costs.front().before - cure.costs.front().after; }
 
 }  // namespace
@@ -211,6 +258,7 @@ std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence)
 
 std::vector<Cure> cures_of(const trace::KernelTrace& trace, const Architectures& architectures,
                            const std::vector<ArrayFit>& arrays) {
+  if (trace.blocks < launched_blocks(trace)) return {};  // others may have other accesses
   const unsigned lanes = architectures.front()->warp;
   const bool are_equal = std::ranges::all_of(architectures, [&](auto* other) { return other->warp == lanes; });
   const bool is_split = trace.splits && are_equal && trace.warp > lanes;
@@ -218,6 +266,8 @@ std::vector<Cure> cures_of(const trace::KernelTrace& trace, const Architectures&
   const Evidence evidence{is_split ? parts : trace, architectures, arrays};
   std::vector<Cure> cures;
   for (const CureRow& row : cure_rows) row.add(evidence, cures);
+  join(cures);
+  drop_small(evidence, cures);
   std::ranges::stable_sort(cures, std::greater(), saving);
   return cures;
 }

@@ -201,7 +201,8 @@ void add_global_structures(const Evidence& evidence, Cures& cures) {
                      .array = "",
                      .sites = places_of(evidence.trace, structure.sites),
                      .costs = std::move(*costs),
-                     .sentence = structures_sentence(bytes, " and warps begin at a sector of each array")});
+                     .sentence = structures_sentence(
+                         bytes, ", warps begin at a sector of each array, and no other kernel uses whole structures")});
   }
 }
 

@@ -242,7 +242,7 @@ trace::Pattern with_one_lane_each(trace::Pattern pattern) {
   return pattern;
 }
 
-constexpr const char* only_sums = "if it is a sum, minimum or maximum whose result is not used";
+constexpr const char* only_sums = "if they are sums, minima or maxima whose results are not used";
 
 /// The atomics of each site whose lanes have one address: one lane does the work of all. `array`: null for global
 /// memory, where a warp may have a few addresses.
@@ -276,12 +276,14 @@ void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit
          .sites = places_of(evidence.trace, {site.site}),
          .costs = std::move(*costs),
          .sentence = fmt::format(
-             "add up the lanes of one address in the warp first ({}), {}",
+             "add up the lanes of one address in the warp first ({}), {}; the compiler does it itself for some sums of "
+             "integers",
              is_single ? "__reduce_add_sync() or shuffles" : "__match_any_sync(), or in shared memory", only_sums)});
   }
 }
 
-/// The access if lanes l, l + copies, l + 2 * copies ... have a copy of the array; those of an element lie side by side.
+/// The access if lanes l, l + copies, l + 2 * copies ... have a copy of the array, and those of an element lie side by
+/// side.
 trace::Pattern in_copies(const trace::Pattern& pattern, std::uint32_t offset, unsigned copies) {
   trace::Pattern moved = pattern;
   banks::for_each_lane(pattern.mask, [&](unsigned lane) {

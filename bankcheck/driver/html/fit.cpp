@@ -61,6 +61,10 @@ void append_options(std::string& html, const KernelPart& part, std::size_t numbe
 
 void append_fit(std::string& html, const KernelPart& part) {
   const KernelFitReport& report = *part.fit;
+  if (const std::string cures = cures_text(part.kernel, report, true); !cures.empty()) {
+    const std::string lines = cures.substr(cures.find('\n') + 1);  // the heading says the first
+    html += fmt::format("<h3>Other cures</h3><pre class=diff><code>{}</code></pre>", support::xml_text(lines));
+  }
   const std::string summary = fit_summary(report);
   if (summary.empty()) return;
   html += fmt::format("<h3 id=k{}fix>{}</h3><p>{}</p>", part.number, changes_something(report.fit) ? "Fix" : "No fix",

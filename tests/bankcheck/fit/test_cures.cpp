@@ -218,6 +218,24 @@ TEST_CASE("fit/cures/incomplete", "[fit]") {
   auto shared = traced(block_sum, four_blocks, {256});
   shared.excess_accesses = 1;
   CHECK(cures_of(shared).empty());
+  auto sampled = traced(sum_of_four, four_blocks, {256});
+  CHECK_FALSE(cures_of(sampled).empty());
+  --sampled.blocks;  // of the four
+  CHECK(cures_of(sampled).empty());
+}
+
+/// A cure that saves next to nothing of what the kernel costs is none.
+TEST_CASE("fit/cures/small", "[fit]") {
+  auto mostly_other = traced(sum_of_four, four_blocks, {256});
+  const Cure cure = cure_of(mostly_other, CureKind::wide_accesses);
+  auto far = access(banks::Operation::load, 4, [](auto lane) { return 128 * lane; });
+  far.count = 99 * (cure.costs[0].before - cure.costs[0].after) / 32;
+  mostly_other.global_patterns.push_back(far);
+  mostly_other.sites.push_back({.file = "other.cu", .line = 1});
+  mostly_other.global_patterns.back().site = std::uint32_t(mostly_other.sites.size() - 1);
+  CHECK_FALSE(is_cured(mostly_other, CureKind::wide_accesses));
+  mostly_other.global_patterns.back().count /= 2;
+  CHECK(is_cured(mostly_other, CureKind::wide_accesses));
 }
 
 }  // namespace

@@ -304,6 +304,11 @@ TEST_CASE("fit/command/other_cures", "[fit]") {
   CHECK(cures[0].at("unit") == "sectors");
   CHECK(cures[0].at("lines").at(0).at("line") == 1);
   CHECK(cures[0].at("architectures").at(0) == json{{"architecture", "sm_90"}, {"before", 64}, {"after", 16}});
+  const std::string page = (fitted.scratch.path() / "page.html").string();
+  ended(0,
+        bankcheck("report --fit --html " + page + " --sources " + fitted.scratch.path().string() + ' ' + fitted.trace));
+  CHECK_THAT(text_of(page), ContainsSubstring("<h3>Other cures</h3><pre class=diff><code>  k.cu:1  wider accesses: "
+                                              "16 sectors instead of 64\n"));
   // nvcc itself loads vectors at once.
   CHECK_THAT(with_line("sum += in[i].x + in[i].y + in[i].z + in[i].w;"), !ContainsSubstring("other cures"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT-0
 //
-// Pairs of kernels: `k` asks for a cure that is no layout, and `k_cured` has it. The others, `k_not_...`, look like `k`,
-// but the cure is none for them. Blocks have 256 threads unless a comment says otherwise.
+// Pairs of kernels: `k` asks for a cure that is no layout, and `k_cured` has it. The others, `k_not_...`, look like
+// `k`, but the cure is none for them. Blocks have 256 threads unless a comment says otherwise.
 #pragma once
 
 #include <cstdint>
