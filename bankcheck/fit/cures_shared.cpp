@@ -300,16 +300,15 @@ void add_copies_of(const Evidence& evidence, const ArrayFit& array, Cures& cures
     return (is_plain || is_atomic(*pattern)) && pattern->width == patterns.front()->width;
   };
   if (!std::ranges::all_of(patterns, is_usable)) return;
-  std::uint64_t lanes = 0, addresses = 0, accesses = 0;
+  std::uint64_t addresses = 0, accesses = 0;
   std::set<std::uint32_t> sites;
   for (const trace::Pattern* pattern : patterns) {
     if (!is_atomic(*pattern)) continue;
-    lanes += pattern->count * unsigned(std::popcount(pattern->mask));
     addresses += pattern->count * addresses_of(*pattern).size();
     accesses += pattern->count;
     sites.insert(pattern->site);
   }
-  if (4 * lanes < 5 * addresses || addresses == accesses) return;  // few share a word, or all do: sums are better
+  if (addresses == accesses) return;  // the lanes of each access share one word: sums are better
   const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
   std::optional<std::vector<CureCost>> best;
   unsigned best_copies = 0;

@@ -133,6 +133,7 @@ TEST_CASE("fit/cures/registers", "[fit]") {
   CHECK(cure.costs[0].before == 16 * cure.costs[0].after);
   CHECK_FALSE(is_cured(traced(scaled_not_by_one_word, four_blocks, {256}), kind));
   CHECK_FALSE(is_cured(traced(scaled_not_again, four_blocks, {256}), kind));
+  CHECK_FALSE(is_cured(traced(scaled_not_by_few_words, four_blocks, {256}), kind));
 }
 
 TEST_CASE("fit/cures/sums_in_warps", "[fit]") {
@@ -178,6 +179,7 @@ TEST_CASE("fit/cures/structure_of_arrays", "[fit]") {
   const auto before = traced(masses, four_blocks, {256});
   check_saving(cure_of(before, kind), before, traced(masses_cured, four_blocks, {256}, 1024U), sectors_of);
   CHECK_FALSE(is_cured(traced(masses_not_of_structures, four_blocks, {256}), kind));
+  CHECK_FALSE(is_cured(traced(masses_not_within_structures, four_blocks, {256}), kind));
   CHECK_FALSE(is_cured(traced(sum_of_four, four_blocks, {256}), kind));  // one wide access is better
   const auto shared_cures = [](const trace::KernelTrace& trace) {
     return fit::fit_kernel(trace, sm_90, {{0, {16, {256}}}}, {}).cures;

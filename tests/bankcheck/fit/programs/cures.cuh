@@ -189,6 +189,19 @@ __global__ void scaled_not_again(const float* in, float* out) {
   out[blockIdx.x * 256 + i] = word;
 }
 
+/// All lanes load the same words again and again, but these are too many for registers.
+__global__ void scaled_not_by_few_words(const float* in, float* out) {
+  __shared__ float scales[256];
+  const unsigned i = threadIdx.x;
+  scales[i] = in[i];
+  float word = in[i];
+  for (unsigned step = 0; step < 16; ++step) {
+    __syncthreads();
+    for (unsigned k = 0; k < 16; ++k) word *= scales[k];
+  }
+  out[blockIdx.x * 256 + i] = word;
+}
+
 // --- Atomics ---
 
 __global__ void total(const unsigned* in, unsigned* out) { atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]); }
@@ -278,6 +291,13 @@ __global__ void masses(const Particle* in, float* out) {
 __global__ void masses_cured(const float* in, float* out, unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = in[i] * in[count + i];
+}
+/// Each lane loads far more than one structure has.
+__global__ void masses_not_within_structures(const float* in, float* out) {
+  const unsigned i = threadIdx.x;
+  float sum = 0;
+  for (unsigned k = 0; k < 32; ++k) sum += in[5 * i + k];
+  out[i] = sum;
 }
 /// Each step has another distance.
 __global__ void masses_not_of_structures(const float* in, float* out) {
