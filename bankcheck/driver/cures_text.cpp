@@ -13,13 +13,13 @@
 namespace bankwise::driver {
 namespace {
 
-/// "at most 1,024 passes instead of 8,192", on each architecture once if they differ.
+/// "at most 1,024 instead of 8,192 passes", on each architecture once if they differ.
 std::string costs_text(const KernelReport& kernel, const fit::Cure& cure) {
   std::vector<std::pair<std::string, std::string>> texts;  // with the architectures of which it is true
   for (std::size_t a = 0; a < cure.costs.size(); ++a) {
     const auto& [before, after] = cure.costs[a];
-    std::string text = fmt::format("{}{} {} instead of {}", cure.at_most ? "at most " : "", support::grouped(after),
-                                   to_string(cure.unit), support::grouped(before));
+    std::string text = fmt::format("{}{} instead of {} {}", cure.at_most ? "at most " : "", support::grouped(after),
+                                   support::grouped(before), to_string(cure.unit));
     if (cure.shuffles > 0) {
       text += fmt::format(", and {}", support::plural(cure.shuffles, "shuffle", "shuffles"));
     }
@@ -44,12 +44,32 @@ bool has_vector_member(std::string_view line) {
   return false;
 }
 
-/// Whether a cure widens accesses to vector types. The compiler for the device does that itself, because these types
-/// promise the alignment; a recorder that runs the source on the CPU cannot know it.
-bool widens_vectors(const KernelReport& kernel, const fit::Cure& cure) {
-  return cure.kind == fit::CureKind::wide_accesses && std::ranges::any_of(cure.sites, [&](const trace::Site& site) {
-           return has_vector_member(placed_line(kernel, site).text);
-         });
+/// Whether a line has an atomic that is an exchange, or whose result is used: it does not begin a statement.
+bool needs_each_atomic(std::string_view line) {
+  const std::size_t at = line.find("atom");
+  if (at == std::string_view::npos) return false;
+  const std::string_view name = line.substr(at, line.substr(at).find('('));
+  for (const std::string_view exchange : {"Exch", "CAS", "xchg", "exchange"}) {
+    if (name.find(exchange) != std::string_view::npos) return true;
+  }
+  const std::size_t before = at == 0 ? std::string_view::npos : line.find_last_not_of(" \t:", at - 1);
+  constexpr std::string_view ends_of_statements = ";{})";
+  const bool begins =
+      before == std::string_view::npos || ends_of_statements.find(line[before]) != std::string_view::npos;
+  return !begins && !line.substr(0, before + 1).ends_with("else") && !line.substr(0, before + 1).ends_with("std");
+}
+
+/// Whether the source shows that a cure is none. Vector types promise their alignment, so the compiler for the device
+/// widens accesses to them itself, but a recorder that runs the source on the CPU cannot know it. Sums in warps and
+/// copies change the results of single atomics.
+bool is_refuted(const KernelReport& kernel, const fit::Cure& cure, trace::Maker maker) {
+  using enum fit::CureKind;
+  const bool is_source_run = maker != trace::Maker::cuda;
+  return std::ranges::any_of(cure.sites, [&](const trace::Site& site) {
+    const std::string text = placed_line(kernel, site).text;
+    if (cure.kind == wide_accesses) return is_source_run && has_vector_member(text);
+    return (cure.kind == sums_in_warps || cure.kind == copies) && needs_each_atomic(text);
+  });
 }
 
 /// CUDA's words, and OpenCL's.
@@ -66,9 +86,7 @@ constexpr std::pair<std::string_view, std::string_view> opencl_words[]{
 }  // namespace
 
 void adapt_cures(KernelFitReport& report, const KernelReport& kernel, trace::Maker maker) {
-  if (maker != trace::Maker::cuda) {  // else the compiler has done what it does
-    std::erase_if(report.fit.cures, [&](const fit::Cure& cure) { return widens_vectors(kernel, cure); });
-  }
+  std::erase_if(report.fit.cures, [&](const fit::Cure& cure) { return is_refuted(kernel, cure, maker); });
   if (!report.is_opencl) return;
   for (fit::Cure& cure : report.fit.cures) {
     for (const auto& [cuda, opencl] : opencl_words) {

@@ -56,7 +56,7 @@ struct FitTextOptions {
 /// Results, the code to paste, then tables.
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options);
 
-/// Drops cures that a device compiler brings about itself, and says the others in the words of the program's language.
+/// Drops cures that the source refutes, and says the others in the words of the program's language.
 void adapt_cures(KernelFitReport& report, const KernelReport& kernel, trace::Maker maker);
 
 /// Cures that are no layout: for each its places, what it saves, and a sentence; "" without any. `everything`: all of

@@ -295,7 +295,7 @@ TEST_CASE("fit/command/other_cures", "[fit]") {
   };
   const std::string out = with_line("for (int k = 0; k < 4; ++k) sum += in[4 * threadIdx.x + k];");
   CHECK_THAT(out, ContainsSubstring("other cures for k:\n"
-                                    "  k.cu:1  wider accesses: 16 sectors instead of 64 on sm_90; "));
+                                    "  k.cu:1  wider accesses: 16 instead of 64 sectors on sm_90; "));
   CHECK_THAT(out, ContainsSubstring("\n    load 16 bytes of each lane at once (float4) instead of 4 times 4, if "));
   const json cures = json::parse(fitted.run("--json -").out).at("kernels").at(0).at("fit").at("cures");
   REQUIRE(cures.size() == 1);
@@ -308,9 +308,28 @@ TEST_CASE("fit/command/other_cures", "[fit]") {
   ended(0,
         bankcheck("report --fit --html " + page + " --sources " + fitted.scratch.path().string() + ' ' + fitted.trace));
   CHECK_THAT(text_of(page), ContainsSubstring("<h3>Other cures</h3><pre class=diff><code>  k.cu:1  wider accesses: "
-                                              "16 sectors instead of 64\n"));
+                                              "16 instead of 64 sectors\n"));
   // nvcc itself loads vectors at once.
   CHECK_THAT(with_line("sum += in[i].x + in[i].y + in[i].z + in[i].w;"), !ContainsSubstring("other cures"));
+}
+
+TEST_CASE("fit/command/atomics_whose_results_matter", "[fit]") {
+  trace::KernelTrace trace = kernel(4096);
+  trace.watches_global = true;
+  trace.global_patterns.push_back(access(banks::Operation::atomic, 4, [](auto) { return 0; }));
+  const Fitted fitted(trace);
+  for (const auto& [line, is_cured] : {std::pair("atomicAdd(out, in[i]);", true),
+                                       {"if (i < n) atomicAdd(out, in[i]);", true},
+                                       {"else std::atomic_fetch_add(out, 1);", true},
+                                       {"const int at = atomicAdd(out, 1);", false},
+                                       {"list[atomicAdd(out, 1)] = i;", false},
+                                       {"return atomicAdd(out, 1);", false},
+                                       {"atomicExch(out, in[i]);", false}}) {
+    INFO(line);
+    std::ofstream(fitted.scratch.path() / "k.cu") << line << '\n';
+    const std::string out = ended(0, fitted.run()).out;
+    CHECK((out.find("k.cu:1  sums in warps: 1 instead of 32 updates\n") != std::string::npos) == is_cured);
+  }
 }
 
 TEST_CASE("fit/command/verbose_lists_all_layouts", "[fit]") {
