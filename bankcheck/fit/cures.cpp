@@ -13,18 +13,19 @@ namespace {
 struct CureRow {
   CureKind kind;
   std::string_view name;
+  bool needs_all_blocks;  ///< one access of an unwatched block may refute it; the sentence does not assume otherwise
   void (*add)(const Evidence& evidence, Cures& cures);
 };
 
 /// In the order in which they are looked for: a structure that one wide access reads is not named again.
 constexpr CureRow cure_rows[]{
-    {CureKind::wide_accesses, "wider accesses", add_wide_accesses},
-    {CureKind::shuffles, "warp shuffles", add_shuffles},
-    {CureKind::registers, "a register", add_registers},
-    {CureKind::sums_in_warps, "sums in warps", add_sums_in_warps},
-    {CureKind::copies, "copies of the histogram", add_copies},
-    {CureKind::exchanged_roles, "exchanged roles", add_exchanged_roles},
-    {CureKind::structure_of_arrays, "structure of arrays", add_structures_of_arrays},
+    {CureKind::wide_accesses, "wider accesses", true, add_wide_accesses},
+    {CureKind::shuffles, "warp shuffles", false, add_shuffles},
+    {CureKind::registers, "a register", false, add_registers},
+    {CureKind::sums_in_warps, "sums in warps", false, add_sums_in_warps},
+    {CureKind::copies, "copies of the histogram", false, add_copies},
+    {CureKind::exchanged_roles, "exchanged roles", true, add_exchanged_roles},
+    {CureKind::structure_of_arrays, "structure of arrays", true, add_structures_of_arrays},
 };
 
 /// The accesses of warps of `lanes` lanes, several of which were recorded as one.
@@ -258,14 +259,16 @@ std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence)
 
 std::vector<Cure> cures_of(const trace::KernelTrace& trace, const Architectures& architectures,
                            const std::vector<ArrayFit>& arrays) {
-  if (trace.blocks < launched_blocks(trace)) return {};  // others may have other accesses
   const unsigned lanes = architectures.front()->warp;
   const bool are_equal = std::ranges::all_of(architectures, [&](auto* other) { return other->warp == lanes; });
   const bool is_split = trace.splits && are_equal && trace.warp > lanes;
   const trace::KernelTrace parts = is_split ? in_warps(trace, lanes) : trace::KernelTrace();
   const Evidence evidence{is_split ? parts : trace, architectures, arrays};
   std::vector<Cure> cures;
-  for (const CureRow& row : cure_rows) row.add(evidence, cures);
+  const bool has_all_blocks = trace.blocks >= launched_blocks(trace);
+  for (const CureRow& row : cure_rows) {
+    if (has_all_blocks || !row.needs_all_blocks) row.add(evidence, cures);
+  }
   join(cures);
   drop_small(evidence, cures);
   std::ranges::stable_sort(cures, std::greater(), saving);

@@ -224,6 +224,9 @@ TEST_CASE("fit/cures/incomplete", "[fit]") {
   CHECK_FALSE(cures_of(sampled).empty());
   --sampled.blocks;  // of the four
   CHECK(cures_of(sampled).empty());
+  auto sampled_total = traced(shared_total, four_blocks, {256});
+  --sampled_total.blocks;
+  CHECK(is_cured(sampled_total, CureKind::sums_in_warps));  // what the other blocks do does not matter
 }
 
 /// A cure that saves next to nothing of what the kernel costs is none.
