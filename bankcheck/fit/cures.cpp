@@ -226,6 +226,7 @@ std::vector<SiteAccesses> by_site(const trace::KernelTrace& trace, const std::ve
     site.patterns.push_back(pattern);
   }
   std::vector<SiteAccesses> list;
+  list.reserve(sites.size());
   for (auto& [key, site] : sites) list.push_back(std::move(site));
   return list;
 }

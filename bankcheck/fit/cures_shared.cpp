@@ -94,6 +94,53 @@ LoadSource source_of(const trace::Pattern& load, const Stores& stores) {
   return is_own ? LoadSource::same_lanes : LoadSource::lanes;
 }
 
+/// The loads of an array, and in which levels with loads all of them see lanes of their own warp.
+struct Loads {
+  std::map<const trace::Pattern*, LoadSource> sources;
+  std::map<std::uint32_t, bool> inside;
+};
+
+Loads loads_of(const Patterns& patterns, const Stores& stores) {
+  Loads loads;
+  for (const trace::Pattern* pattern : patterns) {
+    if (pattern->operation == banks::Operation::store) continue;
+    const LoadSource source = loads.sources[pattern] = source_of(*pattern, stores);
+    loads.inside.try_emplace(pattern->level, true).first->second &= source != LoadSource::outside;
+  }
+  return loads;
+}
+
+/// The words of stores, by level, that loads inside of warps see, and those that other loads see.
+struct SeenStores {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> inside, outside;
+
+  void add(const trace::Pattern& load, bool is_inside, const Stores& stores) {
+    banks::for_each_lane(load.mask, [&](unsigned lane) {
+      for (const WordStore& store : stores.seen_by(load.addresses[lane], load.level)) {
+        const bool has_it = store == WordStore(load.level, thread_of(load, lane));  // in a register, or not yet
+        if (is_inside || !has_it) (is_inside ? inside : outside).insert({store.first, load.addresses[lane]});
+      }
+    });
+  }
+  bool need(const trace::Pattern& store) const {
+    bool is_needed = false;
+    banks::for_each_lane(store.mask, [&](unsigned lane) {
+      const std::pair word(store.level, store.addresses[lane]);
+      is_needed |= !inside.contains(word) || outside.contains(word);
+    });
+    return is_needed;
+  }
+};
+
+std::string shuffles_sentence(const std::map<std::uint32_t, bool>& steps) {
+  const auto inside = std::ranges::count(steps, true, &std::pair<const std::uint32_t, bool>::second);
+  return fmt::format(
+      "__shfl_sync() in {}, in which lanes load only what lanes of their own warp stored, if that holds for all blocks "
+      "and inputs",
+      std::size_t(inside) == steps.size() ? "all steps"
+                                          : fmt::format("{} of {} steps between barriers", inside, steps.size()));
+}
+
 std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
   const Patterns patterns = all_accesses(evidence, array);
   const auto is_usable = [&](const trace::Pattern* pattern) {
@@ -102,58 +149,36 @@ std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
   };
   if (!std::ranges::all_of(patterns, is_usable) || !knows_warps(evidence, patterns)) return std::nullopt;
   const Stores stores(patterns);
-  std::map<std::uint32_t, bool> steps;  // levels with loads: whether all see lanes of their warp
-  std::map<const trace::Pattern*, LoadSource> sources;
-  for (const trace::Pattern* pattern : patterns) {
-    if (pattern->operation == banks::Operation::store) continue;
-    const LoadSource source = sources[pattern] = source_of(*pattern, stores);
-    bool& inside = steps.try_emplace(pattern->level, true).first->second;
-    inside &= source != LoadSource::outside;
-  }
-  std::set<std::pair<std::uint32_t, std::uint32_t>> read, read_outside;  // words stored in a level
-  Cure cure{.kind = CureKind::shuffles, .unit = CureUnit::passes, .array = array.name};
+  const Loads loads = loads_of(patterns, stores);
+  SeenStores seen;
+  std::uint64_t count = 0;
   std::set<std::uint32_t> sites;
-  for (const auto& [load, source] : sources) {
-    const bool inside = steps.at(load->level);
-    banks::for_each_lane(load->mask, [&](unsigned lane) {
-      for (const WordStore& store : stores.seen_by(load->addresses[lane], load->level)) {
-        const bool has_it = store == WordStore(load->level, thread_of(*load, lane));  // in a register, or not yet
-        if (inside || !has_it) (inside ? read : read_outside).insert({store.first, load->addresses[lane]});
-      }
-    });
-    if (!inside || source != LoadSource::lanes) continue;
-    cure.shuffles += load->count * (load->width / 4);
+  for (const auto& [load, source] : loads.sources) {
+    const bool is_inside = loads.inside.at(load->level);
+    seen.add(*load, is_inside, stores);
+    if (!is_inside || source != LoadSource::lanes) continue;
+    count += load->count * (load->width / 4);
     sites.insert(load->site);
   }
-  Costs before(evidence), after(evidence), with_shuffles(evidence);
+  Costs before(evidence), after(evidence);
   for (const trace::Pattern* pattern : patterns) {
-    bool stays = false;
-    if (pattern->operation == banks::Operation::load) {
-      stays = !steps.at(pattern->level);
-    } else {
-      banks::for_each_lane(pattern->mask, [&](unsigned lane) {
-        const std::pair word(pattern->level, pattern->addresses[lane]);
-        stays |= !read.contains(word) || read_outside.contains(word);
-      });
-    }
+    const bool is_load = pattern->operation == banks::Operation::load;
     before.add_passes(*pattern);
-    for (Costs* costs : {&after, &with_shuffles}) {
-      if (stays) costs->add_passes(*pattern);
-    }
+    if (is_load ? !loads.inside.at(pattern->level) : seen.need(*pattern)) after.add_passes(*pattern);
   }
-  with_shuffles.add(cure.shuffles + cure.shuffles / 2);  // a shuffle does not cost less than a pass
+  Costs with_shuffles = after;
+  with_shuffles.add(count + count / 2);  // a shuffle does not cost less than a pass
   auto costs = before.until(after);
-  if (cure.shuffles == 0 || !before.until(with_shuffles) || !costs || !beats_layout(evidence, array, patterns, *costs))
+  if (count == 0 || !before.until(with_shuffles) || !costs || !beats_layout(evidence, array, patterns, *costs)) {
     return std::nullopt;
-  cure.costs = std::move(*costs);
-  cure.sites = places_of(evidence.trace, sites);
-  const auto inside = std::ranges::count(steps, true, &std::pair<const std::uint32_t, bool>::second);
-  cure.sentence = fmt::format(
-      "__shfl_sync() in {}, in which lanes load only what lanes of their own warp stored, if that holds for all blocks "
-      "and inputs",
-      std::size_t(inside) == steps.size() ? "all steps"
-                                          : fmt::format("{} of {} steps between barriers", inside, steps.size()));
-  return cure;
+  }
+  return Cure{.kind = CureKind::shuffles,
+              .unit = CureUnit::passes,
+              .array = array.name,
+              .sites = places_of(evidence.trace, sites),
+              .costs = std::move(*costs),
+              .shuffles = count,
+              .sentence = shuffles_sentence(loads.inside)};
 }
 
 // --- Registers ---
@@ -166,53 +191,67 @@ std::uint64_t warps_in_level(const trace::KernelTrace& trace, std::uint32_t leve
   return warps;
 }
 
-void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
-  constexpr std::size_t most_words = 8;  // registers that a cure may take
-  const Patterns patterns = all_accesses(evidence, array);
-  std::map<std::uint32_t, std::uint32_t> last_stores;  // levels, by byte
-  const auto broadcast = [&](const trace::Pattern& pattern) {
-    const auto stride = lane_stride(pattern);
-    return pattern.operation == banks::Operation::load && stride && stride->bytes == 0;
-  };
+/// The last level in which each byte is stored.
+std::map<std::uint32_t, std::uint32_t> last_stores_of(const Patterns& patterns) {
+  std::map<std::uint32_t, std::uint32_t> levels;
   for (const trace::Pattern* pattern : patterns) {
     if (pattern->operation == banks::Operation::load) continue;
     banks::for_each_lane(pattern->mask, [&](unsigned lane) {
       for (std::uint32_t byte = pattern->addresses[lane]; byte < pattern->addresses[lane] + pattern->width; ++byte) {
-        std::uint32_t& last = last_stores[byte];
-        last = std::max(last, pattern->level);
+        levels[byte] = std::max(levels[byte], pattern->level);
       }
     });
   }
+  return levels;
+}
+
+/// The loads that remain, at most, if each warp loads the words of a site once. Nothing if lanes load different words,
+/// if there are too many words, or if one is stored once it has been loaded.
+std::optional<std::uint64_t> needed_loads(const trace::KernelTrace& trace, const SiteAccesses& site,
+                                          const std::map<std::uint32_t, std::uint32_t>& last_stores) {
+  constexpr std::size_t most_words = 8;                                   // registers that a cure may take
+  std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> words;  // loads of each word, by level
+  for (const trace::Pattern* pattern : site.patterns) {
+    const auto stride = lane_stride(*pattern);
+    if (!stride || stride->bytes != 0) return std::nullopt;
+    words[std::uint32_t(stride->begin)][pattern->level] += pattern->count;
+  }
+  if (words.size() > most_words) return std::nullopt;
+  std::uint64_t needed = 0;
+  for (const auto& [word, loads] : words) {
+    const auto& [level, count] = *loads.begin();
+    needed += std::min(count, warps_in_level(trace, level));
+    for (std::uint32_t byte = word; byte < word + site.width; ++byte) {
+      const auto last = last_stores.find(byte);
+      if (last == last_stores.end() || last->second >= level) return std::nullopt;
+    }
+  }
+  return needed;
+}
+
+/// Loads of a site that a device compiler leaves; it drops repeated ones where it can.
+std::uint64_t loads_left(const trace::KernelTrace& trace, const SiteAccesses& site) {
+  std::uint64_t left = 0;
+  for (const trace::Pattern& pattern : trace.merged ? *trace.merged : trace.patterns) {
+    if (pattern.site == site.site && pattern.operation == banks::Operation::load) left += pattern.count;
+  }
+  return left;
+}
+
+void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
+  const Patterns patterns = all_accesses(evidence, array);
+  const auto last_stores = last_stores_of(patterns);
   for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
-    if (!std::ranges::all_of(site.patterns, [&](auto* pattern) { return broadcast(*pattern); })) continue;
-    std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> words;  // loads of each word, by level
+    if (site.operation != banks::Operation::load) continue;
+    const auto needed = needed_loads(evidence.trace, site, last_stores);
+    if (!needed || 2 * *needed > loads_left(evidence.trace, site)) continue;
     Costs before(evidence), after(evidence);
-    for (const trace::Pattern* pattern : site.patterns) {
-      words[std::uint32_t(lane_stride(*pattern)->begin)][pattern->level] += pattern->count;
-      before.add_passes(*pattern);
-    }
-    if (words.size() > most_words) continue;
-    std::uint64_t needed = 0, left = 0;
-    bool is_constant = true;
-    for (const auto& [word, loads] : words) {
-      const auto& [level, count] = *loads.begin();
-      needed += std::min(count, warps_in_level(evidence.trace, level));
-      for (std::uint32_t byte = word; byte < word + site.width; ++byte) {
-        const auto last = last_stores.find(byte);
-        is_constant &= last != last_stores.end() && last->second < level;
-      }
-    }
-    if (!is_constant) continue;
+    for (const trace::Pattern* pattern : site.patterns) before.add_passes(*pattern);
     trace::Pattern once = *site.patterns.front();
-    once.count = needed;
+    once.count = *needed;
     after.add_passes(once);
-    // A compiler for the device drops repeated loads itself where it can.
-    for (const trace::Pattern& pattern : evidence.trace.merged.value_or(std::vector<trace::Pattern>())) {
-      if (pattern.site == site.site && pattern.operation == banks::Operation::load) left += pattern.count;
-    }
     auto costs = before.until(after);
-    if (!costs || (evidence.trace.merged && 2 * needed > left)) continue;
-    if (2 * costs->front().after > costs->front().before) continue;
+    if (!costs) continue;
     cures.push_back({.kind = CureKind::registers,
                      .unit = CureUnit::passes,
                      .array = array.name,
