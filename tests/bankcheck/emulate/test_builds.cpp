@@ -33,9 +33,9 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
            {"int main() { return x; }\n", "program.cu:1: "},
            {"#include <curand_kernel.h>\n__global__ void k(curandState* state) {}\nint main() {}\n",
             "program.cu:2: curandState is not emulated"},
-           {"#include <cub/cub.cuh>\n__global__ void k() { typename cub::BlockReduce<int, 32>::TempStorage s; }\n"
+           {"#include <cub/cub.cuh>\n__global__ void k() { typename cub::BlockScan<int, 32>::TempStorage s; }\n"
             "int main() {}\n",
-            "program.cu:2: cub::BlockReduce is not emulated"},
+            "program.cu:2: cub::BlockScan is not emulated"},
            {"__global__ void k();\n\nint main() { k<<<1, 2>>>; }\n",
             "program.cu:3: the launch has no >>> that arguments in parentheses follow"},
            {"int missing();\nint main() { return missing(); }\n", "no source and no library defines `missing()'"},

@@ -19,6 +19,22 @@ TEST_CASE("emulate/hip/waves", "[emulate]") {
              ContainsSubstring("need one run each, and the options name one file for both; name one --arch"));
 }
 
+TEST_CASE("emulate/hip/reductions_of_a_block", "[emulate]") {
+  const auto counted = [](const std::string& options, const std::string& operation) {
+    const Outcome outcome = ended(0, emulate(options + "--json - --kernel 'reduce<int, 256>' " + source("reductions")));
+    CHECK_THAT(outcome.err, ContainsSubstring("right\n"));
+    return numbers(Checked{outcome, nlohmann::json::parse(outcome.out)}.on("reduce<int, 256>"), "Sum(value)",
+                   operation);
+  };
+  // As CUB has it: the first lane of each warp stores, and the first thread loads the results of the other warps.
+  CHECK(counted("", "store") == Numbers{8, 8, 8, 8, 0});
+  CHECK(counted("", "load") == Numbers{7, 7, 7, 7, 0});
+  // As rocPRIM has it: lanes of the first wave load together.
+  CHECK(counted("--hip ", "store") == Numbers{4, 4, 4, 4, 0});
+  CHECK(counted("--hip ", "load") == Numbers{1, 4, 1, 1, 0});
+  CHECK(counted("--hip --arch gfx1100 ", "load") == Numbers{1, 8, 1, 1, 0});
+}
+
 /// A kernel whose lanes read a column, with the names of CUDA or HIP.
 std::string column(const std::string& api) {
   const std::string device_code =

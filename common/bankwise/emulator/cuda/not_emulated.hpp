@@ -7,7 +7,7 @@
 /// A function with any arguments.
 #define BANKWISE_NOT_EMULATED(result, name) \
   template <class... Arguments>             \
-  __attribute__((error(#name " is not emulated"))) result name(Arguments&&...);
+  __attribute__((__error__(#name " is not emulated"))) result name(Arguments&&...);
 /// The same for up to 125 names, and types of handles.
 #define BANKWISE_NONE_OF(result, ...) BANKWISE_SCAN(BANKWISE_FIRST(BANKWISE_NOT_EMULATED, result, __VA_ARGS__))
 #define BANKWISE_HANDLES(...) BANKWISE_SCAN(BANKWISE_FIRST(BANKWISE_HANDLE, , __VA_ARGS__))

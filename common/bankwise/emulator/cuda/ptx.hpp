@@ -72,7 +72,7 @@ constexpr bool ptx_is_known(const char* text) {
 /// Executes PTX on operands, whose values it changes. Not inlined, because the emulator reads the return address.
 void interpret_ptx(const char* text, std::uint64_t* operands, std::size_t count, bool is_volatile) noexcept;
 
-__attribute__((error("this inline PTX has an instruction that is not emulated"))) void instruction_not_emulated();
+__attribute__((__error__("this inline PTX has an instruction that is not emulated"))) void instruction_not_emulated();
 
 /// Operands: constraints "=r", "+r", "r".
 template <class T>

@@ -202,7 +202,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
 }
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
                              cudaStream_t stream = nullptr)
-    __attribute__((error("cudaLaunchKernel with a kernel that is a void* is not emulated")));
+    __attribute__((__error__("cudaLaunchKernel with a kernel that is a void* is not emulated")));
 
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
@@ -213,7 +213,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
                                         cudaStream_t stream = nullptr)
-    __attribute__((error("cudaLaunchCooperativeKernel with a kernel that is a void* is not emulated")));
+    __attribute__((__error__("cudaLaunchCooperativeKernel with a kernel that is a void* is not emulated")));
 
 // clang-format off
 enum cudaLaunchAttributeID {

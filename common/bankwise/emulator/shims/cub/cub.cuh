@@ -1,9 +1,12 @@
-// CUB is not emulated: programs may include its headers, but not use its primitives.
+// Of CUB, BlockReduce and WarpReduce are emulated. Programs may include its headers, but not use its other primitives.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
+#ifndef BANKWISE_HOST_SOURCE
+#include <bankwise/emulator/cuda/block_reduce.hpp>
+#endif
 
 namespace cub {
 
@@ -21,15 +24,14 @@ inline constexpr bool is_emulated = false;
     explicit name(Arguments&&...);                                   \
   };
 // clang-format off
-BANKWISE_PRIMITIVE(BlockReduce) BANKWISE_PRIMITIVE(BlockScan) BANKWISE_PRIMITIVE(BlockLoad)
-BANKWISE_PRIMITIVE(BlockStore) BANKWISE_PRIMITIVE(BlockExchange) BANKWISE_PRIMITIVE(BlockHistogram)
-BANKWISE_PRIMITIVE(BlockRadixSort) BANKWISE_PRIMITIVE(BlockMergeSort) BANKWISE_PRIMITIVE(WarpReduce)
-BANKWISE_PRIMITIVE(WarpScan)
+BANKWISE_PRIMITIVE(BlockScan) BANKWISE_PRIMITIVE(BlockLoad) BANKWISE_PRIMITIVE(BlockStore)
+BANKWISE_PRIMITIVE(BlockExchange) BANKWISE_PRIMITIVE(BlockHistogram) BANKWISE_PRIMITIVE(BlockRadixSort)
+BANKWISE_PRIMITIVE(BlockMergeSort) BANKWISE_PRIMITIVE(WarpScan)
 #undef BANKWISE_PRIMITIVE
 
 #define BANKWISE_CALL(algorithms, name) \
   template <class... Arguments>         \
-  __attribute__((error("cub::" #algorithms "::" #name " is not emulated"))) static int name(Arguments&&...);
+  __attribute__((__error__("cub::" #algorithms "::" #name " is not emulated"))) static int name(Arguments&&...);
 struct DeviceReduce {
   BANKWISE_CALL(DeviceReduce, Reduce) BANKWISE_CALL(DeviceReduce, Sum) BANKWISE_CALL(DeviceReduce, Min)
   BANKWISE_CALL(DeviceReduce, Max) BANKWISE_CALL(DeviceReduce, ArgMin) BANKWISE_CALL(DeviceReduce, ArgMax)
