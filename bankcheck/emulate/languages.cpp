@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <map>
+#include <mutex>
 #include <set>
 
 #include <bankwise/support/files.hpp>
@@ -65,8 +66,7 @@ bool mentions_hip(const fs::path& file, const Program& program, std::set<fs::pat
   return false;
 }
 
-/// Whether a source includes HIP's headers when it is compiled as CUDA: it may choose between the two.
-bool includes_hip(const std::string& source, const Program& program, const Toolchain& toolchain) {
+bool preprocessor_finds_hip(const std::string& source, const Program& program, const Toolchain& toolchain) {
   std::set<fs::path> seen;
   if (!mentions_hip(source, program, seen)) return false;
   Words command{toolchain.compiler, "-E", "-M", "-MG", "-w", "-x", "c++"};
@@ -77,8 +77,21 @@ bool includes_hip(const std::string& source, const Program& program, const Toolc
   append(header_options(program));
   for (const std::string& folder : toolchain.include) append({"-I", folder});
   command.push_back(source);
-  const std::string files = driver::run_quietly(command).output;
-  return files.find("/hip/") != std::string::npos || files.find("hip_runtime.h") != std::string::npos;
+  const Words files = files_in_rule(driver::run_quietly(command).output);
+  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+    const auto is_ours = [&](const std::string& folder) { return file.starts_with(folder + "/hip"); };
+    return is_header_of_hip(file) || std::any_of(toolchain.include.begin(), toolchain.include.end(), is_ours);
+  });
+}
+
+/// Whether a source includes HIP's headers when it is compiled as CUDA: it may choose between the two.
+bool includes_hip(const std::string& source, const Program& program, const Toolchain& toolchain) {
+  static std::mutex mutex;  // sources are compiled by several threads
+  static std::map<std::string, bool> known;
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = known.try_emplace(source, false);
+  if (is_new) entry->second = preprocessor_finds_hip(source, program, toolchain);
+  return entry->second;
 }
 
 }  // namespace

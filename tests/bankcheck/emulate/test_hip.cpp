@@ -97,6 +97,8 @@ TEST_CASE("emulate/hip/recognized", "[emulate]") {
   for (const std::string& words : {plain, both, "-x cu " + both}) {
     CHECK_THAT(ended(0, emulate(words)).out, ContainsSubstring("cuda\n"));
   }
+  std::filesystem::create_directories(folder + "/hip");  // no header of HIP, although it is in such a folder
+  CHECK_THAT(ended(0, emulate(written("hip/both.cu", chooses + is_hip))).out, ContainsSubstring("cuda\n"));
   // HIP for GPUs of NVIDIA: the macros of nvcc, and HIP's names.
   const std::string nvidia = written("nvidia.cu", include +
                                                       "#if !defined(__HIP_PLATFORM_NVIDIA__) || !defined(__CUDACC__)\n"
