@@ -32,7 +32,7 @@ Toolchain read_toolchain(const std::filesystem::path& file);
 /// The one next to bankcheck. Error: std::runtime_error if this bankcheck has none.
 Toolchain find_toolchain();
 
-/// What the emulator makes of a file: a source with kernels, one of C++ or C for the host, or an object file or library.
+/// What the emulator makes of a file: a source with kernels, one of C++ or C for the host, an object file or library.
 enum class Language { kernels, host, c, object };
 
 /// A program as the user gives it.
@@ -55,8 +55,8 @@ enum class OwnOption { none, flag, with_value };
 using IsOwnOption = std::function<OwnOption(const std::string& name)>;
 
 /// Options of bankcheck for those of nvcc and hipcc in a command line; what changes nothing here is dropped. Options
-/// that begin with -- and that bankcheck has are its own. `makes_files`: for bankcheck nvcc and hipcc. Error: UsageError
-/// for an option that asks for what the command does not make.
+/// that begin with -- and that bankcheck has are its own. `makes_files`: for bankcheck nvcc and hipcc. Error:
+/// UsageError for an option that asks for what the command does not make.
 std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own,
                                                    bool makes_files = false);
 
