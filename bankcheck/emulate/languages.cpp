@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <bankwise/support/files.hpp>
 #include "bankcheck/emulate/build.hpp"
@@ -72,7 +73,8 @@ bool preprocessor_finds_hip(const std::string& source, const Program& program, c
   Words command{toolchain.compiler, "-E", "-M", "-MG", "-w", "-x", "c++"};
   const auto append = [&](const Words& more) { command.insert(command.end(), more.begin(), more.end()); };
   append(toolchain.compile);
-  append({"-std=gnu++17", "-D__CUDACC__", "-D__NVCC__"});
+  append({"-std=gnu++17"});
+  append(program.hip ? Words{"-D__HIPCC__", "-D__HIP_PLATFORM_AMD__"} : Words{"-D__CUDACC__", "-D__NVCC__"});
   append(program.options);
   append(header_options(program));
   for (const std::string& folder : toolchain.include) append({"-I", folder});
@@ -84,12 +86,13 @@ bool preprocessor_finds_hip(const std::string& source, const Program& program, c
   });
 }
 
-/// Whether a source includes HIP's headers when it is compiled as CUDA: it may choose between the two.
+/// Whether a source includes HIP's headers when it is compiled as CUDA, because it may choose between the two; in a
+/// program of HIP, when it is compiled as HIP.
 bool includes_hip(const std::string& source, const Program& program, const Toolchain& toolchain) {
   static std::mutex mutex;  // sources are compiled by several threads
-  static std::map<std::string, bool> known;
+  static std::map<std::pair<std::string, bool>, bool> known;
   const std::lock_guard lock(mutex);
-  const auto [entry, is_new] = known.try_emplace(source, false);
+  const auto [entry, is_new] = known.try_emplace({source, program.hip}, false);
   if (is_new) entry->second = preprocessor_finds_hip(source, program, toolchain);
   return entry->second;
 }

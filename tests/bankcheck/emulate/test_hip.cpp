@@ -89,9 +89,9 @@ TEST_CASE("emulate/hip/recognized", "[emulate]") {
   const std::string direct = written("direct.cu", include + is_hip), source = written("source.cpp", include + is_hip),
                     indirect = written("indirect.cu", "#include \"inner.h\"\n" + is_hip),
                     plain = written("plain.cu", is_hip), both = written("both.cu", chooses + is_hip),
-                    named = written("named.hip", is_hip);
+                    chosen = written("chosen.cpp", chooses + is_hip), named = written("named.hip", is_hip);
   for (const std::string& words :
-       {direct, source, indirect, named, "--hip " + plain, "-x hip " + plain, "--hip " + both}) {
+       {direct, source, indirect, named, "--hip " + plain, "-x hip " + plain, "--hip " + both, "--hip " + chosen}) {
     CHECK_THAT(ended(0, emulate(words)).out, ContainsSubstring("hip\n"));
   }
   for (const std::string& words : {plain, both, "-x cu " + both}) {
