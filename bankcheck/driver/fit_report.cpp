@@ -441,7 +441,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     } catch (const std::invalid_argument& why) {
       throw support::UsageError(why.what());
     }
-    adapt_cures(report, kernel, trace.maker);
+    adapt_cures(report, kernels[k], trace.maker);
     for (auto* side : {&report.fit.before, &report.fit.after}) std::ranges::for_each(*side, sort_by_place);
     for (fit::ArrayFit& array : report.fit.arrays) {
       if (incomplete) array.doubts.emplace_back("the trace is incomplete");
