@@ -1,6 +1,7 @@
 #include "bankcheck/fit/cures.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -84,6 +85,10 @@ void join(Cures& cures) {
   cures = std::move(joined);
 }
 
+bool has_addresses(const trace::Pattern* pattern) {
+  return pattern->mask != 0 && std::size_t(std::bit_width(pattern->mask)) <= pattern->addresses.size();
+}
+
 /// What all accesses of the kernel cost.
 Costs total(const Evidence& evidence, CureUnit unit) {
   Costs costs(evidence);
@@ -98,6 +103,7 @@ Costs total(const Evidence& evidence, CureUnit unit) {
 
 /// Leaves out cures that save less than a hundredth of what the kernel costs on each architecture.
 void drop_small(const Evidence& evidence, Cures& cures) {
+  if (cures.empty()) return;
   constexpr std::uint64_t hundredth = 100;
   const Costs passes = total(evidence, CureUnit::passes), sectors = total(evidence, CureUnit::sectors);
   std::erase_if(cures, [&](const Cure& cure) {
@@ -238,7 +244,7 @@ std::vector<trace::Site> places_of(const trace::KernelTrace& trace, const std::s
 }
 
 std::vector<const trace::Pattern*> all_accesses(const Evidence& evidence, const ArrayFit& array) {
-  constexpr std::size_t most_patterns = 1 << 16;  // for the time that proofs take
+  constexpr std::size_t most_patterns = 1 << 13;  // for the time that proofs take
   const trace::KernelTrace& trace = evidence.trace;
   const bool is_complete = trace.excess_accesses == 0 && trace.left_out.empty() && trace.engines.empty() &&
                            trace.copied_bytes == 0 && array.facts.mixed == 0 && array.facts.why_fixed.empty();
@@ -247,6 +253,7 @@ std::vector<const trace::Pattern*> all_accesses(const Evidence& evidence, const 
   for (const trace::Pattern& pattern : trace.patterns) {
     if (pattern.array == array.arrays.front()) patterns.push_back(&pattern);
   }
+  if (!std::ranges::all_of(patterns, has_addresses)) return {};
   return patterns;
 }
 
@@ -255,6 +262,7 @@ std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence)
   if (trace.global_excess_accesses > 0 || trace.global_left_out > 0) return {};
   std::vector<const trace::Pattern*> patterns;
   for (const trace::Pattern& pattern : trace.global_patterns) patterns.push_back(&pattern);
+  if (!std::ranges::all_of(patterns, has_addresses)) return {};
   return patterns;
 }
 

@@ -30,7 +30,9 @@ std::optional<BlockShape> two_dimensions(const Evidence& evidence) {
   if (trace.shapes.size() != 1) return std::nullopt;
   const auto& [x, y, z] = trace.shapes.front().block;
   const bool fits = (x % trace.warp == 0 || trace.warp % x == 0) && x * y % trace.warp == 0;
-  if (!has_whole_warps(evidence) || !fits || x < 2 || y < 2 || z != 1) return std::nullopt;
+  constexpr std::uint64_t most_threads = 1024;
+  const bool is_block = x >= 2 && y >= 2 && z == 1 && x <= most_threads && y <= most_threads && x * y <= most_threads;
+  if (!has_whole_warps(evidence) || !fits || !is_block) return std::nullopt;
   return BlockShape{std::int64_t(x), std::int64_t(y)};
 }
 

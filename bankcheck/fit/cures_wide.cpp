@@ -98,7 +98,14 @@ struct WordUse {
     user = user == none || user == thread ? thread : several;
   }
 };
-using WordUses = std::map<std::pair<std::uint32_t, std::uint32_t>, WordUse>;  ///< by level and byte
+using WordUses = std::map<std::pair<std::uint32_t, std::uint32_t>, WordUse>;  ///< by level and number of the word
+
+/// Calls `visit(word)` for each word of four bytes that a lane accesses.
+template <class Visit>
+void for_each_word(const trace::Pattern& pattern, unsigned lane, Visit visit) {
+  const std::uint64_t begin = pattern.addresses[lane], end = begin + pattern.width;
+  for (std::uint64_t word = begin / 4; 4 * word < end; ++word) visit(std::uint32_t(word));
+}
 
 /// Whether the order of these accesses among others of their level does not matter: other lanes do not use the same
 /// words, or only loads do.
@@ -107,21 +114,22 @@ bool are_movable(const std::vector<const trace::Pattern*>& all, std::span<const 
   for (const trace::Pattern* pattern : all) {
     banks::for_each_lane(pattern->mask, [&](unsigned lane) {
       const std::int64_t thread = std::int64_t{pattern->first.warp} * banks::max_lanes + lane;
-      for (std::uint32_t byte = 0; byte < pattern->width; ++byte) {
-        WordUse& use = uses[{pattern->level, pattern->addresses[lane] + byte}];
-        const bool loads = pattern->operation == banks::Operation::load;
-        WordUse::note(loads ? use.loader : use.storer, thread);
-      }
+      for_each_word(*pattern, lane, [&](std::uint32_t word) {
+        WordUse& use = uses[{pattern->level, word}];
+        WordUse::note(pattern->operation == banks::Operation::load ? use.loader : use.storer, thread);
+      });
     });
   }
   for (const SiteAccesses& site : sites) {
     for (const trace::Pattern* pattern : site.patterns) {
       bool is_movable = true;
       banks::for_each_lane(pattern->mask, [&](unsigned lane) {
-        const WordUse& use = uses.at({pattern->level, pattern->addresses[lane]});
-        const bool one_lane =
-            use.storer != WordUse::several && (use.loader == use.storer || use.loader == WordUse::none);
-        is_movable &= use.storer == WordUse::none || one_lane;
+        for_each_word(*pattern, lane, [&](std::uint32_t word) {
+          const WordUse& use = uses.at({pattern->level, word});
+          const bool one_lane =
+              use.storer != WordUse::several && (use.loader == use.storer || use.loader == WordUse::none);
+          is_movable &= use.storer == WordUse::none || one_lane;
+        });
       });
       if (!is_movable) return false;
     }
