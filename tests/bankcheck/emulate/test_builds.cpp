@@ -59,6 +59,16 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
   CHECK(emulate("--arch sm_90,gfx1100,h200 " + source("missing")).code == 3);
 }
 
+TEST_CASE("emulate/programs/restrict_argument", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "program.cu").string();
+  std::ofstream(file) << "__global__ void k(int* out) { *out = 5; }\n"
+                         "void run(int* __restrict__ out) { k<<<1, 1>>>(out); }\n"
+                         "int main() {\n  int* out;\n  cudaMallocManaged(&out, 4);\n  run(out);\n"
+                         "  cudaDeviceSynchronize();\n  printf(\"%d\\n\", *out);\n}\n";
+  CHECK_THAT(ended(0, emulate(file)).out, ContainsSubstring("5\n"));
+}
+
 TEST_CASE("emulate/programs/cached_build", "[emulate]") {
   CHECK(emulate(source("endings")).code == 0);
   // Without a PATH the compiler finds no assembler: only the cache can provide the program.

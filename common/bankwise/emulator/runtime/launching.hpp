@@ -121,7 +121,9 @@ struct Bytes {
   BANKWISE_NOT_THE_KERNEL static void append(char*& to, const Value& value) {
     if constexpr (known && !std::is_empty_v<Value>) {
       memcpy(to, &value, sizeof value);
-      __builtin_clear_padding(reinterpret_cast<Value*>(to));
+      // Not for numbers and pointers: g++ takes no address of an `int* __restrict__` here.
+      if constexpr (std::is_class_v<Value> || std::is_union_v<Value>)
+        __builtin_clear_padding(reinterpret_cast<Value*>(to));
       to += sizeof value;
     }
   }
