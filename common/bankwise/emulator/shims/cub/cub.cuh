@@ -10,6 +10,8 @@
 
 namespace cub {
 
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
 template <class...>
 inline constexpr bool is_emulated = false;
 
