@@ -231,20 +231,10 @@ std::set<std::string, std::less<>> qualifiers_in(std::string_view source, const 
   return words;
 }
 
-/// Past the parenthesis that closes the one at `open`.
-std::size_t past_parenthesis(const SourceTokens& code, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < code.tokens.size(); ++i) {
-    depth += int(code.is(i, "(")) - int(code.is(i, ")"));
-    if (depth == 0) return i + 1;
-  }
-  return code.tokens.size();
-}
-
 /// Whether a macro stands for more than one token, and not for parentheses.
 bool is_sum(const Macro& macro, const SourceTokens& inside) {
-  const std::size_t begin = macro.has_parameters ? past_parenthesis(inside, 0) : 0;
-  const bool is_enclosed = inside.is(begin, "(") && past_parenthesis(inside, begin) == inside.tokens.size();
+  const std::size_t begin = macro.has_parameters ? inside.past_bracket(0) : 0;
+  const bool is_enclosed = inside.is(begin, "(") && inside.past_bracket(begin) == inside.tokens.size();
   return inside.tokens.size() > begin + 1 && !is_enclosed;
 }
 

@@ -87,15 +87,6 @@ class Ranges : public SourceTokens {
     return at == part.end ? range : std::nullopt;
   }
 
-  /// The bracket of any kind that closes the one at `open`.
-  std::size_t past(std::size_t open) const {
-    int depth = 0;
-    for (std::size_t i = open; i < tokens.size(); ++i) {
-      depth += int(is(i, "(") || is(i, "[") || is(i, "{")) - int(is(i, ")") || is(i, "]") || is(i, "}"));
-      if (depth == 0) return i + 1;
-    }
-    return tokens.size();
-  }
   bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
 
  private:
@@ -142,7 +133,7 @@ class Ranges : public SourceTokens {
       return range ? std::optional(Range{-range->high, -range->low}) : std::nullopt;
     }
     if (is(at, "(")) {
-      const std::size_t behind = past(at);
+      const std::size_t behind = past_bracket(at);
       bool is_cast = behind > at + 2;
       for (std::size_t i = at + 1; i + 1 < behind; ++i) is_cast = is_cast && is_type(i);
       if (is_cast) return unary(at = behind, end);
@@ -167,14 +158,14 @@ class Ranges : public SourceTokens {
   std::optional<Range> named(std::size_t& at, std::size_t end) const {
     const std::size_t name = at;
     if (is(at + 1, "(")) {
-      const std::size_t open = at + 1, behind = past(open);
+      const std::size_t open = at + 1, behind = past_bracket(open);
       at = behind;
       if (behind > end) return std::nullopt;
       if (is_type(name)) return of({open + 1, behind - 1});
       if (is(name, "get_local_id") && behind == open + 3) return thread(name, {name, behind}, text(open + 1));
       if (!is(name, "min") && !is(name, "max")) return std::nullopt;
       std::size_t comma = open + 1;
-      while (comma < behind && !is(comma, ",")) comma = is(comma, "(") ? past(comma) : comma + 1;
+      while (comma < behind && !is(comma, ",")) comma = is(comma, "(") ? past_bracket(comma) : comma + 1;
       const auto a = of({open + 1, comma}), b = of({comma + 1, behind - 1});
       if (!a || !b) return std::nullopt;
       return is(name, "min") ? Range{std::min(a->low, b->low), std::min(a->high, b->high)}
@@ -219,17 +210,17 @@ class Ranges : public SourceTokens {
       --open;
       parentheses += int(is(open, ")")) - int(is(open, "("));
     }
-    return {open, past(body)};
+    return {open, past_bracket(body)};
   }
 
   /// Past the statement that begins at a token.
   std::size_t statement_end(std::size_t i) const {
-    if (is(i, "{")) return past(i);
+    if (is(i, "{")) return past_bracket(i);
     if (is(i, "for") || is(i, "while") || is(i, "if") || is(i, "switch")) {
-      const std::size_t end = statement_end(past(i + 1));
+      const std::size_t end = statement_end(past_bracket(i + 1));
       return is(i, "if") && is(end, "else") ? statement_end(end + 1) : end;
     }
-    while (i < tokens.size() && !is(i, ";")) i = is(i, "(") || is(i, "{") || is(i, "[") ? past(i) : i + 1;
+    while (i < tokens.size() && !is(i, ";")) i = is(i, "(") || is(i, "{") || is(i, "[") ? past_bracket(i) : i + 1;
     return std::min(i + 1, tokens.size());
   }
 
@@ -238,9 +229,9 @@ class Ranges : public SourceTokens {
     const Span function = function_at(place);
     for (std::size_t i = function.begin; i < std::min(function.end, place); ++i) {
       if (!is(i, "for") && !is(i, "if")) continue;
-      const std::size_t behind = past(i + 1);
+      const std::size_t behind = past_bracket(i + 1);
       Control control{is(i, "for"), false, {i + 2, behind - 1}, {behind, 0}};
-      control.body.end = is(behind, "{") ? past(behind) : statement_end(behind);
+      control.body.end = is(behind, "{") ? past_bracket(behind) : statement_end(behind);
       if (control.body.contains(place)) controls.push_back(control);
       if (control.is_loop || !is(control.body.end, "else")) continue;
       control.is_else = true;
@@ -287,7 +278,7 @@ class Ranges : public SourceTokens {
   bool takes_references(std::string_view name) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (!is(i, name) || !is(i + 1, "(") || !(is_name(i - 1) || is(i - 1, ">") || is(i - 1, "*"))) continue;
-      const std::size_t behind = past(i + 1);
+      const std::size_t behind = past_bracket(i + 1);
       for (std::size_t k = i + 2; k < behind; ++k) {
         if (is(k, "&")) return true;
       }
@@ -348,7 +339,7 @@ class Ranges : public SourceTokens {
   Span value_after(std::size_t equals) const {
     std::size_t end = equals + 1;
     while (end < tokens.size() && !is(end, ",") && !is(end, ";") && !is(end, ")")) {
-      end = is(end, "(") || is(end, "[") ? past(end) : end + 1;
+      end = is(end, "(") || is(end, "[") ? past_bracket(end) : end + 1;
     }
     return {equals + 1, end};
   }
@@ -391,7 +382,7 @@ class Ranges : public SourceTokens {
     for (std::size_t i = condition.begin; i <= condition.end; ++i) {
       if (i < condition.end && is(i, "|") && is(i + 1, "|")) return;
       if (i < condition.end && is(i, "(")) {
-        i = past(i) - 1;
+        i = past_bracket(i) - 1;
         continue;
       }
       if (i < condition.end && !(is(i, "&") && is(i + 1, "&"))) continue;
@@ -401,14 +392,14 @@ class Ranges : public SourceTokens {
     }
     if (is_negated && atoms.size() != 1) return;
     for (Span atom : atoms) {
-      while (is(atom.begin, "(") && past(atom.begin) == atom.end) atom = {atom.begin + 1, atom.end - 1};
+      while (is(atom.begin, "(") && past_bracket(atom.begin) == atom.end) atom = {atom.begin + 1, atom.end - 1};
       compare(range, atom, key, is_negated);
     }
   }
   void compare(Range& range, Span atom, const KeyLength& key, bool is_negated) const {
     std::size_t mark = atom.begin;
     while (mark < atom.end && !is(mark, "<") && !is(mark, ">") && !is(mark, "=") && !is(mark, "!")) {
-      mark = is(mark, "(") || is(mark, "[") ? past(mark) : mark + 1;
+      mark = is(mark, "(") || is(mark, "[") ? past_bracket(mark) : mark + 1;
     }
     if (mark >= atom.end || (is(mark + 1, text(mark)) && !is(mark, "="))) return;  // a shift
     const bool has_equal = is(mark + 1, "=");
@@ -460,11 +451,12 @@ struct Term {
 
 /// The summands of an index; nothing if it is no sum at its outermost level.
 std::vector<Term> terms_of(const Ranges& code, Span index) {
-  while (code.is(index.begin, "(") && code.past(index.begin) == index.end) index = {index.begin + 1, index.end - 1};
+  while (code.is(index.begin, "(") && code.past_bracket(index.begin) == index.end)
+    index = {index.begin + 1, index.end - 1};
   std::vector<Term> terms{{}};
   std::size_t begin = index.begin;
   for (std::size_t i = index.begin; i <= index.end; ++i) {
-    if (i < index.end && (code.is(i, "(") || code.is(i, "["))) i = code.past(i);
+    if (i < index.end && (code.is(i, "(") || code.is(i, "["))) i = code.past_bracket(i);
     const bool ends = i >= index.end;
     const bool is_sum = code.is(i, "+") || code.is(i, "-"), is_product = code.is(i, "*");
     if (!ends && (code.is(i, "<") || code.is(i, ">") || code.is(i, "&") || code.is(i, "|") || code.is(i, "^") ||
@@ -475,7 +467,7 @@ std::vector<Term> terms_of(const Ranges& code, Span index) {
       if (code.is(i, "/") || code.is(i, "%")) {  // the whole summand is one factor
         std::size_t end = i;
         while (end < index.end && !code.is(end, "+") && !code.is(end, "-")) {
-          end = code.is(end, "(") || code.is(end, "[") ? code.past(end) : end + 1;
+          end = code.is(end, "(") || code.is(end, "[") ? code.past_bracket(end) : end + 1;
         }
         if (!terms.back().factors.empty()) begin = terms.back().factors.front().begin;
         terms.back().factors.clear();
@@ -575,7 +567,7 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   for (const Use& use : uses.uses) {
     const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
     const auto open = std::size_t(place - code.tokens.begin());
-    indices.push_back({open + 1, code.past(open) - 1});
+    indices.push_back({open + 1, code.past_bracket(open) - 1});
     for (const Term& term : terms_of(code, indices.back())) {
       for (const Span& factor : term.factors) {
         const auto value = term.factors.size() > 1 ? code.of(factor) : std::nullopt;

@@ -13,31 +13,20 @@
 namespace bankwise::fit {
 namespace {
 
-/// Past the bracket that closes the one at `open`.
-std::size_t past_bracket(const source::SourceTokens& code, std::size_t open) {
-  const std::string_view opens = code.text(open), closes = opens == "(" ? ")" : "]";
-  int depth = 0;
-  for (std::size_t i = open; i < code.tokens.size(); ++i) {
-    depth += int(code.is(i, opens)) - int(code.is(i, closes));
-    if (depth == 0) return i + 1;
-  }
-  return code.tokens.size();
-}
-
 /// "threadIdx.x", "row[k]", "get_local_id(0)", "(y + 1)": needs no parentheses. A call in capital letters may be a
 /// macro that does.
 bool is_primary(const std::string& text) {
   const source::SourceTokens code(text);
   const std::size_t end = code.tokens.size();
   if (end == 0) return false;
-  std::size_t i = code.is(0, "(") ? past_bracket(code, 0) : 1;
+  std::size_t i = code.is(0, "(") ? code.past_bracket(0) : 1;
   if (!code.is(0, "(") && !code.is_name(0) && code.tokens[0].kind != source::TokenKind::number) return false;
   while (i < end) {
     const bool is_call =
         code.is(i, "(") && std::ranges::any_of(code.text(i - 1), [](unsigned char c) { return std::islower(c) != 0; });
     const bool is_member = (code.is(i, ".") || code.is(i, "->") || code.is(i, "::")) && code.is_name(i + 1);
     if (is_call || code.is(i, "[")) {
-      i = past_bracket(code, i);
+      i = code.past_bracket(i);
     } else if (is_member) {
       i += 2;
     } else {
@@ -326,7 +315,7 @@ std::string pitch_text(const Change& change, const ArrayShape& shape, const std:
   if (before == after) return operand(pitch);
   if (is_number(pitch)) return std::to_string(after);
   const source::SourceTokens code(pitch);
-  const bool is_enclosed = code.is(0, "(") && past_bracket(code, 0) == code.tokens.size();
+  const bool is_enclosed = code.is(0, "(") && code.past_bracket(0) == code.tokens.size();
   return operand(length_text(
       is_enclosed ? std::string(source::trimmed(std::string_view(pitch).substr(1, pitch.size() - 2))) : pitch, before,
       after));

@@ -49,17 +49,6 @@ bool ends_statement(const SourceTokens& code, std::size_t i) {
   return code.is(i, ";") || code.is(i, "{") || code.is(i, "}");
 }
 
-/// The bracket of any kind that closes the one at `open`; the number of tokens if none does.
-std::size_t closing_any(const SourceTokens& code, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < code.tokens.size(); ++i) {
-    depth += int(code.is(i, "(") || code.is(i, "[") || code.is(i, "{"));
-    depth -= int(code.is(i, ")") || code.is(i, "]") || code.is(i, "}"));
-    if (depth == 0) return i;
-  }
-  return code.tokens.size();
-}
-
 /// Tokens from `begin` to before `end`.
 struct Part {
   std::size_t begin = 0, end = 0;
@@ -68,9 +57,9 @@ struct Part {
 /// What commas separate between a parenthesis and the one that closes it.
 std::vector<Part> arguments_at(const SourceTokens& code, std::size_t open) {
   std::vector<Part> parts;
-  const std::size_t close = closing_any(code, open);
+  const std::size_t close = code.past_bracket(open) - 1;
   for (std::size_t i = open + 1, begin = i; i <= close && i < code.tokens.size(); ++i) {
-    if (i < close && (code.is(i, "(") || code.is(i, "[") || code.is(i, "{"))) i = closing_any(code, i);
+    if (i < close && (code.is(i, "(") || code.is(i, "[") || code.is(i, "{"))) i = code.past_bracket(i) - 1;
     if (i < close && !code.is(i, ",")) continue;
     if (i > begin) parts.push_back({begin, i});
     begin = i + 1;
@@ -101,7 +90,7 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
   std::size_t definitions = 0;
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     if (!code.is_name(i) || !code.is(i, name)) continue;
-    const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : closing_any(code, open) + 1;
+    const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : code.past_bracket(open);
     std::size_t begin = i;
     bool is_type = true;  // what stands before the name
     while (begin > 0 && !ends_statement(code, begin - 1)) {
@@ -276,8 +265,8 @@ class UseFinder : SourceTokens {
         }
       }
     }
-    const std::size_t body = closing_any(*this, places.open) + 1;
-    search({body, closing_any(*this, body)}, name);
+    const std::size_t body = past_bracket(places.open);
+    search({body, past_bracket(body) - 1}, name);
   }
 
   /// The name of a parameter that an array of this kind can be passed to; "" if it is none. Notes what a declaration of
@@ -379,7 +368,7 @@ class UseFinder : SourceTokens {
   std::string why_no_macro(const Macro& macro) const {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (!is(i, macro.name)) continue;
-      const std::size_t close = macro.has_parameters && is(i + 1, "(") ? closing_any(*this, i + 1) : i;
+      const std::size_t close = macro.has_parameters && is(i + 1, "(") ? past_bracket(i + 1) - 1 : i;
       if (!has_side_effect(i + 1, close)) continue;
       return fmt::format("line {}: an argument of the macro {} has a side effect; write it to a variable first",
                          line(i), macro.name);
@@ -392,7 +381,7 @@ class UseFinder : SourceTokens {
 std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro) {
   if (!macro.has_parameters) return {{}, macro.text};
   const SourceTokens code(macro.text);
-  const std::size_t close = closing_any(code, 0);
+  const std::size_t close = code.past_bracket(0) - 1;
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < close; ++i) {
     if (code.is_name(i)) names.push_back(code.text(i));

@@ -127,6 +127,15 @@ std::size_t SourceTokens::closing(std::size_t open) const {
   return tokens.size();
 }
 
+std::size_t SourceTokens::past_bracket(std::size_t open) const {
+  int depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    depth += int(is(i, "(") || is(i, "[") || is(i, "{")) - int(is(i, ")") || is(i, "]") || is(i, "}"));
+    if (depth == 0) return i + 1;
+  }
+  return tokens.size();
+}
+
 std::size_t SourceTokens::line(std::size_t i) const {
   return 1 + std::size_t(std::ranges::count(source.substr(0, tokens[i].begin), '\n'));
 }

@@ -31,6 +31,8 @@ struct SourceTokens {
   bool is_name(std::size_t i) const { return i < tokens.size() && tokens[i].kind == TokenKind::name; }
   /// The square bracket that closes the one at `open`; the number of tokens if none does.
   std::size_t closing(std::size_t open) const;
+  /// Past the bracket of any kind that closes the one at `open`; the number of tokens if none does.
+  std::size_t past_bracket(std::size_t open) const;
   /// The line of a token, from 1.
   std::size_t line(std::size_t i) const;
 
