@@ -345,8 +345,8 @@ void choose_for_declarations(std::vector<KernelFitReport>& reports, const trace:
   }
 }
 
-/// Why a kernel's edits cannot be made: they also serve an array that does not get the same change. `refusals`: those of
-/// all kernels; "" if there is none.
+/// Why a kernel's edits cannot be made: they also serve an array that does not get the same change. `refusals`: those
+/// of all kernels; "" if there is none.
 std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
                             const std::map<Place, std::vector<ArrayNumber>>& arrays,
                             const std::vector<std::string>& refusals, const KernelFitReport& report) {

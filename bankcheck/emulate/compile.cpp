@@ -37,7 +37,8 @@ void declare_compiler(CLI::App& command, CompileOptions& options) {
   command.add_flag("--only-rule", options.only_rule, "Print only a rule for make (-M, -MM)");
   command.add_option("--rule-file", options.rule_file, "The file of the rule (-MF)")->type_name("FILE");
   command.add_option("--rule-target", options.rule_target, "The target of the rule (-MT, -MQ)")->type_name("NAME");
-  command.add_flag("--compiler-version,--version", options.version, "Print the version of the compiler that this stands for (-V)");
+  command.add_flag("--compiler-version,--version", options.version,
+                   "Print the version of the compiler that this stands for (-V)");
   command.option_defaults()->group("Build");
   command
       .add_option("--arch", options.architecture, "The architecture that the program is built for (-arch, -gencode)")

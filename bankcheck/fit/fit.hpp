@@ -136,8 +136,8 @@ struct SharedArray {
 /// elements, rows and planes. Nothing if no change has.
 std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to);
 
-/// Chooses one change for all of the arrays, if some of them is changed: proposal() for their sums, among the options of
-/// all. `is_one_text`: whether changes, one for each array, are made by one text.
+/// Chooses one change for all of the arrays, if any of them is changed: proposal() for their sums, among the options
+/// of all. `is_one_text`: whether changes, one for each array, are made by one text.
 void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
                   const std::function<bool(const std::vector<Change>&)>& is_one_text);
 

@@ -527,8 +527,8 @@ std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t p
   return found;
 }
 
-/// The constants, if the array has this length with them. A file that includes this one may define the only name that is
-/// not known: it then has the value that gives the length.
+/// The constants, if the array has this length with them. A file that includes this one may define the only name that
+/// is not known: it then has the value that gives the length.
 std::optional<SourceConstants> with_length(const SourceConstants& constants, const std::string& dimension,
                                            std::uint64_t length) {
   constexpr int max_unknown = 1024;

@@ -40,8 +40,8 @@ std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, co
 std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
                                          const std::vector<std::string>& dimensions);
 
-/// The same for an array that is declared with one dimension, but whose shape has rows: "[y * (TILE + 1) + x]". `pitch`:
-/// the elements of a row, as the source writes them.
+/// The same for an array that is declared with one dimension, but whose shape has rows: "[y * (TILE + 1) + x]".
+/// `pitch`: the elements of a row, as the source writes them.
 std::string row_index_text(const Change& change, const ArrayShape& shape, const std::string& row,
                            const std::string& column, const std::string& pitch);
 /// The new pitch, as an operand of a product: "(TILE + 1)".
