@@ -131,7 +131,7 @@ class Copies {
 
 }  // namespace
 
-int measure_copies(const Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
+int measure_copies(Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
                    const BuiltProgram& program) {
   const Copies copies(program, reporting.architectures());
   return measure(

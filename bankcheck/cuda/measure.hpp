@@ -19,7 +19,7 @@ struct BuiltProgram {
 };
 
 /// driver::measure() with versions that are built in copies of the tree. Errors: those, and those of copy_tree().
-int measure_copies(const driver::Reporting& reporting, const trace::Trace& trace, const driver::MeasureOptions& options,
+int measure_copies(driver::Reporting& reporting, const trace::Trace& trace, const driver::MeasureOptions& options,
                    const BuiltProgram& program);
 
 }  // namespace bankwise::cuda

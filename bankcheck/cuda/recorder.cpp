@@ -267,7 +267,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   }
   Outcome outcome = outcome_of(std::move(run), watching, reporting.architectures(), matched, folder);
   if (measure_.measure) {
-    outcome.verify = [this, watching, timer, tree](const Reporting& reported, const trace::Trace& trace) {
+    outcome.verify = [this, watching, timer, tree](Reporting& reported, const trace::Trace& trace) {
       return measure_copies(reported, trace, measure_, {*tree, build_, options.program, watching, *timer});
     };
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <bankwise/support/stop_rule.hpp>
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/fit/edits.hpp"
 #include "bankcheck/fit/fit.hpp"
@@ -30,10 +31,30 @@ struct ArraySource {
   std::uint32_t used_row = 0;  ///< bytes of a row, from its begin, that some kernel uses; 0: all
 };
 
+/// A kernel in one version of the program that --measure has run.
+struct MeasuredLayouts {
+  std::string version;                           ///< "as it is" or "A"
+  std::string changes;                           ///< of its arrays, in one line; "" as it is
+  std::uint64_t passes = 0;                      ///< on the first architecture; with changes, as predicted
+  std::optional<support::MedianAndNoise> times;  ///< nanoseconds of a launch; nothing if they do not count
+  std::optional<double> speedup;                 ///< over the kernel as it is
+  std::optional<std::string> problem;            ///< why the times do not count: a sentence
+};
+
+/// What --measure has found for a kernel.
+struct MeasuredKernel {
+  std::string verdict;       ///< on the fastest: "faster", "slower", "none" (equal within the noise), "unknown"
+  std::string fastest;       ///< the version with the fastest change; "" if no change was measured
+  std::string not_measured;  ///< why no version has a change of it: a sentence
+  std::vector<MeasuredLayouts> versions;      ///< the first is the program as it is
+  std::optional<std::uint64_t> passes_again;  ///< of the fastest, watched, on the first architecture
+};
+
 struct KernelFitReport {
   fit::KernelFit fit;
   std::vector<std::optional<ArraySource>> sources;  ///< one for each array of the fit
   bool is_opencl = false;
+  std::optional<MeasuredKernel> measured;
 };
 
 /// One for each of the kernels. `finder` knows which files may be read. `incomplete`: the trace is, so that nothing is

@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json optional_number(const std::optional<double>& number) {
+template <class Number>
+ordered_json optional_number(const std::optional<Number>& number) {
   return number ? ordered_json(*number) : ordered_json(nullptr);
 }
 
@@ -320,6 +321,26 @@ ordered_json json_of(const KernelReport& kernel, const fit::Cure& cure) {
   return object;
 }
 
+/// What `--measure` adds to a fit.
+ordered_json json_of(const MeasuredKernel& measured) {
+  if (!measured.not_measured.empty()) return {{"not_measured", measured.not_measured}};
+  ordered_json object{{"verdict", measured.verdict},
+                      {"fastest", measured.fastest.empty() ? ordered_json(nullptr) : ordered_json(measured.fastest)},
+                      {"passes_again", optional_number(measured.passes_again)},
+                      {"versions", ordered_json::array()}};
+  for (const MeasuredLayouts& layouts : measured.versions) {
+    const auto& times = layouts.times;
+    object["versions"].push_back({{"version", layouts.version},
+                                  {"changes", layouts.changes},
+                                  {"passes", layouts.passes},
+                                  {"nanoseconds", times ? ordered_json(times->median) : ordered_json(nullptr)},
+                                  {"noise", optional_number(times ? times->noise : std::nullopt)},
+                                  {"speedup", optional_number(layouts.speedup)}});
+    if (layouts.problem) object["versions"].back()["problem"] = *layouts.problem;
+  }
+  return object;
+}
+
 /// What `--fit` adds to a kernel.
 ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report) {
   const fit::KernelFit& fit = report.fit;
@@ -345,6 +366,7 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
   }
   object["cures"] = ordered_json::array();
   for (const fit::Cure& cure : fit.cures) object["cures"].push_back(json_of(kernel, cure));
+  if (report.measured) object["measured"] = json_of(*report.measured);
   return object;
 }
 

@@ -169,7 +169,10 @@ std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdi
   return number;
 }
 
-int print(const Reporting& reporting, const std::string& text, bool is_right) {
+/// Adds what was measured to the report, and prints the text.
+int conclude(Reporting& reporting, const std::vector<std::optional<MeasuredKernel>>& measured, const std::string& text,
+             bool is_right) {
+  reporting.add_measured(measured);
   if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
   return is_right ? support::exit_ok : support::exit_wrong;
 }
@@ -194,17 +197,22 @@ void declare_measure(CLI::App& command, MeasureOptions& options) {
       ->capture_default_str();
 }
 
-int measure(const Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
+int measure(Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
             const ProgramVersions& program) {
   const auto& kernels = reporting.kernels();
   const auto& fits = reporting.fits();
   PlannedVersions planned = plan_versions(kernels, fits, trace, options.candidates, program.by_text);
   std::string text;
-  for (const std::string& sentence : planned.left_out) text += fmt::format("not measured: {}\n", sentence);
+  std::vector<std::optional<MeasuredKernel>> measured(kernels.size());
+  for (const auto& [k, sentence] : planned.left_out) {
+    text += fmt::format("not measured: {}\n", sentence);
+    measured[k] = MeasuredKernel{.not_measured = sentence};
+  }
   if (planned.versions.size() == 1) {
     const bool is_proposed = !planned.left_out.empty();
     if (is_proposed) tell("--measure: nothing was measured, because no proposed change could be applied");
-    return print(reporting, text + (is_proposed ? "" : "nothing to measure: no change is proposed\n"), !is_proposed);
+    return conclude(reporting, measured, text + (is_proposed ? "" : "nothing to measure: no change is proposed\n"),
+                    !is_proposed);
   }
   if (!program.by_text) rebuild_original(planned.versions);
   Measurement measurement(kernels, options, program);
@@ -217,11 +225,12 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
   std::vector<KernelVerdict> verdicts;
   for (std::size_t k = 0; k < kernels.size(); ++k) verdicts.push_back(verdict_on(measurement.versions, k));
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const bool has_candidates = std::ranges::any_of(
-        measurement.versions, [&](const auto& each) { return each.version.kernels[k].has_value(); });
-    if (has_candidates) text += verdict_text(measurement.versions, kernels[k], k, fits[k], verdicts[k]);
+    auto row = measured_kernel(measurement.versions, kernels[k], k, verdicts[k]);
+    if (!row) continue;
+    measured[k] = std::move(row);
+    text += verdict_text(measurement.versions, kernels[k], k, fits[k], verdicts[k]);
   }
-  const std::string table = times_table(measurement.versions, kernels, verdicts);
+  const std::string table = times_table(measured, kernels);
   const bool is_measured = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.fastest > 0; });
   std::string failure = is_measured ? "" : "no candidate could be measured";
   if (is_measured) {
@@ -236,6 +245,9 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
     } else {
       const ObservedPasses observed = observed_passes(kernels, version, program.watch(number));
       text += observed.text;
+      for (const auto& [k, passes] : observed.passes) {
+        if (measured[k]) measured[k]->passes_again = passes;
+      }
       failure = observed.problem.value_or("");
     }
     text += fmt::format("times of a launch on {}: mean over a run, median of {} in turn\n", measurement.device,
@@ -245,7 +257,7 @@ int measure(const Reporting& reporting, const trace::Trace& trace, const Measure
       std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.gain != Gain::unknown; });
   if (failure.empty() && !has_verdict) failure = "too few runs to know the noise";
   if (!failure.empty()) tell("--measure: " + failure);
-  return print(reporting, text + table, failure.empty());
+  return conclude(reporting, measured, text + table, failure.empty());
 }
 
 }  // namespace bankwise::driver

@@ -51,8 +51,9 @@ struct ProgramVersions {
 /// Makes a version of the program for each of the best candidates, runs all of them in turn until the noise allows a
 /// verdict, compares their stdout, watches the fastest, and prints which candidates pay. Returns exit_ok; or exit_wrong
 /// if something is proposed and no candidate has a verdict, or if the version that is watched fails or lacks the
-/// changes. Errors: CommandFailed if the program as it is cannot be made or fails; those of `versions`.
-int measure(const Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
+/// changes. The verdicts become a part of the report. Errors: CommandFailed if the program as it is cannot be made or
+/// fails; those of `versions`; std::runtime_error if the report cannot be written.
+int measure(Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
             const ProgramVersions& versions);
 
 }  // namespace bankwise::driver

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ struct ProgramVersion {
 
 struct PlannedVersions {
   std::vector<ProgramVersion> versions;  ///< the first is the program as it is; the second has the proposals of fit
-  std::vector<std::string> left_out;     ///< kernels that no version changes, and why
+  /// Kernels that no version changes although fit proposes it, and why: sentences, by the number of the kernel.
+  std::map<std::size_t, std::string> left_out;
 };
 
 /// The n-th version after the first has the n-th best candidate of each kernel, so that a run measures all kernels.
@@ -122,14 +124,19 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
 /// Whether the results are equal, and what was compared.
 std::string results_text(const MeasuredVersions& versions);
 
+/// The versions that change a kernel, beside the one that does not. Nothing if none does.
+std::optional<MeasuredKernel> measured_kernel(const MeasuredVersions& versions, const KernelReport& kernel,
+                                              std::size_t number, const KernelVerdict& verdict);
+
 /// One row for each kernel and version.
-std::string times_table(const MeasuredVersions& versions, const std::vector<KernelReport>& kernels,
-                        const std::vector<KernelVerdict>& verdicts);
+std::string times_table(const std::vector<std::optional<MeasuredKernel>>& measured,
+                        const std::vector<KernelReport>& kernels);
 
 /// The passes of a version that was watched, beside those that fit has predicted.
 struct ObservedPasses {
   std::string text;
-  std::optional<std::string> problem;  ///< why the version is not confirmed: a sentence
+  std::optional<std::string> problem;           ///< why the version is not confirmed: a sentence
+  std::map<std::size_t, std::uint64_t> passes;  ///< of the changed kernels, by their numbers
 };
 ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const ProgramVersion& version,
                                const Outcome& outcome);

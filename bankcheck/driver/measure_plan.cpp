@@ -80,8 +80,8 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
     if (!is_proposed(fits[k].fit)) continue;
     const auto has_its_name = [&](const KernelReport& other) { return other.trace.kernel == kernels[k].trace.kernel; };
     if (std::ranges::count_if(kernels, has_its_name) > 1) {
-      planned.left_out.push_back(
-          fmt::format("{}: several kernels have this name, so their times are not known", kernels[k].name));
+      planned.left_out[k] =
+          fmt::format("{}: several kernels have this name, so their times are not known", kernels[k].name);
       continue;
     }
     KernelFitReport declared = fits[k];
@@ -95,7 +95,7 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
         of_kernels[k].push_back(std::move(candidate));
       }
     }
-    if (of_kernels[k].empty()) planned.left_out.insert(planned.left_out.end(), why.begin(), why.end());
+    if (of_kernels[k].empty() && !why.empty()) planned.left_out[k] = why.front();
     count = std::max(count, of_kernels[k].size());
   }
   planned.versions.push_back({"as it is", std::vector<std::optional<KernelFitReport>>(fits.size()), {}, {}});

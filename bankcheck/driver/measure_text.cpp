@@ -18,13 +18,24 @@ double median_of(const KernelSamples& samples) { return support::median(samples.
 
 std::string time_text(const KernelSamples& samples) { return support::format_time(median_of(samples) * 1e-9); }
 
-std::string noise_text(const KernelSamples& samples) {
-  const auto known = support::median_and_noise(samples.rule.samples());
-  return known.noise ? fmt::format("{:.1f} %", 100 * *known.noise) : "?";
+std::string noise_text(const support::MedianAndNoise& times) {
+  return times.noise ? fmt::format("{:.1f} %", 100 * *times.noise) : "?";
 }
 
-std::string speedup_text(const KernelSamples& original, const KernelSamples& samples) {
-  return fmt::format("{:.2f} x", median_of(original) / median_of(samples));
+double speedup(const KernelSamples& original, const KernelSamples& samples) {
+  return median_of(original) / median_of(samples);
+}
+
+std::string speedup_text(double factor) { return fmt::format("{:.2f} x", factor); }
+
+std::string_view to_string(Gain gain) {
+  switch (gain) {
+    case Gain::faster: return "faster";
+    case Gain::slower: return "slower";
+    case Gain::none: return "none";
+    case Gain::unknown: break;
+  }
+  return "unknown";
 }
 
 /// The first of those that are as fast as the fastest within the noise, and compare alike with the kernel as it is.
@@ -88,9 +99,9 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
   const ProgramVersion& version = versions[verdict.fastest].version;
   const KernelSamples &original = *samples_of(versions, 0, number),
                       &fastest = *samples_of(versions, verdict.fastest, number);
-  std::string text =
-      fmt::format("{}{} is {} faster, {} instead of {}: {}\n", about, version.name, speedup_text(original, fastest),
-                  time_text(fastest), time_text(original), changes_text(*version.kernels[number]));
+  std::string text = fmt::format("{}{} is {} faster, {} instead of {}: {}\n", about, version.name,
+                                 speedup_text(speedup(original, fastest)), time_text(fastest), time_text(original),
+                                 changes_text(*version.kernels[number]));
   if (!have_equal_changes(*version.kernels[number], proposed)) text += diffs_text(*version.kernels[number]);
   return text;
 }
@@ -112,28 +123,46 @@ std::string results_text(const MeasuredVersions& versions) {
   return text + "\n";
 }
 
-std::string times_table(const MeasuredVersions& versions, const std::vector<KernelReport>& kernels,
-                        const std::vector<KernelVerdict>& verdicts) {
+std::optional<MeasuredKernel> measured_kernel(const MeasuredVersions& versions, const KernelReport& kernel,
+                                              std::size_t number, const KernelVerdict& verdict) {
+  MeasuredKernel measured{.verdict = std::string(to_string(verdict.gain))};
+  if (verdict.fastest > 0) measured.fastest = versions[verdict.fastest].version.name;
+  const KernelSamples* original = samples_of(versions, 0, number);
+  for (std::size_t v = 0; v < versions.size(); ++v) {
+    const ProgramVersion& version = versions[v].version;
+    const auto& changed = version.kernels[number];
+    if (v > 0 && !changed) continue;
+    MeasuredLayouts layouts{.version = version.name,
+                            .passes = changed ? predicted_passes(*changed, 0) : kernel.reports.front().all.passes,
+                            .problem = version.rejected ? version.rejected : versions[v].kernels[number].problem};
+    if (changed) layouts.changes = changes_text(*changed);
+    if (const KernelSamples* samples = samples_of(versions, v, number)) {
+      layouts.times = support::median_and_noise(samples->rule.samples());
+      if (changed && original != nullptr) layouts.speedup = speedup(*original, *samples);
+    }
+    measured.versions.push_back(std::move(layouts));
+  }
+  if (measured.versions.size() == 1) return std::nullopt;
+  return measured;
+}
+
+std::string times_table(const std::vector<std::optional<MeasuredKernel>>& measured,
+                        const std::vector<KernelReport>& kernels) {
   std::vector<std::vector<std::string>> table{{"kernel", "version", "time", "noise", "speedup", "passes", ""}};
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const KernelSamples* original = samples_of(versions, 0, k);
-    for (std::size_t v = 0; v < versions.size(); ++v) {
-      const ProgramVersion& version = versions[v].version;
-      const bool is_original = v == 0;
-      if (!is_original && !version.kernels[k]) continue;
-      const KernelSamples* samples = samples_of(versions, v, k);
-      const auto& problem = version.rejected ? version.rejected : versions[v].kernels[k].problem;
-      std::string note = is_original ? "" : changes_text(*version.kernels[k]);
-      if (problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *problem);
-      if (v > 0 && v == verdicts[k].fastest && verdicts[k].gain == Gain::faster) note = "<- " + note;
-      table.push_back(
-          {is_original ? kernels[k].name : "", version.name, samples == nullptr ? "-" : time_text(*samples),
-           samples == nullptr ? "" : noise_text(*samples),
-           is_original || samples == nullptr || original == nullptr ? "" : speedup_text(*original, *samples),
-           grouped(is_original ? kernels[k].reports.front().all.passes : predicted_passes(*version.kernels[k], 0)),
-           std::move(note)});
+    if (!measured[k]) continue;
+    for (const MeasuredLayouts& layouts : measured[k]->versions) {
+      const bool is_original = &layouts == &measured[k]->versions.front();
+      std::string note = layouts.changes;
+      if (layouts.problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *layouts.problem);
+      if (layouts.version == measured[k]->fastest && measured[k]->verdict == to_string(Gain::faster))
+        note = "<- " + note;
+      table.push_back({is_original ? kernels[k].name : "", layouts.version,
+                       layouts.times ? support::format_time(layouts.times->median * 1e-9) : "-",
+                       layouts.times ? noise_text(*layouts.times) : "",
+                       layouts.speedup ? speedup_text(*layouts.speedup) : "", grouped(layouts.passes),
+                       std::move(note)});
     }
-    if (table.back()[1] == versions.front().version.name) table.pop_back();  // nothing was measured of this kernel
   }
   return support::format_table(table, 2, true);
 }
@@ -142,7 +171,7 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
                                const Outcome& outcome) {
   if (outcome.failure) {
     const std::string failed = fmt::format("the changed program, which is watched, failed: {}", *outcome.failure);
-    return {"watched again: " + failed + "\n", failed};
+    return {.text = "watched again: " + failed + "\n", .problem = failed};
   }
   ObservedPasses result;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
@@ -157,7 +186,7 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
       result.problem = fmt::format("{} did not run in the changed program", kernels[k].name);
       continue;
     }
-    const std::uint64_t observed = trace::report(*trace, architecture).all.passes;
+    const std::uint64_t observed = result.passes[k] = trace::report(*trace, architecture).all.passes;
     const std::string count = fmt::format("{}{} passes on {}", about, grouped(observed), architecture.name);
     if (observed == predicted) {
       result.text += fmt::format("{} instead of {}, as predicted\n", count, grouped(before));

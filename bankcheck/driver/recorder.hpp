@@ -37,7 +37,7 @@ struct Outcome {
   std::vector<std::string> incomplete;  ///< what the trace lacks although the run did not fail: a sentence each
   std::vector<std::string> remarks;     ///< what was unusual, although nothing is missing: a sentence each
   /// After the report of a run that did not fail, of which it gets the trace; returns an exit code.
-  std::function<int(const Reporting&, const trace::Trace&)> verify;
+  std::function<int(Reporting&, const trace::Trace&)> verify;
 };
 
 /// Ends the command with an exit code. `details`, the messages of a tool, are printed before the sentence.

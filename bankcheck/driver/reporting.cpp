@@ -375,8 +375,14 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   if (new_baseline && !report.incomplete.empty()) tell("--update-baseline is not written: the trace is incomplete");
   for (const std::string& remark : verdict.remarks) tell(remark);
   for (const std::string& sentence : verdict.exceeded) tell(sentence, has_colour(STDERR_FILENO));
-  kernels_ = std::move(report.kernels);
+  report_ = std::move(report);
   return verdict.exceeded.empty() ? support::exit_ok : support::exit_wrong;
+}
+
+void Reporting::add_measured(const std::vector<std::optional<MeasuredKernel>>& measured) {
+  for (std::size_t k = 0; k < fits_.size(); ++k) fits_[k].measured = measured[k];
+  const std::string path(report::path_of(options_.outputs, "--json"));
+  if (path != "-") support::OutputFile("--json", path).write(to_json(report_, fits_));
 }
 
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,

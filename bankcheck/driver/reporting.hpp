@@ -68,8 +68,12 @@ class Reporting {
   }
 
   /// The kernels of the report that finish() has printed, and what --fit found for them.
-  const std::vector<KernelReport>& kernels() const { return kernels_; }
+  const std::vector<KernelReport>& kernels() const { return report_.kernels; }
   const std::vector<KernelFitReport>& fits() const { return fits_; }
+
+  /// After finish(): adds what --measure has found, one element for each kernel, to the fits, and writes the file of
+  /// --json again; not stdout, which has the report already. Error: std::runtime_error.
+  void add_measured(const std::vector<std::optional<MeasuredKernel>>& measured);
 
   /// Prints the report and writes the requested outputs. `incomplete` lists why kernels may have done more than the
   /// trace contains. Returns exit_ok, or exit_wrong if a limit is exceeded or cannot be checked against an incomplete
@@ -98,7 +102,7 @@ class Reporting {
   std::vector<const banks::Architecture*> architectures_;
   std::vector<const banks::GpuModel*> gpus_;  ///< those that --arch names, for each architecture; null: none
   SourceFinder finder_;
-  std::vector<KernelReport> kernels_;
+  RunReport report_;  ///< that finish() has printed
   std::vector<KernelFitReport> fits_;
 };
 

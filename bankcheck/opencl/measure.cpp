@@ -129,7 +129,7 @@ class ExchangedProgram {
 
 }  // namespace
 
-int measure_texts(const Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
+int measure_texts(Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
                   const WatchedRun& run) {
   const ExchangedProgram program(run);
   return measure(

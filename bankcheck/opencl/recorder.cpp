@@ -181,7 +181,7 @@ std::optional<Outcome> Recorder::run(Reporting& reporting) {
   if (measure_.measure) (void)find_library(layer_library);
   Outcome outcome = run_watched(run);
   if (measure_.measure) {
-    outcome.verify = [this, run](const Reporting& reported, const trace::Trace& trace) {
+    outcome.verify = [this, run](Reporting& reported, const trace::Trace& trace) {
       return measure_texts(reported, trace, measure_, run);
     };
   }

@@ -49,7 +49,7 @@ driver::Outcome run_watched(WatchedRun run);
 
 /// driver::measure() with other texts in place of those that the program gives to its own OpenCL driver. Errors: those,
 /// and std::runtime_error.
-int measure_texts(const driver::Reporting& reporting, const trace::Trace& trace, const driver::MeasureOptions& options,
+int measure_texts(driver::Reporting& reporting, const trace::Trace& trace, const driver::MeasureOptions& options,
                   const WatchedRun& run);
 
 /// A library that is loaded into programs. Error: std::runtime_error if bankcheck has none.

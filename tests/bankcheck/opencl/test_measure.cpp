@@ -2,6 +2,8 @@
 // ran and what was compared.
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include <bankwise/trace/codec.hpp>
 #include "bankcheck/driver/measure.hpp"
 #include "checked_program.hpp"
@@ -99,9 +101,17 @@ struct FittedTrace {
     trace = trace::read_json_lines(lines, "trace").trace;
     options.detail = driver::Detail::quiet;
     options.fit.fit = true;
+    for (report::Output& output : options.outputs) {
+      if (output.option != nullptr && std::string_view(output.option) == "--json") output.path = json_file.string();
+    }
     reporting.emplace(options);
     reporting->finish(trace, {});
   }
+  /// What the file of --json has of its only kernel.
+  nlohmann::json fit() const { return nlohmann::json::parse(text_of(json_file))["kernels"].at(0)["fit"]; }
+
+  ScratchDirectory folder;
+  std::filesystem::path json_file = folder.path() / "report.json";
   trace::Trace trace;
   driver::ReportOptions options;
   std::optional<driver::Reporting> reporting;
@@ -114,7 +124,7 @@ struct PlayedVersions {
   std::optional<std::size_t> watched{};
   std::vector<driver::FixedSources> sources{};
 
-  int measure(const FittedTrace& fitted) {
+  int measure(FittedTrace& fitted) {
     const driver::MeasureOptions options{.measure = true, .candidates = 2, .seconds = 1};
     return driver::measure(
         *fitted.reporting, fitted.trace, options,
@@ -140,7 +150,7 @@ struct PlayedVersions {
 }  // namespace
 
 TEST_CASE("opencl/measure/fastest_is_watched") {
-  const FittedTrace fitted;
+  FittedTrace fitted;
   REQUIRE(fitted.reporting->fits().size() == 1);
   PlayedVersions second{.nanoseconds = {1000, 1100, 900}, .trace = fitted.trace};
   CHECK(second.measure(fitted) == 1);  // the trace has no change
@@ -163,4 +173,40 @@ TEST_CASE("opencl/measure/fastest_is_watched") {
     }
   }
   CHECK(changed.measure(fitted) == 0);
+}
+
+TEST_CASE("opencl/measure/json") {
+  FittedTrace fitted;
+  CHECK_FALSE(fitted.fit().contains("measured"));
+  PlayedVersions played{.nanoseconds = {1000, 1250, 800}, .trace = fitted.trace};
+  (void)played.measure(fitted);
+  const nlohmann::json measured = fitted.fit()["measured"];
+  INFO(measured.dump(1));
+  CHECK(measured["verdict"] == "faster");
+  CHECK(measured["fastest"] == "B");
+  CHECK(measured["passes_again"] == 4224);  // the trace has no change
+  REQUIRE(measured["versions"].size() == 3);
+  const auto &original = measured["versions"][0], &proposed = measured["versions"][1],
+             &fastest = measured["versions"][2];
+  CHECK(original["version"] == "as it is");
+  CHECK(original["passes"] == 4224);
+  CHECK(original["nanoseconds"] == 1000);
+  CHECK(original["speedup"].is_null());
+  CHECK(proposed["passes"] == 256);
+  CHECK(proposed["changes"] == "tile[32][32] -> tile[32][32 + 1]");
+  CHECK(proposed["speedup"] == 0.8);
+  CHECK(proposed["noise"] == 0);
+  CHECK(fastest["speedup"] == 1.25);
+  CHECK_FALSE(fastest.contains("problem"));
+}
+
+TEST_CASE("opencl/measure/json_without_versions") {
+  FittedTrace fitted;
+  fitted.trace.sources.at(0) = "kernel void columns() {}";
+  PlayedVersions played{.nanoseconds = {}, .trace = fitted.trace};
+  CHECK(played.measure(fitted) == 1);
+  const nlohmann::json measured = fitted.fit()["measured"];
+  INFO(measured.dump(1));
+  CHECK(measured.size() == 1);
+  CHECK_THAT(measured["not_measured"].get<std::string>(), ContainsSubstring("columns: "));
 }
