@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Runs `bankcheck cuda --measure` on public CUDA programs with bank conflicts, and prints a table in Markdown.
+
+  tools/fit_corpus.py [options] --results FILE FOLDER...
+
+Each folder is a checkout of a repository of fit_corpus.json and has its name; the script fetches nothing. A program is
+copied and built. bankcheck watches it, and if it proposes a layout that can be applied, it builds a copy with it, runs
+both in turn, compares what they print, and watches the fastest again. One program runs at a time: flock keeps the
+others from the GPU. A program that is done adds a line to the file of --results, and does not run again while it has
+one. Needs an NVIDIA GPU, nvcc, git and flock. Programs run with your rights: give it only sources that you trust.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import NamedTuple
+
+sys.dont_write_bytecode = True  # of the modules next to this file
+from campaign import data, output, run, said_by_bankcheck
+from reports import markdown
+
+HEAD = ["repository", "program", "kernel", "arrays", "result", "passes before", "predicted", "watched again", "time before"]
+HEAD += ["after", "speedup"]
+NO_LAYOUT = {"none": "no layout has fewer passes", "chance": "no layout helps random addresses", "unprofitable": "no layout pays"}
+VERDICTS = {"faster": "faster", "slower": "slower", "none": "equal within the noise", "unknown": "no verdict"}
+LIMIT = 40  # seconds for one run of a program, watched or not; its exit code is then 124
+
+
+class Program(NamedTuple):
+    repository: str  # owner and name
+    path: str  # in the repository: a folder, or the only source
+    folder: str  # from the folder of all repositories
+    headers: list  # other such folders, with headers
+    sources: str = ""
+    options: str = ""  # of nvcc
+    arguments: str = ""
+    limits: str = ""  # of what is watched: options of bankcheck
+
+    def build(self, nvcc: str) -> str:
+        headers = [f"-I{os.path.relpath(header, self.folder)}" for header in self.headers]
+        return " ".join([nvcc, *headers, self.options, self.sources, "-o prog"])
+
+
+def programs(checkouts: dict, only: str) -> list:
+    """Those of the repositories that are there."""
+    found = []
+    for repository, rows in data("fit_corpus.json").items():
+        name, headers = repository.split("/")[1], rows.get("headers", [])
+        if {name, *(header.split("/")[0] for header in headers)} <= checkouts.keys():
+            for path, row in rows["programs"].items():
+                folder, source = os.path.split(path) if path.endswith(".cu") else (path, rows.get("sources", ""))
+                found.append(Program(repository, path, f"{name}/{folder}", headers, **{"sources": source} | row))
+    return [program for program in found if only in f"{program.repository}/{program.path}"]
+
+
+def built(program: Program, root: Path, checkouts: dict, options) -> str:
+    """Builds a copy, in a work tree of git, all of which bankcheck copies again. Returns why it is not built."""
+    try:
+        for folder in (program.folder, *program.headers):
+            repository, *inside = Path(folder).parts
+            shutil.copytree(checkouts[repository].joinpath(*inside), root / folder, dirs_exist_ok=True)
+        output(["git", "init", "-q", str(root)])
+    except OSError as error:
+        return f"not copied: {error}"
+    made = run(["sh", "-c", program.build(options.nvcc)], root / program.folder, options.seconds)
+    errors = [line for line in (made.errors + made.out).splitlines() if "error" in line] or [f"exit code {made.code}"]
+    return "" if made.code == 0 else f"not built: {errors[0] if made.code else 'it takes too long'}"
+
+
+def kernels_of(report: dict) -> list:
+    """The kernels that have arrays with conflicts, and why arrays stay as they are."""
+    kernels = []
+    for kernel in (kernel for kernel in report["kernels"] if "fit" in kernel):
+        fit, row = kernel["fit"], {"kernel": kernel["kernel"], "arrays": [], "refusals": []}
+        for array in (array for array in fit["arrays"] if array["passes_before"] > array["ideal_passes"]):
+            row["arrays"].append(array["array"])
+            why = array.get("source", {}).get("why_no_edits")
+            row["refusals"].append(array.get("why_fixed") or NO_LAYOUT.get(array["verdict"]) or why)
+        known = {"passes": fit["architectures"][0]["passes_before"], "measured": fit.get("measured", {})}
+        kernels += [row | known] if row["arrays"] else []
+    return kernels
+
+
+def measured(building: Future, program: Program, root: Path, options) -> dict:
+    """What bankcheck says if it fails, and what it writes of each kernel with conflicts: a line of the results."""
+    reason, kernels, temporary = building.result(), [], root.with_suffix(".tmp")
+    if not reason:
+        temporary.mkdir()
+        report, build = temporary / "report.json", program.build(options.nvcc)
+        command = [options.bankcheck, "cuda", "--memory", "shared", *program.limits.split(), "--measure", "--candidates", "1"]
+        command += ["--build", build, "--json", str(report), "--", "flock", "-F", str(root.parent / "gpu"), "timeout"]
+        command += ["--foreground", str(LIMIT), "./prog", *program.arguments.split()]
+        ended = run(command, root / program.folder, options.seconds, env=os.environ | {"TMPDIR": str(temporary)})
+        said = said_by_bankcheck(ended.errors) if ended.code else [f"not done after {options.seconds} s"]
+        reason = "" if ended.code == 0 else (said or [f"exit code {ended.code}"])[-1]
+        kernels = kernels_of(json.loads(report.read_text())) if report.exists() else []
+    shutil.rmtree(root, ignore_errors=True)
+    return {"repository": program.repository, "program": program.path, "reason": reason, "kernels": kernels}
+
+
+def kept(results: Path) -> dict:
+    """The lines of the results, by repository and program."""
+    records = map(json.loads, results.read_text().splitlines() if results.exists() else [])
+    return {(record["repository"], record["program"]): record for record in records}
+
+
+def row_of(kernel: dict, reason: str) -> list:
+    found = kernel["measured"]
+    before, after = found.get("versions", [{}, {}])
+    refusals = [why or found.get("not_measured") or reason for why in kernel["refusals"]]
+    result = after.get("problem") or VERDICTS[found["verdict"]] if after else "; ".join(filter(None, dict.fromkeys(refusals)))
+    passes = (kernel["passes"], after.get("passes"), found.get("passes_again"))
+    cells = ["–" if count is None else f"{count:,}" for count in passes]
+    cells += [f"{version['nanoseconds'] / 1000:,.2f} µs" if version.get("nanoseconds") else "–" for version in (before, after)]
+    cells.append(f"{after['speedup']:.2f} ×" if after.get("speedup") else "–")
+    return [f"`{kernel['kernel']}`", ", ".join(kernel["arrays"]), result or "–", *cells]
+
+
+def print_table(records: list) -> None:
+    rows, kernels = [], [kernel["measured"] for record in records for kernel in record["kernels"]]
+    for record in records:
+        found = [row_of(kernel, record["reason"]) for kernel in record["kernels"]]
+        found = found or [["", "", record["reason"] or "no conflicts", *["–"] * 6]]
+        rows += [[record["repository"], f"`{record['program']}`", *row] for row in found]
+    verdicts = [kernel.get("verdict") for kernel in kernels]
+    again = [kernel for kernel in kernels if kernel.get("passes_again") is not None]
+    right = sum(kernel["passes_again"] == kernel["versions"][1]["passes"] for kernel in again)
+    counts = ", ".join(f"{verdicts.count(verdict)} {said}" for verdict, said in VERDICTS.items())
+    print(f"{len(records)} programs have {len(kernels)} kernels with conflicts. Measured are {counts}. Of "
+          f"{len(again)} watched again, {right} have the predicted passes.\n")
+    print(markdown(HEAD, [[cell.replace("|", "\\|") for cell in row] for row in rows], 5), end="")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--results", type=Path, required=True, help="JSON Lines: what is done")
+    parser.add_argument("--bankcheck", default="build/default/bankcheck")
+    parser.add_argument("--nvcc", default="nvcc -O3 -lineinfo -std=c++17 -arch=native -I.", help="how programs are compiled")
+    parser.add_argument("--only", default="", help="a part of OWNER/REPOSITORY/PROGRAM")
+    parser.add_argument("--seconds", type=int, default=180, help="limit for one program, also while it waits for the GPU")
+    parser.add_argument("--at-once", type=int, default=4, help="programs measured at a time, of which one runs")
+    options = parser.parse_args()
+    options.bankcheck = str(Path(options.bankcheck).resolve())
+    checkouts = {folder.resolve().name: folder.resolve() for folder in options.folders}
+    work = programs(checkouts, options.only)
+    if not work:
+        parser.error("no program of fit_corpus.json is in these folders")
+    done = kept(options.results)
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor() as cpu, ThreadPoolExecutor(options.at_once) as gpu:
+        trials = []
+        for number, program in enumerate(program for program in work if program[:2] not in done):
+            root = Path(scratch) / str(number)
+            trials.append(gpu.submit(measured, cpu.submit(built, program, root, checkouts, options), program, root, options))
+        for trial in as_completed(trials):
+            record = trial.result()
+            with options.results.open("a") as results:
+                print(json.dumps(record), file=results)
+            print(f"{record['program']}: {len(record['kernels'])} kernels {record['reason']}", file=sys.stderr, flush=True)
+    done = kept(options.results)
+    print_table([done[program[:2]] for program in work])
+
+
+if __name__ == "__main__":
+    main()
