@@ -14,7 +14,9 @@ and the exit code is 1 if a page differs.
 import math
 import re
 import sys
+from collections import Counter
 from functools import partial
+from statistics import median
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 import bounds  # noqa: I001
@@ -353,6 +355,63 @@ def line_table(device: str) -> str:
     return markdown(head, body, 4)
 
 
+# Programs of public repositories that were changed with the patches of `bankcheck cuda --patch`.
+STATES = ("changed", "refused", "none")  # of an array in several instances of a template: the first of these
+
+
+def fitted_arrays(device: str) -> dict:
+    """The rows of each array with conflicts: one for each instance of its kernel."""
+    arrays: dict = {}
+    for row in csv_rows(RESULTS / device / "fit_programs.csv"):
+        name = row["repository"], row["program"], row["kernel"].split("<")[0], row["array"]
+        arrays.setdefault(name, []).append(row)
+    return arrays
+
+
+def state_of(rows: list) -> str:
+    return min((row["state"] for row in rows), key=STATES.index)
+
+
+def fitted_table(device: str) -> str:
+    """By repository: arrays with conflicts, and what became of them."""
+    repositories: dict = {}
+    for (repository, *_), rows in fitted_arrays(device).items():
+        for name in (repository, "all"):
+            repositories.setdefault(name, []).append(rows)
+    body = []
+    for name, arrays in sorted(repositories.items(), key=lambda item: item[0] == "all"):
+        changed = [[row for row in rows if row["state"] == "changed"] for rows in arrays if state_of(rows) == "changed"]
+        counts = [len({row["program"] for rows in arrays for row in rows}), len(arrays)]
+        counts += [sum(state_of(rows) == state for rows in arrays) for state in ("none", "refused")]
+        counts += [len(changed), sum(all(row["passes_after"] == row["passes_predicted"] for row in rows) for rows in changed)]
+        ratios = [int(row["passes_before"]) / int(row["passes_after"]) for rows in changed for row in rows]
+        body.append([name, *map(str, counts), f"{median(ratios):.2f}" if ratios else "–"])
+    head = ["repository", "programs", "arrays with conflicts", "no layout", "refused", "changed", "as predicted"]
+    return markdown([*head, "passes before ÷ after"], body)
+
+
+def unpredicted_table(device: str) -> str:
+    """The changed arrays whose passes are not those that were predicted."""
+    body = [
+        [row["program"], f"`{row['kernel'].split('<')[0]}`", f"`{row['array']}`"]
+        + [grouped(row[key]) for key in ("passes_before", "passes_predicted", "passes_after")]
+        for row in csv_rows(RESULTS / device / "fit_programs.csv")
+        if row["passes_after"] and row["passes_after"] != row["passes_predicted"]
+    ]
+    return markdown(["program", "kernel", "array", "before", "predicted", "observed"], body, 3)
+
+
+def unchanged_table(device: str) -> str:
+    """Why arrays with conflicts were not changed: bankcheck's sentences without lines and advice, the commonest first."""
+    reasons = Counter()
+    for rows in fitted_arrays(device).values():
+        if (state := state_of(rows)) != "changed":
+            reason = next(row["reason"] for row in rows if row["state"] == state)
+            reasons[state, re.sub(r"^line \d+: (line \d+ )?", "", reason).split(";")[0]] += 1
+    body = [["no layout" if state == "none" else state, reason, str(n)] for (state, reason), n in reasons.most_common()]
+    return markdown(["", "why", "arrays"], body, 2)
+
+
 # The functions that generate a table from a device's directory, by the name in the mark; some also need an API.
 # Any other name is that of a case study.
 TABLES = {
@@ -370,6 +429,9 @@ TABLES = {
     "watched_global": watched_global_table,
     "different_global": different_global_table,
     "arbitration": arbitration_table,
+    "fitted": fitted_table,
+    "unpredicted": unpredicted_table,
+    "unchanged": unchanged_table,
     "programs": program_table,
     "times": time_table,
     "lines": line_table,
