@@ -235,7 +235,8 @@ class MeasuredSources {
     REQUIRE(std::system((NVCC " -arch=sm_90 -G -cubin -o " + name + ".cubin " + name + ".cu").c_str()) == 0);
     std::ofstream(folder() / "script")
         << "#!/bin/sh\necho sum 3\necho took $(date +%N) ns\nend=300\n"
-           "if grep -q '>> 5' \"$(dirname \"$0\")/k.cu\"; then end=200; test -z \"$OTHER\" || echo more; fi\n"
+           "if ! cmp -s \"$(dirname \"$0\")/original.cu\" \"$(dirname \"$0\")/k.cu\"; then end=200; test -z \"$OTHER\" "
+           "|| echo more; fi\n"
            "FAKE_CUPTI_LAUNCHES=\"kernel 7 2 1 32 1 1 100 $end;\" exec '" INJECTION_SCENARIO "' simple\n";
     build();
   }
@@ -257,7 +258,9 @@ class MeasuredSources {
 
  private:
   void build() const {
-    REQUIRE(std::system(("cd '" + folder().string() + "' && cp script program && chmod +x program").c_str()) == 0);
+    REQUIRE(
+        std::system(("cd '" + folder().string() + "' && cp k.cu original.cu && cp script program && chmod +x program")
+                        .c_str()) == 0);
   }
   ScratchDirectory scratch_;
 };
