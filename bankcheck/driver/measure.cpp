@@ -169,6 +169,26 @@ std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdi
   return number;
 }
 
+/// Watches the version with the fastest candidates, and adds its passes to `measured` and what is to say to `text`.
+/// Returns why it is not what was proposed, or "".
+std::string watch_fastest(Measurement& measurement, const std::vector<KernelVerdict>& verdicts,
+                          const Reporting& reporting, const ProgramVersions& program,
+                          std::vector<std::optional<MeasuredKernel>>& measured, std::string& text) {
+  const std::size_t number = with_fastest(measurement, verdicts, reporting, program.by_text);
+  const ProgramVersion& version = measurement.versions[number].version;
+  text += results_text(measurement.versions);
+  for (const std::string& sentence : version.sources.left_out) {
+    text += fmt::format("not together with the others: {}\n", sentence);
+  }
+  if (version.rejected) return fmt::format("the changes of all kernels together: {}", *version.rejected);
+  const ObservedPasses observed = observed_passes(reporting.kernels(), version, program.watch(number));
+  text += observed.text;
+  for (const auto& [k, passes] : observed.passes) {
+    if (measured[k]) measured[k]->passes_again = passes;
+  }
+  return observed.problem.value_or("");
+}
+
 /// Adds what was measured to the report, and prints the text.
 int conclude(Reporting& reporting, const std::vector<std::optional<MeasuredKernel>>& measured, const std::string& text,
              bool is_right) {
@@ -234,22 +254,7 @@ int measure(Reporting& reporting, const trace::Trace& trace, const MeasureOption
   const bool is_measured = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.fastest > 0; });
   std::string failure = is_measured ? "" : "no candidate could be measured";
   if (is_measured) {
-    const std::size_t number = with_fastest(measurement, verdicts, reporting, program.by_text);
-    const ProgramVersion& version = measurement.versions[number].version;
-    text += results_text(measurement.versions);
-    for (const std::string& sentence : version.sources.left_out) {
-      text += fmt::format("not together with the others: {}\n", sentence);
-    }
-    if (version.rejected) {
-      failure = fmt::format("the changes of all kernels together: {}", *version.rejected);
-    } else {
-      const ObservedPasses observed = observed_passes(kernels, version, program.watch(number));
-      text += observed.text;
-      for (const auto& [k, passes] : observed.passes) {
-        if (measured[k]) measured[k]->passes_again = passes;
-      }
-      failure = observed.problem.value_or("");
-    }
+    failure = watch_fastest(measurement, verdicts, reporting, program, measured, text);
     text += fmt::format("times of a launch on {}: mean over a run, median of {} in turn\n", measurement.device,
                         support::plural(measurement.rounds, "run", "runs"));
   }

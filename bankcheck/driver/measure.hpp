@@ -52,8 +52,8 @@ struct ProgramVersions {
 /// verdict, compares their stdout, watches the fastest, and prints which candidates pay. Returns exit_ok; or exit_wrong
 /// if something is proposed and no candidate has a verdict, or if the version that is watched fails or lacks the
 /// changes. The verdicts become a part of the report. Errors: CommandFailed if the program as it is cannot be made or
-/// fails; those of `versions`; std::runtime_error if the report cannot be written.
+/// fails; those of `program`; std::runtime_error if the report cannot be written.
 int measure(Reporting& reporting, const trace::Trace& trace, const MeasureOptions& options,
-            const ProgramVersions& versions);
+            const ProgramVersions& program);
 
 }  // namespace bankwise::driver

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
@@ -56,6 +57,13 @@ bool have_equal_changes(const KernelFitReport& a, const KernelFitReport& b) {
   return std::ranges::equal(a.fit.arrays, b.fit.arrays, [](const fit::ArrayFit& one, const fit::ArrayFit& other) {
     return one.after().option.change == other.after().option.change;
   });
+}
+
+std::string note_of(const MeasuredLayouts& layouts, const MeasuredKernel& kernel) {
+  std::string note = layouts.changes;
+  if (layouts.problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *layouts.problem);
+  const bool is_proposed = layouts.version == kernel.fastest && kernel.verdict == to_string(Gain::faster);
+  return (is_proposed ? "<- " : "") + note;
 }
 
 }  // namespace
@@ -151,17 +159,13 @@ std::string times_table(const std::vector<std::optional<MeasuredKernel>>& measur
   std::vector<std::vector<std::string>> table{{"kernel", "version", "time", "noise", "speedup", "passes", ""}};
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     if (!measured[k]) continue;
+    std::string name = kernels[k].name;  // beside the first version, the original
     for (const MeasuredLayouts& layouts : measured[k]->versions) {
-      const bool is_original = &layouts == &measured[k]->versions.front();
-      std::string note = layouts.changes;
-      if (layouts.problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *layouts.problem);
-      if (layouts.version == measured[k]->fastest && measured[k]->verdict == to_string(Gain::faster))
-        note = "<- " + note;
-      table.push_back({is_original ? kernels[k].name : "", layouts.version,
+      table.push_back({std::exchange(name, ""), layouts.version,
                        layouts.times ? support::format_time(layouts.times->median * 1e-9) : "-",
                        layouts.times ? noise_text(*layouts.times) : "",
                        layouts.speedup ? speedup_text(*layouts.speedup) : "", grouped(layouts.passes),
-                       std::move(note)});
+                       note_of(layouts, *measured[k])});
     }
   }
   return support::format_table(table, 2, true);

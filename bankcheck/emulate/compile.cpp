@@ -97,6 +97,16 @@ std::vector<std::string> objects_of(const CompileOptions& options, const driver:
   return objects;
 }
 
+void compile_sources(CompileOptions& options, const driver::TemporaryFolder& folder) {
+  const std::vector<std::string> files = options.program.sources;
+  if (!options.output.empty() && files.size() > 1) throw support::UsageError("-c with -o needs exactly one source");
+  for (const std::string& file : files) {
+    if (!is_source(options, file)) continue;
+    const std::string object = options.output.empty() ? without_extension(file) + ".o" : options.output;
+    compile_source(options, file, options.only_rule ? (folder / object).string() : object);
+  }
+}
+
 }  // namespace
 
 bool is_link_loop(std::error_code error) { return error == std::errc::too_many_symbolic_link_levels; }
@@ -164,34 +174,23 @@ int compile(CompileOptions& options) {
                     "V12.8.93");
     return support::exit_ok;
   }
-  std::vector<std::string>& files = options.program.sources;
-  if (files.empty()) throw support::UsageError("no input: name sources, object files or libraries");
+  if (options.program.sources.empty()) throw support::UsageError("no input: name sources, object files or libraries");
   check_sources(options.program);
   choose_architecture(options);
   const driver::TemporaryFolder folder;
+  const auto output = [&](const char* usual) { return options.output.empty() ? usual : options.output; };
   if (options.compile || options.only_rule) {
-    if (!options.output.empty() && files.size() > 1) throw support::UsageError("-c with -o needs exactly one source");
-    for (const std::string& file : files) {
-      if (!is_source(options, file)) continue;
-      const std::string object = options.output.empty() ? without_extension(file) + ".o" : options.output;
-      compile_source(options, file, options.only_rule ? (folder / object).string() : object);
-    }
-    return support::exit_ok;
-  }
-  if (options.device_link) {
-    std::ofstream(folder / "empty.c");
-    run_tool({find_toolchain().compiler, "-c", folder / "empty.c", "-o",
-              options.output.empty() ? "a_dlink.o" : options.output});
-    return support::exit_ok;
-  }
-  if (options.archive) {
-    std::vector<std::string> command{"ar", "rcs", options.output.empty() ? "a.a" : options.output};
+    compile_sources(options, folder);
+  } else if (options.device_link) {
+    const std::ofstream empty(folder / "empty.c");
+    run_tool({find_toolchain().compiler, "-c", folder / "empty.c", "-o", output("a_dlink.o")});
+  } else if (options.archive) {
+    std::vector<std::string> command{"ar", "rcs", output("a.a")};
     for (const std::string& object : objects_of(options, folder)) command.push_back(object);
     run_tool(command);
-    return support::exit_ok;
+  } else {
+    keep_file(build(options.program, find_toolchain(), cache_folder(options.cache)), output("a.out"));
   }
-  keep_file(build(options.program, find_toolchain(), cache_folder(options.cache)),
-            options.output.empty() ? "a.out" : options.output);
   return support::exit_ok;
 }
 

@@ -24,7 +24,7 @@ struct CompilerOption {
   std::string_view names;  ///< separated by blanks, without their one or two dashes
   Takes takes;
   Becomes becomes;
-  std::string_view text = "";  ///< bankcheck's option, or g++'s; of a refusal what the option does
+  std::string_view text;  ///< bankcheck's option, or g++'s; of a refusal what the option does
 };
 
 constexpr std::string_view other_output = "makes no program to run";
@@ -150,82 +150,104 @@ std::string list_of(std::string value) {
   return value;
 }
 
+/// Turns the words of a compiler's command line into bankcheck's.
+class Translation {
+ public:
+  Translation(const Words& words, const IsOwnOption& is_own, bool makes_files)
+      : words_(words), is_own_(is_own), makes_files_(makes_files) {}
+
+  Words operator()() {
+    for (; i_ < words_.size(); ++i_) take(words_[i_]);
+    const std::string architecture = chosen(architectures_);
+    if (!architecture.empty() && !has_architecture_) own_.insert(own_.begin(), {"--arch", architecture});
+    return std::move(own_);
+  }
+
+ private:
+  void take(const std::string& word) {
+    const auto equals = word.find('=');
+    const bool is_short = word == "-I" || word == "-D" || word == "-l";
+    std::string_view name;
+    if (word.size() < 2 || word.front() != '-') {
+      own_.push_back(word);
+    } else if (is_short || (word.starts_with("--") && is_own_(word.substr(0, equals)) != OwnOption::none)) {
+      take_own(word, is_short || (equals == std::string::npos && is_own_(word) == OwnOption::with_value));
+    } else if (const CompilerOption* option = find_option(word, name)) {
+      replace(word, name, *option, value_of(word, *option));
+    } else {
+      own_.push_back(word);  // one of bankcheck's short options, or CLI11 refuses it
+    }
+  }
+
+  void take_own(const std::string& word, bool needs_value) {
+    has_architecture_ |= word.starts_with("--arch");
+    own_.push_back(word);
+    if (word.starts_with("--std=")) own_.back() = "--std=" + standard_of(word.substr(word.find('=') + 1));
+    if (!needs_value || i_ + 1 == words_.size()) return;
+    own_.push_back(words_[++i_]);
+    if (word == "--std") own_.back() = standard_of(own_.back());
+  }
+
+  std::string value_of(const std::string& word, const CompilerOption& option) {
+    const auto equals = word.find('=');
+    if (option.takes == Takes::rest) return word.substr(2);
+    if (equals != std::string::npos) return word.substr(equals + 1);
+    if (option.takes == Takes::nothing) return "";
+    if (i_ + 1 == words_.size()) throw support::UsageError(fmt::format("{} needs a value", support::in_quotes(word)));
+    return words_[++i_];
+  }
+
+  void replace(const std::string& word, std::string_view name, const CompilerOption& option, const std::string& value) {
+    const std::string text(option.text);
+    switch (option.becomes) {
+      case Becomes::nothing: break;
+      case Becomes::macro:
+        own_.insert(own_.end(), {"-D", text});
+        if (makes_files_ && name.starts_with('d')) own_.emplace_back("--compile");
+        break;
+      case Becomes::own: own_.insert(own_.end(), {text, value}); break;
+      case Becomes::standard: own_.insert(own_.end(), {"--std", standard_of(value)}); break;
+      case Becomes::architecture: add_architectures(architectures_, value); break;
+      case Becomes::library:
+        if (std::ranges::find(replaced_libraries, value) == replaced_libraries.end()) own_.push_back(word);
+        break;
+      case Becomes::for_gpp: {
+        const std::string for_gpp = option.takes == Takes::nothing ? word : text + list_of(value);
+        if (!for_gpp.empty()) own_.push_back("--compiler-options=" + for_gpp);
+        break;
+      }
+      case Becomes::rule:
+        if (makes_files_) add_step(option, value);
+        break;
+      case Becomes::step: makes_files_ ? add_step(option, value) : refuse(word, other_output); break;
+      case Becomes::refusal: refuse(word, option.text);
+    }
+  }
+
+  void add_step(const CompilerOption& option, const std::string& value) {
+    own_.emplace_back(option.text);
+    if (option.takes == Takes::value) own_.push_back(value);
+  }
+
+  [[noreturn]] void refuse(const std::string& word, std::string_view why) const {
+    throw support::UsageError(
+        fmt::format("{} {}: bankcheck {}", word, why,
+                    makes_files_ ? "compiles for the CPU" : "emulate builds a program and runs it"));
+  }
+
+  const Words& words_;
+  const IsOwnOption& is_own_;
+  const bool makes_files_;
+  std::size_t i_ = 0;
+  Words own_, architectures_;
+  bool has_architecture_ = false;
+};
+
 }  // namespace
 
 std::vector<std::string> without_compiler_spelling(const std::vector<std::string>& words, const IsOwnOption& is_own,
                                                    bool makes_files) {
-  Words own, architectures;
-  bool has_architecture = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word.size() < 2 || word.front() != '-') {
-      own.push_back(word);
-      continue;
-    }
-    const auto equals = word.find('=');
-    const bool is_short = word == "-I" || word == "-D" || word == "-l";
-    if (is_short || (word.starts_with("--") && is_own(word.substr(0, equals)) != OwnOption::none)) {
-      has_architecture |= word.starts_with("--arch");
-      own.push_back(word);
-      if (word.starts_with("--std") && equals != std::string::npos)
-        own.back() = "--std=" + standard_of(word.substr(equals + 1));
-      const bool needs_value = is_short || (equals == std::string::npos && is_own(word) == OwnOption::with_value);
-      if (needs_value && i + 1 < words.size()) own.push_back(words[++i]);
-      if (needs_value && word == "--std") own.back() = standard_of(own.back());
-      continue;
-    }
-    std::string_view name;
-    const CompilerOption* option = find_option(word, name);
-    if (option == nullptr) {
-      own.push_back(word);  // one of bankcheck's short options, or CLI11 refuses it
-      continue;
-    }
-    std::string value;
-    if (option->takes == Takes::rest) {
-      value = word.substr(2);
-    } else if (equals != std::string::npos) {
-      value = word.substr(equals + 1);
-    } else if (option->takes == Takes::value) {
-      if (i + 1 == words.size()) throw support::UsageError(fmt::format("{} needs a value", support::in_quotes(word)));
-      value = words[++i];
-    }
-    switch (option->becomes) {
-      case Becomes::nothing: break;
-      case Becomes::macro:
-        own.insert(own.end(), {"-D", std::string(option->text)});
-        if (makes_files && name.starts_with('d')) own.emplace_back("--compile");
-        break;
-      case Becomes::own: own.insert(own.end(), {std::string(option->text), value}); break;
-      case Becomes::standard: own.insert(own.end(), {"--std", standard_of(value)}); break;
-      case Becomes::architecture: add_architectures(architectures, value); break;
-      case Becomes::library:
-        if (std::find(replaced_libraries.begin(), replaced_libraries.end(), value) == replaced_libraries.end())
-          own.push_back(word);
-        break;
-      case Becomes::for_gpp: {
-        const std::string text = option->takes == Takes::nothing ? word : std::string(option->text) + list_of(value);
-        if (!text.empty()) own.push_back("--compiler-options=" + text);
-        break;
-      }
-      case Becomes::rule:
-        if (!makes_files) break;
-        [[fallthrough]];
-      case Becomes::step:
-        if (makes_files) {
-          own.emplace_back(option->text);
-          if (option->takes == Takes::value) own.push_back(value);
-          break;
-        }
-        [[fallthrough]];
-      case Becomes::refusal:
-        throw support::UsageError(
-            fmt::format("{} {}: bankcheck {}", word, option->becomes == Becomes::refusal ? option->text : other_output,
-                        makes_files ? "compiles for the CPU" : "emulate builds a program and runs it"));
-    }
-  }
-  const std::string architecture = chosen(architectures);
-  if (!architecture.empty() && !has_architecture) own.insert(own.begin(), {"--arch", architecture});
-  return own;
+  return Translation(words, is_own, makes_files)();
 }
 
 }  // namespace bankwise::emulate
