@@ -168,14 +168,13 @@ class Translation {
     const auto equals = word.find('=');
     const bool is_short = word == "-I" || word == "-D" || word == "-l";
     std::string_view name;
-    if (word.size() < 2 || word.front() != '-') {
-      own_.push_back(word);
-    } else if (is_short || (word.starts_with("--") && is_own_(word.substr(0, equals)) != OwnOption::none)) {
+    const bool is_option = word.size() > 1 && word.front() == '-';
+    if (is_option && (is_short || (word.starts_with("--") && is_own_(word.substr(0, equals)) != OwnOption::none))) {
       take_own(word, is_short || (equals == std::string::npos && is_own_(word) == OwnOption::with_value));
-    } else if (const CompilerOption* option = find_option(word, name)) {
+    } else if (const CompilerOption* option = is_option ? find_option(word, name) : nullptr) {
       replace(word, name, *option, value_of(word, *option));
     } else {
-      own_.push_back(word);  // one of bankcheck's short options, or CLI11 refuses it
+      own_.push_back(word);  // a file, one of bankcheck's short options, or what CLI11 refuses
     }
   }
 
