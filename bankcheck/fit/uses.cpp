@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -43,6 +44,73 @@ std::optional<std::string> plain_text(const SourceTokens& code, std::size_t begi
     if (!between.empty()) return std::nullopt;
   }
   return text;
+}
+
+/// Functions, methods and operators that look like them, which only compute a value. Names of types are no part of it,
+/// nor are those that begin with two underscores, which the compilers define.
+bool only_computes(std::string_view name) {
+  static const std::set<std::string_view> names{"static_cast",
+                                                "reinterpret_cast",
+                                                "const_cast",
+                                                "sizeof",
+                                                "alignof",
+                                                "decltype",
+                                                "min",
+                                                "max",
+                                                "umin",
+                                                "umax",
+                                                "abs",
+                                                "clamp",
+                                                "mad24",
+                                                "mul24",
+                                                "mad",
+                                                "fma",
+                                                "floor",
+                                                "floorf",
+                                                "ceil",
+                                                "ceilf",
+                                                "round",
+                                                "roundf",
+                                                "rint",
+                                                "rintf",
+                                                "trunc",
+                                                "truncf",
+                                                "sqrt",
+                                                "sqrtf",
+                                                "fmin",
+                                                "fminf",
+                                                "fmax",
+                                                "fmaxf",
+                                                "fabs",
+                                                "fabsf",
+                                                "log2",
+                                                "log2f",
+                                                "popcount",
+                                                "clz",
+                                                "make_int2",
+                                                "make_uint2",
+                                                "get_local_id",
+                                                "get_global_id",
+                                                "get_group_id",
+                                                "get_local_size",
+                                                "get_num_groups",
+                                                "get_global_size",
+                                                "get_local_linear_id",
+                                                "get_sub_group_id",
+                                                "thread_rank",
+                                                "num_threads",
+                                                "size",
+                                                "meta_group_rank",
+                                                "meta_group_size",
+                                                "group_index",
+                                                "thread_index",
+                                                "dim_threads",
+                                                "convert_int",
+                                                "convert_uint",
+                                                "as_int",
+                                                "as_uint",
+                                                "get_sub_group_local_id"};
+  return names.contains(name);
 }
 
 bool ends_statement(const SourceTokens& code, std::size_t i) {
@@ -109,6 +177,18 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
   return places;
 }
 
+/// The names of a macro's parameters, and its text after them.
+std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro) {
+  if (!macro.has_parameters) return {{}, macro.text};
+  const SourceTokens code(macro.text);
+  const std::size_t close = code.past_bracket(0) - 1;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < close; ++i) {
+    if (code.is_name(i)) names.push_back(code.text(i));
+  }
+  return {names, close < code.tokens.size() ? macro.text.substr(code.tokens[close].end) : ""};
+}
+
 /// Finds uses in one text: the source, or the text of a macro at an offset of it.
 class UseFinder : SourceTokens {
  public:
@@ -158,7 +238,8 @@ class UseFinder : SourceTokens {
   }
   bool is_parameter(std::size_t i) const { return std::ranges::find(parameters_, text(i)) != parameters_.end(); }
 
-  bool has_side_effect(std::size_t begin, std::size_t end) const {
+  /// `initializes`: "int a = 1" is none.
+  bool has_side_effect(std::size_t begin, std::size_t end, bool initializes = false) const {
     for (std::size_t k = begin; k < end; ++k) {
       const bool next_to = k + 1 < end && tokens[k].end == tokens[k + 1].begin;
       if (next_to && is(k, "+") && is(k + 1, "+")) return true;
@@ -166,11 +247,64 @@ class UseFinder : SourceTokens {
       const bool shifts = (is(k - 1, "<") && is(k - 2, "<")) || (is(k - 1, ">") && is(k - 2, ">"));  // <<= and >>=
       const bool compares = (next_to && is(k + 1, "=")) || is(k - 1, "=") || is(k - 1, "!") ||
                             (!shifts && (is(k - 1, "<") || is(k - 1, ">")));
-      if (is(k, "=") && !compares) return true;
+      const bool is_initial = initializes && is_name(k - 1) && is_name(k - 2);
+      if (is(k, "=") && !compares && !is_initial) return true;
       if (takes_address(k)) return true;  // a function may write there
-      if (is(k, "asm") || text(k).starts_with("atomic") || text(k).starts_with("atom_")) return true;
+      if (is(k, "asm") || is(k, "__asm__")) return true;
     }
     return false;
+  }
+
+  /// The name of the first function or method called that may do more than compute a value; "" if none may. Of a call
+  /// without a name, its parenthesis.
+  std::string_view unknown_call(std::size_t begin, std::size_t end, int depth = 0) const {
+    for (std::size_t k = begin + 1; k < end; ++k) {
+      if (!is(k, "(")) continue;
+      std::size_t callee = k - 1;  // before the template arguments
+      for (int angles = 0; callee > begin && (is(callee, ">") || angles > 0); --callee) {
+        angles += int(is(callee, ">")) - int(is(callee, "<"));
+      }
+      if (is_operand(callee) && !(is_name(callee) && (names_type(callee) || is_pure(text(callee), depth)))) {
+        return is_name(callee) ? text(callee) : text(k);
+      }
+    }
+    return "";
+  }
+
+  /// Whether a function, a lambda or a macro of the source only computes a value, wherever it is defined.
+  bool is_pure(std::string_view name, int depth) const {
+    constexpr int max_depth = 4;
+    if (depth > max_depth) return false;
+    if (is_macro_) return UseFinder(whole_, whole_.source, declaration_, index_changes_).is_pure(name, depth);
+    const auto [known, is_new] = pure_.try_emplace(name, false);
+    if (is_new) known->second = computes_only(name, depth + 1);
+    return known->second;
+  }
+  bool computes_only(std::string_view name, int depth) const {
+    bool is_defined = false;
+    for (const Macro& macro : macros_of(source)) {
+      if (macro.name != name) continue;
+      const UseFinder inside(whole_, parts_of(macro).second, declaration_, index_changes_);
+      if (inside.has_effect({0, inside.tokens.size()}, depth)) return false;
+      is_defined = true;
+    }
+    for (std::size_t k = 0; k < tokens.size(); ++k) {
+      if (!is_name(k) || !is(k, name)) continue;
+      const bool is_lambda = is(k + 1, "=") && is(k + 2, "[");
+      const std::size_t open = is_lambda ? past_bracket(k + 2) : k + 1;
+      std::size_t body = is(open, "(") ? past_bracket(open) : open;
+      while (is_name(body) || is(body, "->")) ++body;  // "const", "noexcept", "-> int"
+      if (!is(body, "{") || (!is_lambda && (!is(open, "(") || is(body - 1, "else") || is(body - 1, "do")))) continue;
+      if (has_effect({body + 1, past_bracket(body) - 1}, depth)) return false;
+      is_defined = true;
+    }
+    if (is_defined) return true;
+    const bool is_of_compiler = name.starts_with("__") && name.find("atomic") == name.npos;
+    return only_computes(name) || is_of_compiler;
+  }
+  /// Of the body of a function, which may initialize variables of its own.
+  bool has_effect(Part body, int depth) const {
+    return has_side_effect(body.begin, body.end, true) || !unknown_call(body.begin, body.end, depth).empty();
   }
 
   void use(std::size_t i) {
@@ -187,6 +321,12 @@ class UseFinder : SourceTokens {
       const std::size_t end = std::min(closing(next) + 1, tokens.size());
       if (index_changes_ && has_side_effect(next + 1, end - 1)) {
         return fail(i, "the index has a side effect; write it to a variable first");
+      }
+      const std::string_view callee = index_changes_ ? unknown_call(next, end - 1) : "";
+      if (!callee.empty()) {
+        return fail(i, fmt::format("the index calls {}, which may have a side effect; write the index to a variable "
+                                   "first",
+                                   callee == "(" ? "a function" : callee));
       }
       for (std::size_t k = next + 1; k < end && index_changes_; ++k) {
         if (is(k, name_)) {
@@ -361,6 +501,7 @@ class UseFinder : SourceTokens {
   std::vector<std::string_view> parameters_;  // of the macro
   std::set<std::string> functions_;           // that get the array, with the position
   std::set<std::pair<unsigned, std::string>> passed_;
+  mutable std::map<std::string_view, bool> pure_;  // functions, by name
   Uses found_;
 
  public:
@@ -369,25 +510,13 @@ class UseFinder : SourceTokens {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (!is(i, macro.name)) continue;
       const std::size_t close = macro.has_parameters && is(i + 1, "(") ? past_bracket(i + 1) - 1 : i;
-      if (!has_side_effect(i + 1, close)) continue;
+      if (!has_side_effect(i + 1, close) && unknown_call(i + 1, close).empty()) continue;
       return fmt::format("line {}: an argument of the macro {} has a side effect; write it to a variable first",
                          line(i), macro.name);
     }
     return "";
   }
 };
-
-/// The names of a macro's parameters, and its text after them.
-std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro) {
-  if (!macro.has_parameters) return {{}, macro.text};
-  const SourceTokens code(macro.text);
-  const std::size_t close = code.past_bracket(0) - 1;
-  std::vector<std::string_view> names;
-  for (std::size_t i = 1; i < close; ++i) {
-    if (code.is_name(i)) names.push_back(code.text(i));
-  }
-  return {names, close < code.tokens.size() ? macro.text.substr(code.tokens[close].end) : ""};
-}
 
 bool names(std::string_view text, std::string_view name) {
   const SourceTokens code(text);

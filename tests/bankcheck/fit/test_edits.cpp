@@ -108,7 +108,7 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
 TEST_CASE("fit/edits/indices", "[fit]") {
   const auto index = [](const std::string& before, const Change& change) {
     const std::string head =
-        "#define SUM a + b\n#define at(y) (y) + (1)\n__shared__ float t[32][32];\nvoid f() { x = t";
+        "#define SUM a + b\n#define ROW(y) y\n#define at(y) (y) + (1)\n__shared__ float t[32][32];\nvoid f() { x = t";
     const std::string text = changed(head + before + "; }\n", change, {4, {32, 32}});
     const std::size_t begin = head.size();
     return text.substr(begin, text.rfind(';') - begin);
@@ -123,6 +123,37 @@ TEST_CASE("fit/edits/indices", "[fit]") {
   CHECK(index("[(a) + (b)][x]", swizzle) == "[(a) + (b)][x ^ ((a) + (b))]");
   CHECK(index("[y /* row */][x // column\n ]", swizzle) == "[y][x ^ y /* row */ /* column */]");
   CHECK(index("[/* row */ y] /* and */ [x]", swizzle) == "[y][x ^ y /* row */ /* and */]");
+}
+
+TEST_CASE("fit/edits/calls_in_an_index", "[fit]") {
+  const auto index = [](const std::string& head, const std::string& call) {
+    const std::string text = "__global__ void k() {\n  __shared__ float t[64];\n  t[" + call + "] = 1;\n}\n" + head;
+    return changed(text, padded(128, 4), {4, {64}});
+  };
+  const auto refusal = [](const std::string& name) {
+    return "line 3: the index calls " + name + ", which may have a side effect; write the index to a variable first";
+  };
+  CHECK(index("", "next(i)") == refusal("next"));
+  CHECK(index("int next(int& i) { return i += 32; }", "next(i)") == refusal("next"));
+  CHECK(index("int next(int i) { static int n = 1; return n++ + i; }", "next(i)") == refusal("next"));
+  CHECK(index("int next(int i) { return other(i); }", "next(i)") == refusal("next"));
+  CHECK(index("struct S { int pop() { return --top; } };", "s.pop()") == refusal("pop"));
+  CHECK(index("struct S { int pop() { return --top; } };", "s->pop()") == refusal("pop"));
+  CHECK(index("", "__hip_atomic_load(p)") == refusal("__hip_atomic_load"));
+  CHECK(index("", "next<3>(i)") == refusal("next"));
+  CHECK(index("", "(*next)(i)") == refusal("a function"));
+  CHECK(index("const auto at = [&](int i) { return ++n; };", "at(i)") == refusal("at"));
+  const auto is_written_twice = [&](const std::string& head, const std::string& call) {
+    return index(head, call).find("  t[" + call + " + (" + call + " >> 5)] = 1;") != std::string::npos;
+  };
+  CHECK(is_written_twice("int row(int i) { const int r = i / 8; return r * 8; }", "row(i)"));
+  CHECK(is_written_twice("const auto row = [](int i) -> int { return i == 2 ? min(i, 3) : 0; };", "row(i)"));
+  CHECK(is_written_twice("struct S { int row() const { return top <= 3; } };", "s.row()"));
+  CHECK(is_written_twice("int row(int i) { return other(i); }\nint other(int i) { return __ffs(i); }", "row(i)"));
+  CHECK(index("#define ROW(i) (i) / 2\n", "ROW(i)").find("((ROW(i)) >> 5)") != std::string::npos);
+  CHECK(is_written_twice("", "int(x)"));
+  CHECK(index("", "static_cast<int>(x)").find(" >> 5") != std::string::npos);
+  CHECK(is_written_twice("", "group.thread_rank()"));
 }
 
 TEST_CASE("fit/edits/lengths_that_bind_less_than_sums", "[fit]") {
