@@ -477,6 +477,12 @@ class UseFinder : SourceTokens {
     return false;
   }
 
+  /// Past an element, or a part of it, whose array's name is at a token.
+  std::size_t past_element(std::size_t i) const {
+    for (++i; is(i, "[") || is(i, ".");) i = is(i, "[") ? closing(i) + 1 : i + 2;
+    return i;
+  }
+
   /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
   /// inline PTX, or under a cast that is dereferenced immediately.
   bool is_accessed(std::size_t ampersand) const {
@@ -486,8 +492,12 @@ class UseFinder : SourceTokens {
       while (open > 0 && !is(open, "(")) --open;
       return is(open - 1, "*") && !is_operand(open - 2);
     }
-    if (!is(before, "(")) return false;
-    if (text(before - 1).starts_with("atom") || is(before - 1, "__cvta_generic_to_shared")) return true;
+    const std::size_t behind = past_element(ampersand + 1);
+    const bool is_last = is(behind, ")");  // and no sum
+    if (!is(before, "(") || (!is_last && !is(behind, ","))) return false;
+    if (text(before - 1).starts_with("atom")) return true;
+    if (!is_last) return false;
+    if (is(before - 1, "__cvta_generic_to_shared")) return true;
     std::size_t cast = before - 1;  // *reinterpret_cast<float4*>(&
     while (is(before - 1, ">") && cast > 0 && !is(cast, "reinterpret_cast") && !is(cast, ";")) --cast;
     return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2);

@@ -66,6 +66,12 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
   CHECK(why("x = (unsigned long)&t[0][1];", swizzle) == address);
   CHECK(why("using Address = long; x = (Address)&t[0][1];", swizzle) == address);
   CHECK(why("typedef unsigned* Words; x = (Words)&t[0][1];", swizzle) == address);
+  CHECK(why("atomicAdd(&t[0][0] + x, 1);", swizzle) == address);
+  CHECK(why("x = *reinterpret_cast<float*>(&t[0][0] + y);", swizzle) == address);
+  CHECK(why("x = __cvta_generic_to_shared(&t[0][0] + y);", swizzle) == address);
+  CHECK(why("x = *reinterpret_cast<float*>(&t[0][y]) + y;", swizzle).empty());
+  CHECK(why("x = *(float*)&t[0][y] + y;", swizzle).empty());
+  CHECK(why("atomicCAS(&t[0][x + y], 1, 2);", swizzle).empty());
   CHECK(why("x = p &&t[0][1];", swizzle).empty());
   CHECK(why("x = (mask)&t[0][1];", swizzle).empty());
   CHECK(why("x = f(int(mask) & t[0][1]);", swizzle).empty());
