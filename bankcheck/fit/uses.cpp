@@ -477,6 +477,17 @@ class UseFinder : SourceTokens {
     return false;
   }
 
+  /// Whether a type before the * of a cast has a size that is known, as a scalar or a vector has.
+  bool is_known_type(Part type) const {
+    std::string words;
+    for (std::size_t i = type.begin; i < type.end; ++i) {
+      const bool is_repeated = is(i, "long") && is(i - 1, "long");
+      if (predict::is_decoration(text(i)) || is(i, "std") || is(i, "::") || is_repeated) continue;
+      words += (words.empty() ? "" : " ") + std::string(text(i));
+    }
+    return !words.empty() && (words == declaration_.type || predict::bytes_of_type(words) > 0);
+  }
+
   /// Past an element, or a part of it, whose array's name is at a token.
   std::size_t past_element(std::size_t i) const {
     for (++i; is(i, "[") || is(i, ".");) i = is(i, "[") ? closing(i) + 1 : i + 2;
@@ -490,7 +501,7 @@ class UseFinder : SourceTokens {
     if (is(before, ")")) {  // *(float4*)&
       std::size_t open = before;
       while (open > 0 && !is(open, "(")) --open;
-      return is(open - 1, "*") && !is_operand(open - 2);
+      return is(open - 1, "*") && !is_operand(open - 2) && is_known_type({open + 1, before - 1});
     }
     const std::size_t behind = past_element(ampersand + 1);
     const bool is_last = is(behind, ")");  // and no sum
@@ -500,7 +511,8 @@ class UseFinder : SourceTokens {
     if (is(before - 1, "__cvta_generic_to_shared")) return true;
     std::size_t cast = before - 1;  // *reinterpret_cast<float4*>(&
     while (is(before - 1, ">") && cast > 0 && !is(cast, "reinterpret_cast") && !is(cast, ";")) --cast;
-    return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2);
+    return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2) &&
+           is_known_type({cast + 2, before - 2});
   }
 
   const SourceTokens& whole_;

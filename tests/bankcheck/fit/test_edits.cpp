@@ -71,6 +71,11 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
   CHECK(why("x = __cvta_generic_to_shared(&t[0][0] + y);", swizzle) == address);
   CHECK(why("x = *reinterpret_cast<float*>(&t[0][y]) + y;", swizzle).empty());
   CHECK(why("x = *(float*)&t[0][y] + y;", swizzle).empty());
+  CHECK(why("x = get(*reinterpret_cast<Tile*>(&t[0][y]));", swizzle) == address);
+  CHECK(why("x = (*(Tile*)&t[0][y]).v[3];", swizzle) == address);
+  CHECK(why("x = *(float**)&t[0][y];", swizzle) == address);
+  CHECK(why("x = *reinterpret_cast<const volatile unsigned int*>(&t[0][y]);", swizzle).empty());
+  CHECK(why("x = *(std::uint32_t*)&t[0][y];", swizzle).empty());
   CHECK(why("atomicCAS(&t[0][x + y], 1, 2);", swizzle).empty());
   CHECK(why("x = p &&t[0][1];", swizzle).empty());
   CHECK(why("x = (mask)&t[0][1];", swizzle).empty());
