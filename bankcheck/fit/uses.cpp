@@ -113,6 +113,44 @@ bool only_computes(std::string_view name) {
   return names.contains(name);
 }
 
+/// Whether a function of CUDA or OpenCL accesses one element, as one access.
+bool is_atomic(std::string_view name) {
+  static const std::set<std::string_view> of_cuda{"Add", "Sub", "Exch", "Min", "Max", "Inc",
+                                                  "Dec", "CAS", "And",  "Or",  "Xor"};
+  static const std::set<std::string_view> of_opencl{"add",
+                                                    "sub",
+                                                    "xchg",
+                                                    "inc",
+                                                    "dec",
+                                                    "cmpxchg",
+                                                    "min",
+                                                    "max",
+                                                    "and",
+                                                    "or",
+                                                    "xor",
+                                                    "load",
+                                                    "store",
+                                                    "exchange",
+                                                    "init",
+                                                    "fetch_add",
+                                                    "fetch_sub",
+                                                    "fetch_or",
+                                                    "fetch_xor",
+                                                    "fetch_and",
+                                                    "fetch_min",
+                                                    "fetch_max",
+                                                    "compare_exchange_strong",
+                                                    "compare_exchange_weak"};
+  for (const std::string_view scope : {"_system", "_block", "_explicit"}) {
+    if (name.ends_with(scope)) name.remove_suffix(scope.size());
+  }
+  for (const std::string_view head : {"atomic_", "atom_"}) {
+    if (name.starts_with(head)) return of_opencl.contains(name.substr(head.size()));
+  }
+  constexpr std::string_view head = "atomic";
+  return name.starts_with(head) && of_cuda.contains(name.substr(head.size()));
+}
+
 bool ends_statement(const SourceTokens& code, std::size_t i) {
   return code.is(i, ";") || code.is(i, "{") || code.is(i, "}");
 }
@@ -506,7 +544,7 @@ class UseFinder : SourceTokens {
     const std::size_t behind = past_element(ampersand + 1);
     const bool is_last = is(behind, ")");  // and no sum
     if (!is(before, "(") || (!is_last && !is(behind, ","))) return false;
-    if (text(before - 1).starts_with("atom")) return true;
+    if (is_atomic(text(before - 1))) return true;
     if (!is_last) return false;
     if (is(before - 1, "__cvta_generic_to_shared")) return true;
     std::size_t cast = before - 1;  // *reinterpret_cast<float4*>(&

@@ -77,6 +77,10 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
   CHECK(why("x = *reinterpret_cast<const volatile unsigned int*>(&t[0][y]);", swizzle).empty());
   CHECK(why("x = *(std::uint32_t*)&t[0][y];", swizzle).empty());
   CHECK(why("atomicCAS(&t[0][x + y], 1, 2);", swizzle).empty());
+  CHECK(why("atomicAdd_block(&t[0][x], 1); atom_inc(&t[0][x]);", swizzle).empty());
+  CHECK(why("atomic_fetch_add_explicit(&t[0][x], 1, memory_order_relaxed);", swizzle).empty());
+  CHECK(why("atomic_add4(&t[0][x], 1);", swizzle) == address);
+  CHECK(why("atomicAddAll(&t[0][x], 1);", swizzle) == address);
   CHECK(why("x = p &&t[0][1];", swizzle).empty());
   CHECK(why("x = (mask)&t[0][1];", swizzle).empty());
   CHECK(why("x = f(int(mask) & t[0][1]);", swizzle).empty());
