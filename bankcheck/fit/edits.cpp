@@ -345,19 +345,9 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
                      declaration.line);
 }
 
-}  // namespace
-
-std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
-  for (const RowIndex& index : declaration.row_indices) {
-    if (index.pitches.empty()) continue;
-    const Extract& place = index.pitches.front();
-    return std::string(source.substr(place.begin, place.end - place.begin));
-  }
-  return std::to_string(declaration.pitch);
-}
-
-std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
-                                                      const Change& change, const ArrayShape& shape) {
+/// Without a look at what else the source does with the length.
+std::variant<std::vector<Edit>, std::string> edits_of_uses(std::string_view source, const Declaration& declaration,
+                                                           const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   if (!form) return "no index makes this change";
   if (*form == IndexForm::none) return std::vector<Edit>{};
@@ -373,6 +363,31 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
   }
   if (has_rows) return row_edits(source, declaration, change, shape);
   return Editor(source, declaration, change, shape, *form).run();
+}
+
+}  // namespace
+
+std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
+  for (const RowIndex& index : declaration.row_indices) {
+    if (index.pitches.empty()) continue;
+    const Extract& place = index.pitches.front();
+    return std::string(source.substr(place.begin, place.end - place.begin));
+  }
+  return std::to_string(declaration.pitch);
+}
+
+std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
+                                                      const Change& change, const ArrayShape& shape) {
+  auto edits = edits_of_uses(source, declaration, change, shape);
+  const auto* list = std::get_if<std::vector<Edit>>(&edits);
+  const auto is_length = [&](const Edit& edit) {
+    return edit.begin >= declaration.dimension_texts.front().begin &&
+           edit.end <= declaration.dimension_texts.back().end;
+  };
+  if (list == nullptr || std::ranges::none_of(*list, is_length)) return edits;
+  const unsigned line = uses_of(source, declaration, false).measured_line;
+  if (line == 0) return edits;
+  return fmt::format("line {}: sizeof gives the bytes of the array, which become others; write the number there", line);
 }
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {

@@ -347,7 +347,13 @@ class UseFinder : SourceTokens {
 
   void use(std::size_t i) {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
-    if (is(i - 1, "(") && is(i - 2, "sizeof")) return;
+    if (is(i - 1, "sizeof") || (is(i - 1, "(") && is(i - 2, "sizeof"))) {
+      std::size_t behind = i + 1, indices = 0;
+      for (; is(behind, "["); behind = closing(behind) + 1) ++indices;
+      const bool is_element = indices >= declaration_.dimensions.size();
+      if (!is_element && found_.measured_line == 0) found_.measured_line = unsigned(line(i) + first_line_ - 1);
+      if (!is_element) return;
+    }
     if (takes_address(i - 1) && !is_accessed(i - 1)) {
       return fail(i, "the address of an element is taken; index the array where the element is used");
     }
@@ -615,6 +621,14 @@ Uses uses_of(std::string_view source, const Declaration& declaration, bool index
   UseFinder block(whole, source, declaration, index_changes);
   block.search_block();
   Uses found = block.found();
+  for (const Macro& macro : macros_of(source)) {
+    const SourceTokens code(macro.text);
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+      if (code.is(i, declaration.name) && (code.is(i - 1, "sizeof") || code.is(i - 2, "sizeof"))) {
+        found.measured_line = macro.line;
+      }
+    }
+  }
   if (!index_changes || !found.why.empty()) return found;
   if (!declaration.macro.empty() && declaration.macro_line == 0) {
     found.why = fmt::format("in a header: the macro {} names the array; change its text by hand", declaration.macro);

@@ -20,6 +20,7 @@ struct Uses {
   std::vector<Use> uses;
   /// For each parameter of a function that gets the array, what its declaration has in brackets.
   std::vector<std::vector<Extract>> parameters;
+  unsigned measured_line = 0;  ///< where sizeof counts the bytes of the array, or of a part of several elements; 0: none
   std::string why;  ///< why the uses cannot be changed: a sentence without a dot; "" if they can
 };
 

@@ -330,6 +330,24 @@ TEST_CASE("fit/edits/macros", "[fit]") {
         "line 1: the macro T names the array; change its text by hand");
 }
 
+TEST_CASE("fit/edits/sizeof", "[fit]") {
+  const auto with = [](const std::string& dimensions, const std::string& use, const Change& change,
+                       const ArrayShape& shape, const std::string& head = "") {
+    return changed(head + "void k() {\n  __shared__ float t" + dimensions + ";\n  " + use + "\n}\n", change, shape);
+  };
+  const ArrayShape line{4, {64}}, square{4, {32, 32}};
+  const std::string refusal =
+      "line 3: sizeof gives the bytes of the array, which become others; write the number there";
+  CHECK(with("[64]", "t[i] = sizeof(t) / 4;", padded(32, 4), line) == refusal);
+  CHECK(with("[64]", "t[i] = sizeof t;", padded(32, 4), line) == refusal);
+  CHECK(with("[32][32]", "t[y][x] = sizeof(t[0]);", padded(128, 4), square) == refusal);
+  CHECK(with("[64]", "t[i * 8 + 1] = sizeof(t);", padded(32, 4), line) == refusal);
+  CHECK(with("[64]", "t[i] = N;", padded(32, 4), line, "#define N (sizeof(t) / 4)\n") ==
+        "line 1: sizeof gives the bytes of the array, which become others; write the number there");
+  CHECK(with("[64]", "t[i] = sizeof(t[0]);", padded(32, 4), line).find("t[64 + 64 / 8]") != std::string::npos);
+  CHECK(with("[32][32]", "t[y][x] = sizeof(t);", swizzle, square).find("t[y][x ^ y]") != std::string::npos);
+}
+
 TEST_CASE("fit/edits/launches", "[fit]") {
   const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
   const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
