@@ -345,6 +345,37 @@ class UseFinder : SourceTokens {
     return has_side_effect(body.begin, body.end, true) || !unknown_call(body.begin, body.end, depth).empty();
   }
 
+  /// Whether an expression has a product with the length of a row: "y * 32 + x", in an array of rows of 32 elements.
+  bool counts_rows(Part index) const {
+    const std::size_t last = declaration_.dimensions.size() - 1;
+    const std::string& length = declaration_.dimensions[last];
+    const std::uint64_t row = last < declaration_.lengths.size() ? declaration_.lengths[last] : 0;
+    const auto is_row = [&](Part factor) {
+      std::string comments;
+      const std::string factor_text = plain_text(*this, factor.begin, factor.end, comments).value_or("");
+      const auto value = SourceConstants().value_of(factor_text);
+      return factor_text == length || factor_text == "(" + length + ")" || (row > 0 && value && *value >= row);
+    };
+    for (std::size_t k = index.begin + 1; k + 1 < index.end; ++k) {
+      const bool is_product = is(k, "*"), is_shift = is(k, "<") && is(k + 1, "<");
+      if (is_shift) {
+        const auto bits = SourceConstants().value_of(std::string(text(k + 2)));
+        if (row > 0 && bits && *bits < 32 && std::uint64_t{1} << *bits >= row) return true;
+      }
+      if (!is_product) continue;
+      std::size_t open = k - 1;  // of the factor on the left
+      if (is(open, ")")) {
+        for (int depth = 0; open > index.begin; --open) {
+          depth += int(is(open, ")")) - int(is(open, "("));
+          if (depth == 0) break;
+        }
+      }
+      const std::size_t right_end = is(k + 1, "(") ? past_bracket(k + 1) : k + 2;
+      if (is_row({open, k}) || is_row({k + 1, right_end})) return true;
+    }
+    return false;
+  }
+
   void use(std::size_t i) {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
     if (is(i - 1, "sizeof") || (is(i - 1, "(") && is(i - 2, "sizeof"))) {
@@ -359,6 +390,7 @@ class UseFinder : SourceTokens {
     }
     if (!is(i + 1, "[") && (is(i + 1, ",") || is(i + 1, ")")) && (is(i - 1, ",") || is(i - 1, "("))) return pass(i);
     Use found{tokens[i].end, tokens[i].end, {}, ""};
+    bool is_first_row = true, is_constant_row = false;  // the indices so far, and all but the last, are numbers
     std::size_t next = i + 1;
     for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
       if (!is(next, "[")) return fail(i, without_indices());
@@ -385,6 +417,11 @@ class UseFinder : SourceTokens {
       found.subscripts.push_back(index.value_or(""));
       if (is_parameter(next + 1) && end == next + 3) found.subscripts.back() = "(" + found.subscripts.back() + ")";
       found.end = tokens[end - 1].end;
+      is_first_row = is_first_row && end == next + 3 && tokens[next + 1].kind == source::TokenKind::number;
+      if (d + 2 == declaration_.dimensions.size()) is_constant_row = is_first_row;
+      if (d + 1 == declaration_.dimensions.size() && is_constant_row && counts_rows({next + 1, end - 1})) {
+        return fail(i, "the last index counts whole rows; write one index for the row and one for the column");
+      }
       next = end;
     }
     found.begin += offset_;

@@ -348,6 +348,22 @@ TEST_CASE("fit/edits/sizeof", "[fit]") {
   CHECK(with("[32][32]", "t[y][x] = sizeof(t);", swizzle, square).find("t[y][x ^ y]") != std::string::npos);
 }
 
+TEST_CASE("fit/edits/rows_counted_in_the_last_index", "[fit]") {
+  const auto with = [](const std::string& use, const Change& change) {
+    return changed("#define W 32\nvoid k() {\n  __shared__ float t[32][W];\n  " + use + "\n}\n", change, {4, {32, 32}});
+  };
+  const std::string refusal =
+      "line 4: the last index counts whole rows; write one index for the row and one for the column";
+  for (const std::string index : {"y * 32 + x", "W * y + x", "x + y * (W)", "(r + 1) * W + c", "(y << 5) + x", "W*y"}) {
+    CHECK(with("t[0][" + index + "] = 1;", swizzle) == refusal);
+    CHECK(with("t[0][" + index + "] = 1;", padded(128, 4)) == refusal);
+    CHECK(with("t[y][" + index + "] = 1;", padded(128, 4)).find("t[32][W + 1]") != std::string::npos);
+  }
+  for (const std::string index : {"y * 4 + x", "8 * (y + 1)", "(y << 2) + x", "x"}) {
+    CHECK(with("t[0][" + index + "] = 1;", padded(128, 4)).find("t[32][W + 1]") != std::string::npos);
+  }
+}
+
 TEST_CASE("fit/edits/launches", "[fit]") {
   const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
   const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
