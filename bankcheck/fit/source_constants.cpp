@@ -24,11 +24,7 @@ std::string_view take_name(std::string_view& text) {
   return name;
 }
 
-/// A line of the preprocessor, with those that a backslash joins to it.
-struct Directive {
-  std::string_view word, rest;
-  unsigned line = 0;
-};
+}  // namespace
 
 std::vector<Directive> directives_of(std::string_view source) {
   std::vector<Directive> directives;
@@ -55,8 +51,6 @@ std::vector<Directive> directives_of(std::string_view source) {
   }
   return directives;
 }
-
-}  // namespace
 
 void SourceConstants::add(std::string_view name, std::string_view value) {
   skip_blanks(value);

@@ -46,6 +46,13 @@ struct Macro {
 };
 std::vector<Macro> macros_of(std::string_view source);
 
+/// A line of the preprocessor, with those that a backslash joins to it: "ifdef", " DEBUG".
+struct Directive {
+  std::string_view word, rest;
+  unsigned line = 0;
+};
+std::vector<Directive> directives_of(std::string_view source);
+
 /// The files that `#include "name"` names, in their order.
 std::vector<std::string_view> included_by(std::string_view source);
 

@@ -250,6 +250,13 @@ class UseFinder : SourceTokens {
       if (is(end, "{")) ++depth;
       if (is(end, "}") && --depth <= outside) break;
     }
+    const unsigned torn = torn_branch({i, std::min(end + 1, tokens.size())});
+    if (torn > 0) {
+      found_.why = fmt::format(
+          "line {}: a branch of the preprocessor opens or closes a block, and not both; change the "
+          "array by hand",
+          torn);
+    }
     search({i + 1, end}, declaration_.name);
   }
   /// The text of a macro, with the names of its parameters.
@@ -263,6 +270,36 @@ class UseFinder : SourceTokens {
   const std::set<std::pair<unsigned, std::string>>& passed() const { return passed_; }
 
  private:
+  /// The line of a preprocessor's branch that opens more or fewer blocks than it closes; 0: none. The end of the
+  /// array's block is not known then.
+  unsigned torn_branch(Part part) const {
+    struct Branch {
+      unsigned line = 0;
+      int depth = 0;
+    };
+    std::vector<Branch> branches;
+    const std::vector<Directive> directives = directives_of(source);
+    auto next = directives.begin();
+    unsigned line_of_token = unsigned(line(part.begin));
+    while (next != directives.end() && next->line <= line_of_token) ++next;
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      const std::size_t before = i == part.begin ? tokens[i].begin : tokens[i - 1].begin;
+      line_of_token += unsigned(std::ranges::count(source.substr(before, tokens[i].begin - before), '\n'));
+      for (; next != directives.end() && next->line < line_of_token; ++next) {
+        const bool ends = next->word == "endif", begins = next->word.starts_with("if");
+        const bool continues = next->word.starts_with("el");
+        if ((ends || continues) && !branches.empty()) {
+          if (branches.back().depth != 0) return branches.back().line;
+          branches.pop_back();
+        }
+        if (begins || continues) branches.push_back({next->line, 0});
+      }
+      if (!branches.empty()) branches.back().depth += int(is(i, "{")) - int(is(i, "}"));
+    }
+    const auto torn = std::ranges::find_if(branches, [](const Branch& branch) { return branch.depth != 0; });
+    return torn == branches.end() ? 0 : torn->line;
+  }
+
   void search(Part part, const std::string& name) {
     const std::string around = std::exchange(name_, name);
     for (std::size_t i = part.begin; i < part.end && found_.why.empty(); ++i) {

@@ -364,6 +364,25 @@ TEST_CASE("fit/edits/rows_counted_in_the_last_index", "[fit]") {
   }
 }
 
+TEST_CASE("fit/edits/branches_of_the_preprocessor", "[fit]") {
+  const auto with = [](const std::string& body) {
+    return changed(
+        "void k() {\n  __shared__ float t[32][32];\n" + body + "}\nvoid l() {\n  float t[4];\n  t[0] = 1;\n}\n",
+        padded(128, 4), {4, {32, 32}});
+  };
+  const std::string refusal =
+      "a branch of the preprocessor opens or closes a block, and not both; change the array by hand";
+  CHECK(with("#ifdef A\n  if (x) {\n#else\n  if (y) {\n#endif\n  t[y][x] = 1; }\n") == "line 3: " + refusal);
+  CHECK(with("  for (;;) {\n#if A\n  f();\n  }\n#else\n  }\n#endif\n  t[y][x] = 1;\n") == "line 4: " + refusal);
+  CHECK(with("  for (;;) {\n#if A\n  f();\n#elif B\n  }\n#else\n  }\n#endif\n  t[y][x] = 1;\n") ==
+        "line 6: " + refusal);
+  for (const std::string body : {"#if A\n  if (x) { f(); }\n#else\n  { g(); }\n#endif\n  t[y][x] = 1;\n",
+                                 "  if (x) {\n#if A\n  f();\n#endif\n  }\n  t[y][x] = 1;\n",
+                                 "#if A\n#if B\n  if (x) { f(); }\n#endif\n  { g(); }\n#endif\n  t[y][x] = 1;\n"}) {
+    CHECK(with(body).find("t[32][32 + 1]") != std::string::npos);
+  }
+}
+
 TEST_CASE("fit/edits/launches", "[fit]") {
   const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
   const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
