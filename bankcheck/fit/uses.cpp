@@ -382,6 +382,24 @@ class UseFinder : SourceTokens {
     return has_side_effect(body.begin, body.end, true) || !unknown_call(body.begin, body.end, depth).empty();
   }
 
+  /// Whether the name is declared here once more, and means another variable from here on.
+  bool is_declared(std::size_t i) const {
+    static const std::set<std::string_view> of_statements{"return", "else", "do",  "case", "goto",  "throw",
+                                                          "and",    "or",   "not", "new",  "delete"};
+    std::size_t before = i - 1;
+    while (is(before, "*") || is(before, "&")) --before;
+    if (is_name(before) && before == i - 1 && !is(before, "sizeof")) return !of_statements.contains(text(before));
+    if (is_name(before) && before < i - 1) return is(before, "auto") || names_type(before);
+    if (!is(before, ",") || before < i - 1) return false;
+    int depth = 0;  // back to the type in "float a, t[4]"
+    for (; before > 0 && !(depth == 0 && (ends_statement(*this, before) || is(before, "("))); --before) {
+      depth += int(is(before, ")") || is(before, "]") || is(before, "}")) -
+               int(is(before, "(") || is(before, "[") || is(before, "{"));
+    }
+    const std::size_t type = before + 1;
+    return is_name(type) && (is(type, "auto") || names_type(type)) && !is(type + 1, "(") && !is(type + 1, "{");
+  }
+
   /// Whether an expression has a product with the length of a row: "y * 32 + x", in an array of rows of 32 elements.
   bool counts_rows(Part index) const {
     const std::size_t last = declaration_.dimensions.size() - 1;
@@ -415,6 +433,9 @@ class UseFinder : SourceTokens {
 
   void use(std::size_t i) {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
+    if (is_declared(i)) {
+      return fail(i, fmt::format("{} is declared here again; give one of the two another name", name_));
+    }
     if (is(i - 1, "sizeof") || (is(i - 1, "(") && is(i - 2, "sizeof"))) {
       std::size_t behind = i + 1, indices = 0;
       for (; is(behind, "["); behind = closing(behind) + 1) ++indices;

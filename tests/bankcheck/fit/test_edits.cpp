@@ -383,6 +383,24 @@ TEST_CASE("fit/edits/branches_of_the_preprocessor", "[fit]") {
   }
 }
 
+TEST_CASE("fit/edits/names_declared_again", "[fit]") {
+  const auto with = [](const std::string& use) {
+    return changed("void k() {\n  __shared__ float t[64];\n  t[0] = 1;\n  " + use + "\n}\n", padded(32, 4), {4, {64}});
+  };
+  const std::string refusal = "line 4: t is declared here again; give one of the two another name";
+  for (const std::string use : {"{ float t[4]; t[1] = 2; }", "{ float a = 1, t[4]; t[1] = 2; }",
+                                "{ int* t; t[1] = 2; }", "auto f = [](const float* t) { return t[1]; };",
+                                "{ auto& t = u; t[1] = 2; }", "struct L { float t[2]; float f() { return t[1]; } } l;",
+                                "{ Row t[4]; t[1] = 2; }", "for (float a[2], t[2];;) t[1] = 0;"}) {
+    CHECK(with(use) == refusal);
+  }
+  for (const std::string use :
+       {"f(a, t[1]);", "float a = 1, b = t[1];", "x = a * t[1] & t[2];", "if (a) b; else t[1] = 2;",
+        "f(float(a), t[1]);", "float v[] = {a, t[1]};", "x = l.t[0] + t[1];", "g(x & t[1]);"}) {
+    CHECK(with(use).find("t[1 + (1 >> 3)]") != std::string::npos);
+  }
+}
+
 TEST_CASE("fit/edits/launches", "[fit]") {
   const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
   const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
