@@ -136,7 +136,9 @@ class Editor : SourceTokens {
       added += index.size() - std::min(index.size(), use.end - use.begin);
     }
     const bool is_long = formula.size() > long_index || added > long_indices;
-    if (uses.size() >= many_uses && is_long && declaration_.macro.empty()) function_ = name_of_function();
+    const bool can_call =
+        declaration_.macro.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
+    if (uses.size() >= many_uses && is_long && can_call) function_ = name_of_function();
     const bool has_function = !function_.empty();
     if (has_function) add_function(names, formula);
     // Pads of one index need no particular length: the declaration has the right one for each.
@@ -154,6 +156,26 @@ class Editor : SourceTokens {
       index.insert(index.size() - 1, found.comments);
       edits_.push_back({found.begin, found.end, index});
     }
+  }
+
+  /// Whether code in the block of the declaration sees no lambda of that block: it is a member of a local structure, or
+  /// in a lambda that does not capture by default.
+  bool is_closed(std::size_t place) const {
+    std::vector<std::size_t> open;
+    for (std::size_t k = declared_at_; k < tokens.size() && tokens[k].begin < place; ++k) {
+      if (is(k, "{")) open.push_back(k);
+      if (is(k, "}") && !open.empty()) open.pop_back();
+    }
+    return std::ranges::any_of(open, [&](std::size_t brace) {
+      for (std::size_t k = brace; k-- > declared_at_ && !is(k, ";") && !is(k, "{") && !is(k, "}");) {
+        if (is(k, "struct") || is(k, "class") || is(k, "union")) return true;
+        const bool is_index = (is_name(k - 1) && !is(k - 1, "return")) || is(k - 1, "]") || is(k - 1, ")");
+        if (!is(k, "[") || is_index) continue;
+        const bool captures = (is(k + 1, "&") || is(k + 1, "=")) && (is(k + 2, "]") || is(k + 2, ","));
+        if (!captures) return true;
+      }
+      return false;
+    });
   }
 
   /// Whether a lambda after the declaration can be called in all uses.

@@ -217,6 +217,28 @@ TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
   CHECK(changed(taken, padded(32, 4), shape).find("const auto t_at2 = [") != std::string::npos);
 }
 
+TEST_CASE("fit/edits/no_function_where_it_is_not_seen", "[fit]") {
+  const auto with = [](const std::string& use) {
+    return changed(
+        "void k() {\n  __shared__ float t[16][16];\n  " + use + "\n  t[y][x] = 1;\n  t[x][y] = t[y + 1][x];\n}\n",
+        padded(32, 4), {4, {16, 16}});
+  };
+  for (const std::string use :
+       {"const auto f = [x](int y) { return t[x][y]; };", "const auto f = [](int x) { if (x) { return t[x][0]; } };",
+        "const auto f = [&x](int y) -> float { return t[x][y]; };",
+        "struct L { int x; float f() { return t[x][1]; } };", "return g([x] { return t[x][1]; });"}) {
+    const std::string after = with(use);
+    CHECK(after.find("t_at") == std::string::npos);
+    CHECK(after.find("t[(y * 16 + x) + ((y * 16 + x) >> 3)] = 1;") != std::string::npos);
+  }
+  for (const std::string use :
+       {"const auto f = [&](int y) { return t[x][y]; };", "const auto f = [=, &x](int y) { return t[x][y]; };",
+        "const auto f = [x](int y) { return x; };", "if (a[x]) { t[x][1] = 2; }", "struct L { int x; };",
+        "for (float v : a) { t[x][1] = v; }"}) {
+    CHECK(with(use).find("t[t_at(y, x)] = 1;") != std::string::npos);
+  }
+}
+
 TEST_CASE("fit/edits/lengths_of_pads", "[fit]") {
   const auto length = [](const std::string& dimensions, const Change& change, const ArrayShape& shape) {
     const std::string text = changed("__shared__ float t" + dimensions + ";\n", change, shape,
