@@ -34,7 +34,8 @@ struct Candidate {
   std::vector<Template> templates;  // around it
   std::size_t block = 0;            // the number of the block that it is declared in
   unsigned last_line = ~0U;
-  std::string function;  // around it; "" if there is none
+  std::string function;         // around it; "" if there is none
+  std::size_t function_at = 0;  // the token of its bracket
 };
 
 /// Finds all declarations of a source, with their blocks.
@@ -49,8 +50,11 @@ class DeclarationFinder {
     for (std::size_t i = 0, at = 0; i < code_.tokens.size(); at = code_.tokens[i++].begin) {
       line += unsigned(std::ranges::count(code_.source.substr(at, code_.tokens[i].begin - at), '\n'));
       if (code_.is(i, "{")) {
-        if (function_.empty() && code_.is(i - 1, ")"))
-          function_ = name_before(i - 1), function_blocks_ = blocks_.size();
+        if (function_.empty() && code_.is(i - 1, ")")) {
+          function_ = name_before(i - 1);
+          function_blocks_ = blocks_.size();
+          function_at_ = i;
+        }
         open();
       }
       if (code_.is(i, "}")) close(line);
@@ -107,7 +111,7 @@ class DeclarationFinder {
   void add(Declaration declaration) {
     auto& list = declaration.is_parameter ? waiting_ : blocks_.back().candidates;
     list.push_back(candidates_.size());
-    candidates_.push_back({std::move(declaration), templates_, blocks_.back().number, ~0U, function_});
+    candidates_.push_back({std::move(declaration), templates_, blocks_.back().number, ~0U, function_, function_at_});
   }
 
   /// `template <class T, int W = 4> ... name(` or `name {`.
@@ -213,6 +217,7 @@ class DeclarationFinder {
   std::size_t open_templates_ = 0;
   std::string function_;             // the outermost one that is open
   std::size_t function_blocks_ = 0;  // that are open around it
+  std::size_t function_at_ = 0;      // the token of its bracket
 };
 
 /// The words that put an array into shared memory, with the macros that stand for them.
@@ -386,6 +391,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   if (name.find(' ') != std::string_view::npos) name = "";
   const auto qualifiers = qualifiers_in(source, array);
   std::vector<Candidate> candidates = DeclarationFinder(source, qualifiers).run(name);
+  const std::vector<Candidate> declared = candidates;
   const auto sees = [&](const Candidate& candidate) {
     return array.lines.empty() || std::ranges::any_of(array.lines, [&](unsigned used) {
              return used >= candidate.declaration.line && used <= candidate.last_line;
@@ -408,8 +414,11 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   SourceConstants constants = constants_of(source.substr(0, declaration.at), array);
   add_arguments(constants, array, candidate);
   find_lengths(declaration, constants, array);
-  const auto in_same_block = [&](const Candidate& other) { return other.block == candidate.block; };
-  if (std::ranges::count_if(candidates, in_same_block) > 1) refuse_lengths(declaration, "declared twice");
+  const auto is_alike = [&](const Candidate& other) {  // two blocks of one function: a trace does not tell which it is
+    const bool in_function = !candidate.function.empty() && other.function_at == candidate.function_at;
+    return other.block == candidate.block || (in_function && other.declaration.name == declaration.name);
+  };
+  if (std::ranges::count_if(declared, is_alike) > 1) refuse_lengths(declaration, "declared twice");
   find_macros(declaration, source, array);
   declaration.hidden_line = hidden_line_of(candidate, source, array);
   for (const TiedName& tied : tied_names(source, declaration)) {

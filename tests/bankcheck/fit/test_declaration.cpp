@@ -94,7 +94,8 @@ TEST_CASE("fit/declaration/compiled_shape", "[fit]") {
   const Declaration twice = declared(branches, {.name = "t", .lines = {8}, .element = 4, .lengths = {5}});
   CHECK(twice.lengths.empty());
   CHECK(twice.unknown == "declared twice");
-  CHECK(declared(branches, {.name = "t", .lines = {7}, .element = 4, .lengths = {1}}).lengths == Lengths{1});
+  // An inner block declares the name once more: the trace does not tell which of the arrays it is.
+  CHECK(declared(branches, {.name = "t", .lines = {7}, .element = 4, .lengths = {1}}).unknown == "declared twice");
 }
 
 TEST_CASE("fit/declaration/lengths", "[fit]") {

@@ -423,6 +423,21 @@ TEST_CASE("fit/edits/names_declared_again", "[fit]") {
   }
 }
 
+TEST_CASE("fit/edits/two_blocks_of_a_function", "[fit]") {
+  const auto block = [](const std::string& name) {
+    return "  {\n    __shared__ float " + name + "[32][32];\n    " + name + "[y][x] = 1;\n  }\n";
+  };
+  const auto with = [](const std::string& body, const SoughtArray& sought) {
+    return changed("void k() {\n" + body + "}\n", padded(128, 4), {4, {32, 32}}, sought);
+  };
+  const std::string refusal = ": declared twice; change the indices by hand";
+  CHECK(with(block("t") + block("t"), {.name = "t", .lines = {4, 8}}) == "line 7" + refusal);
+  CHECK(with(block("t") + block("t"), {.name = "t", .lines = {4}}) == "line 3" + refusal);
+  CHECK(with(block("t") + block("u"), {.name = "t", .lines = {4}}).find("t[32][32 + 1]") != std::string::npos);
+  CHECK(with(block("t") + "}\nvoid k() {\n" + block("t"), {.name = "t", .lines = {4}}).find("t[32][32 + 1]") !=
+        std::string::npos);
+}
+
 TEST_CASE("fit/edits/launches", "[fit]") {
   const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
   const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
