@@ -59,6 +59,11 @@ class DeclarationFinder {
       }
       if (code_.is(i, "}")) close(line);
       if (blocks_.size() <= function_blocks_ && code_.is(i, "}")) function_.clear();
+      if (begins_here(i)) {
+        statement_ = i;
+        is_qualified_ = false;
+      }
+      is_qualified_ |= qualifiers_.contains(code_.text(i));
       if (code_.is(i, ";")) end_statement();
       if (code_.is(i, "template") && code_.is(i + 1, "<")) templates_.push_back(template_at(i));
       auto declaration = declaration_at(i);
@@ -155,8 +160,8 @@ class DeclarationFinder {
 
   /// `__shared__ float tile[32][33]`
   std::optional<Declaration> array_at(std::size_t i) const {
-    std::size_t begin = i;
-    while (!begins_here(begin)) --begin;
+    if (!is_qualified_) return std::nullopt;  // a table of a million elements has no more to look at
+    const std::size_t begin = statement_;
     std::size_t type_end = begin;
     while (type_end < i && !(code_.is_name(type_end) && code_.is(type_end + 1, "["))) ++type_end;
     auto declaration = declared_by(begin, type_end, i);
@@ -212,6 +217,8 @@ class DeclarationFinder {
   std::vector<Candidate> candidates_;
   std::vector<OpenBlock> blocks_{1};
   std::size_t last_block_ = 0;
+  std::size_t statement_ = 0;         // the first token of the statement
+  bool is_qualified_ = false;         // whether it has had a qualifier
   std::vector<std::size_t> waiting_;  // parameters before the block of their function
   std::vector<Template> templates_;   // those of open blocks, then those before their block
   std::size_t open_templates_ = 0;

@@ -98,6 +98,14 @@ TEST_CASE("fit/declaration/compiled_shape", "[fit]") {
   CHECK(declared(branches, {.name = "t", .lines = {7}, .element = 4, .lengths = {1}}).unknown == "declared twice");
 }
 
+TEST_CASE("fit/declaration/long_tables", "[fit]") {
+  std::string text = "__constant__ int T[1];\nint table[] = {T[0]";
+  for (int i = 0; i < 20000; ++i) text += ",T[0]";
+  text += "};\nvoid k() {\n  int a[T[0]];\n  __shared__ int b[2], T[3];\n}\n";
+  CHECK(declared(text, {.name = "T"}).line == 5);  // takes minutes if each name is searched back to the bracket
+  CHECK(declared(text, {.name = "b"}).lengths == Lengths{2});
+}
+
 TEST_CASE("fit/declaration/lengths", "[fit]") {
   const std::string names =
       "#define TWICE(x) (2 * x)\nconstexpr int TILE = 32, RADIUS = 2,  // of the stencil\n  MOST = "
