@@ -36,18 +36,20 @@ std::optional<Range> checked(Range range) {
   return is_sane ? std::optional(range) : std::nullopt;
 }
 
+std::optional<Range> multiplied(Range a, Range b) {
+  constexpr std::int64_t max_factor = std::int64_t{1} << 20;
+  for (const std::int64_t factor : {a.low, a.high, b.low, b.high}) {
+    if (factor > max_factor || factor < -max_factor) return std::nullopt;
+  }
+  const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+  return checked({low, high});
+}
+
 std::optional<Range> combined(std::string_view mark, Range a, Range b) {
   const bool are_natural = a.low >= 0 && b.low >= 0;
   if (mark == "+") return checked({a.low + b.low, a.high + b.high});
   if (mark == "-") return checked({a.low - b.high, a.high - b.low});
-  if (mark == "*") {
-    constexpr std::int64_t max_factor = std::int64_t{1} << 20;
-    for (const std::int64_t factor : {a.low, a.high, b.low, b.high}) {
-      if (factor > max_factor || factor < -max_factor) return std::nullopt;
-    }
-    const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
-    return checked({low, high});
-  }
+  if (mark == "*") return multiplied(a, b);
   if (mark == "&") {
     if (!are_natural && b.low >= 0) return Range{0, b.high};
     return are_natural ? std::optional(Range{0, std::min(a.high, b.high)}) : std::nullopt;
@@ -87,10 +89,24 @@ class Ranges : public SourceTokens {
     return at == part.end ? range : std::nullopt;
   }
 
-  bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
+  /// Whether a token is one of these marks of one character.
+  bool is_any(std::size_t i, std::string_view marks) const {
+    return text(i).size() == 1 && marks.find(text(i)) != std::string_view::npos;
+  }
+
+  /// The first of these marks that is in no bracket; `end` if there is none before.
+  std::size_t next_outside(std::size_t i, std::size_t end, std::string_view marks) const {
+    while (i < end && !is_any(i, marks)) i = is_any(i, "([{") ? past_bracket(i) : i + 1;
+    return std::min(i, end);
+  }
 
  private:
   static constexpr int max_depth = 12;
+
+  bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
+
+  /// Whether a mark stands at a token twice, as in ++.
+  bool is_pair(std::size_t i, std::string_view mark) const { return is(i, mark) && is(i + 1, mark) && touches_next(i); }
 
   /// The operator at a token, by how tightly it binds: 0 for |, 5 for *; its length in tokens is set.
   std::string_view operator_at(std::size_t i, int level, std::size_t& length) const {
@@ -98,13 +114,11 @@ class Ranges : public SourceTokens {
     length = 1;
     if (level == 3) {
       length = 2;
-      if (!touches_next(i)) return "";
-      return is(i, "<") && is(i + 1, "<") ? "<<" : is(i, ">") && is(i + 1, ">") ? ">>" : "";
+      return is_pair(i, "<") ? "<<" : is_pair(i, ">") ? ">>" : "";
     }
     const std::string_view mark = text(i);
-    const bool is_of_level = mark.size() == 1 && marks[std::size_t(level)].find(mark) != std::string_view::npos;
     const bool is_double = touches_next(i) && (is(i + 1, mark) || is(i + 1, "="));
-    return is_of_level && !is_double ? mark : "";
+    return is_any(i, marks[std::size_t(level)]) && !is_double ? mark : "";
   }
 
   std::optional<Range> binary(int level, std::size_t& at, std::size_t end) const {
@@ -128,7 +142,7 @@ class Ranges : public SourceTokens {
 
   std::optional<Range> unary(std::size_t& at, std::size_t end) const {
     if (at >= end) return std::nullopt;
-    if (is(at, "-") && !(touches_next(at) && is(at + 1, "-"))) {
+    if (is(at, "-") && !is_pair(at, "-")) {
       const auto range = unary(++at, end);
       return range ? std::optional(Range{-range->high, -range->low}) : std::nullopt;
     }
@@ -158,28 +172,29 @@ class Ranges : public SourceTokens {
   std::optional<Range> named(std::size_t& at, std::size_t end) const {
     const std::size_t name = at;
     if (is(at + 1, "(")) {
-      const std::size_t open = at + 1, behind = past_bracket(open);
-      at = behind;
-      if (behind > end) return std::nullopt;
-      if (is_type(name)) return of({open + 1, behind - 1});
-      if (is(name, "get_local_id") && behind == open + 3) return thread(name, {name, behind}, text(open + 1));
-      if (!is(name, "min") && !is(name, "max")) return std::nullopt;
-      std::size_t comma = open + 1;
-      while (comma < behind && !is(comma, ",")) comma = is(comma, "(") ? past_bracket(comma) : comma + 1;
-      const auto a = of({open + 1, comma}), b = of({comma + 1, behind - 1});
-      if (!a || !b) return std::nullopt;
-      return is(name, "min") ? Range{std::min(a->low, b->low), std::min(a->high, b->high)}
-                             : Range{std::max(a->low, b->low), std::max(a->high, b->high)};
+      at = past_bracket(name + 1);
+      return at <= end ? call(name, at) : std::nullopt;
     }
     if (is(name, "threadIdx") && is(at + 1, ".")) {
       at += 3;
       return thread(name, {name, name + 3}, text(name + 2));
     }
     ++at;
-    if (is(at, ".") || is(at, "->") || is(at, "::") || is(at, "[") || is(at, "<")) {
-      if (!is(at, "<") || !touches_next(at) || !is(at + 1, "<")) return std::nullopt;
-    }
-    return variable(name);
+    const bool is_part = is_any(at, ".[<") || is(at, "->") || is(at, "::");
+    return is_part && !is_pair(at, "<") ? std::nullopt : variable(name);
+  }
+
+  /// A conversion or a call, from its name to before `behind`.
+  std::optional<Range> call(std::size_t name, std::size_t behind) const {
+    const std::size_t first = name + 2;
+    if (is_type(name)) return of({first, behind - 1});
+    if (is(name, "get_local_id") && behind == first + 2) return thread(name, {name, behind}, text(first));
+    if (!is(name, "min") && !is(name, "max")) return std::nullopt;
+    const std::size_t comma = next_outside(first, behind, ",");
+    const auto a = of({first, comma}), b = of({comma + 1, behind - 1});
+    if (!a || !b) return std::nullopt;
+    return is(name, "min") ? Range{std::min(a->low, b->low), std::min(a->high, b->high)}
+                           : Range{std::max(a->low, b->low), std::max(a->high, b->high)};
   }
 
   std::optional<Range> thread(std::size_t place, Span key, std::string_view dimension) const {
@@ -220,8 +235,7 @@ class Ranges : public SourceTokens {
       const std::size_t end = statement_end(past_bracket(i + 1));
       return is(i, "if") && is(end, "else") ? statement_end(end + 1) : end;
     }
-    while (i < tokens.size() && !is(i, ";")) i = is(i, "(") || is(i, "{") || is(i, "[") ? past_bracket(i) : i + 1;
-    return std::min(i + 1, tokens.size());
+    return std::min(next_outside(i, tokens.size(), ";") + 1, tokens.size());
   }
 
   std::vector<Control> controls_around(std::size_t place) const {
@@ -244,34 +258,39 @@ class Ranges : public SourceTokens {
   /// How a name at a token is changed there.
   enum class Writing { none, assignment, step, unknown };
   Writing writing_at(std::size_t i, const Span& function) const {
-    const auto is_pair = [&](std::size_t k, std::string_view mark) {
-      return is(k, mark) && is(k + 1, mark) && touches_next(k);
-    };
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return Writing::none;
     if (is_pair(i - 2, "+") || is_pair(i - 2, "-") || is_pair(i + 1, "+") || is_pair(i + 1, "-")) return Writing::step;
-    const bool follows_operand = is_name(i - 2) || is(i - 2, ")") || is(i - 2, "]") ||
-                                 (i >= 2 && tokens[i - 2].kind == source::TokenKind::number);
-    if (is(i - 1, "&") && (!follows_operand || is(i + 1, "="))) return Writing::unknown;
-    if (is(i - 1, "=") && is_name(i - 2) && is(i - 3, "&")) return Writing::unknown;  // int& other = name
+    if (is_referred_to(i)) return Writing::unknown;
     if (is(i + 1, "=") && !is(i + 2, "=")) return Writing::assignment;
-    constexpr std::string_view compound = "+-*/%&|^";
-    const bool is_compound = !text(i + 1).empty() && compound.find(text(i + 1)) != std::string_view::npos;
-    if (is_compound && is(i + 2, "=") && touches_next(i + 1)) return Writing::step;
+    if (is_any(i + 1, "+-*/%&|^") && is(i + 2, "=") && touches_next(i + 1)) return Writing::step;
     if ((is_pair(i + 1, "<") || is_pair(i + 1, ">")) && is(i + 3, "=") && touches_next(i + 2)) return Writing::step;
-    const bool is_declared = (is_name(i - 1) && !is(i - 1, "return") && !is(i - 1, "else")) || is(i - 1, "*");
-    if (is_name(i - 1) && is_declared && (is(i + 1, "(") || is(i + 1, "{") || is(i + 1, ":") || is(i + 1, "["))) {
-      return Writing::unknown;
-    }
-    // A parameter, or an argument of a function that may change it.
-    std::size_t open = i;
+    return is_declared_or_passed(i, function) ? Writing::unknown : Writing::none;
+  }
+
+  /// Whether a pointer or a reference to a name is made at a token.
+  bool is_referred_to(std::size_t i) const {
+    const bool follows_operand =
+        is_name(i - 2) || is_any(i - 2, ")]") || (i >= 2 && tokens[i - 2].kind == source::TokenKind::number);
+    if (is(i - 1, "&") && (!follows_operand || is(i + 1, "="))) return true;
+    return is(i - 1, "=") && is_name(i - 2) && is(i - 3, "&");  // int& other = name
+  }
+
+  /// Whether a name is declared without =, or is an argument of a function that may change it.
+  bool is_declared_or_passed(std::size_t i, const Span& function) const {
+    const bool is_declared = is_name(i - 1) && !is(i - 1, "return") && !is(i - 1, "else");
+    if (is_declared && is_any(i + 1, "({:[")) return true;
+    const auto open = is_any(i + 1, ",)") ? parenthesis_around(i, function) : std::nullopt;
+    return open && (is_declared || (is_any(i - 1, "(,") && takes_references(text(*open - 1))));
+  }
+
+  /// The innermost parenthesis that is open at a token; nothing if its statement begins behind it.
+  std::optional<std::size_t> parenthesis_around(std::size_t i, const Span& function) const {
     int depth = 0;
-    for (; open > function.begin && depth >= 0 && !is(open, ";") && !is(open, "{") && !is(open, "}"); --open) {
-      depth += int(is(open - 1, ")")) - int(is(open - 1, "("));
+    for (std::size_t behind = i; behind > function.begin && !is_any(behind, ";{}"); --behind) {
+      depth += int(is(behind - 1, ")")) - int(is(behind - 1, "("));
+      if (depth < 0) return behind - 1;
     }
-    if (depth >= 0 || (!is(i + 1, ",") && !is(i + 1, ")"))) return Writing::none;
-    if (is_name(i - 1) && is_declared) return Writing::unknown;
-    const bool is_argument = is(i - 1, "(") || is(i - 1, ",");
-    return is_argument && takes_references(text(open - 1)) ? Writing::unknown : Writing::none;
+    return std::nullopt;
   }
 
   /// Whether a function of this source has parameters that are references.
@@ -286,13 +305,10 @@ class Ranges : public SourceTokens {
     return false;
   }
 
-  std::vector<std::size_t> writings(std::string_view name, Span part, const Span& function, bool& is_known) const {
+  std::vector<std::size_t> writings(std::string_view name, Span part, const Span& function) const {
     std::vector<std::size_t> places;
     for (std::size_t i = part.begin; i < part.end; ++i) {
-      if (!is_name(i) || !is(i, name)) continue;
-      const Writing writing = writing_at(i, function);
-      if (writing == Writing::unknown) is_known = false;
-      if (writing != Writing::none) places.push_back(i);
+      if (is_name(i) && is(i, name) && writing_at(i, function) != Writing::none) places.push_back(i);
     }
     return places;
   }
@@ -306,9 +322,9 @@ class Ranges : public SourceTokens {
   std::optional<Range> known_variable(std::size_t place) const {
     const std::string_view name = text(place);
     const Span function = function_at(place);
-    bool is_known = true;
-    const auto places = writings(name, function, function, is_known);
-    if (!is_known) return std::nullopt;
+    const auto places = writings(name, function, function);
+    const auto is_unknown = [&](std::size_t i) { return writing_at(i, function) == Writing::unknown; };
+    if (std::ranges::any_of(places, is_unknown)) return std::nullopt;
     if (places.empty()) {
       const auto value = constants_.value_of(std::string(name));
       if (name == "warpSize") return Range{32, 32};
@@ -317,12 +333,12 @@ class Ranges : public SourceTokens {
                  : std::nullopt;
     }
     const auto controls = controls_around(place);
-    for (auto control = controls.rbegin(); control != controls.rend(); ++control) {
-      if (!control->is_loop) continue;
-      bool is_plain = true;
-      if (writings(name, control->head, function, is_plain).empty()) continue;
-      const bool stays = writings(name, control->body, function, is_plain).empty();
-      const auto range = stays && is_plain ? loop_range(name, *control) : std::nullopt;
+    const auto counts = [&](const Control& control) {
+      return control.is_loop && !writings(name, control.head, function).empty();
+    };
+    const auto loop = std::find_if(controls.rbegin(), controls.rend(), counts);
+    if (loop != controls.rend()) {
+      const auto range = writings(name, loop->body, function).empty() ? loop_range(name, *loop) : std::nullopt;
       return range ? refined(*range, {place, place + 1}, place) : std::nullopt;
     }
     std::optional<Range> sum;
@@ -336,13 +352,7 @@ class Ranges : public SourceTokens {
   }
 
   /// What follows the = at a token, to the end of the declarator or the statement.
-  Span value_after(std::size_t equals) const {
-    std::size_t end = equals + 1;
-    while (end < tokens.size() && !is(end, ",") && !is(end, ";") && !is(end, ")")) {
-      end = is(end, "(") || is(end, "[") ? past_bracket(end) : end + 1;
-    }
-    return {equals + 1, end};
-  }
+  Span value_after(std::size_t equals) const { return {equals + 1, next_outside(equals + 1, tokens.size(), ",;)")}; }
 
   /// Of `for (name = A; name < B; ++name)` and its like.
   std::optional<Range> loop_range(std::string_view name, const Control& loop) const {
@@ -354,23 +364,26 @@ class Ranges : public SourceTokens {
       if (is(i, name) && is(i + 1, "=")) begin = of(value_after(i + 1));
     }
     if (!begin) return std::nullopt;
-    bool is_up = false, is_down = false;
+    int direction = 0;
     for (std::size_t i = second + 1; i < loop.head.end; ++i) {
-      if (!is(i, name)) continue;
-      const std::size_t mark = is(i + 1, "=") || i + 1 >= loop.head.end || is(i + 1, ",") ? i - 2 : i + 1;
-      const bool is_counted = is(mark, text(mark + 1));
-      const bool is_sum = is(mark + 1, "=") && is(mark, "+");
-      const auto step = is_sum ? of(value_after(mark + 1)) : std::nullopt;
-      is_up = (is_counted && is(mark, "+")) || (step && step->low >= 0) || (is(mark, "*") && begin->low >= 0) ||
-              (is_counted && is(mark, "<") && begin->low >= 0);
-      is_down = (is_counted && is(mark, "-")) || (is(mark, "/") && begin->low >= 0) ||
-                (is_counted && is(mark, ">") && begin->low >= 0);
+      if (is(i, name)) direction = direction_at(i, loop.head.end, begin->low >= 0);
     }
-    if (is_up == is_down) return std::nullopt;
-    Range wide = is_up ? Range{begin->low, max_value} : Range{-max_value, begin->high};
+    if (direction == 0) return std::nullopt;
+    Range wide = direction > 0 ? Range{begin->low, max_value} : Range{-max_value, begin->high};
     limit(
         wide, {first + 1, second}, [&](std::size_t i) { return is(i, name) ? std::size_t{1} : 0; }, false);
     return checked(wide);
+  }
+
+  /// 1 if the step of a loop makes the variable at a token greater, -1 if less, 0 if that is not known.
+  int direction_at(std::size_t i, std::size_t end, bool is_natural) const {
+    const std::size_t mark = is_any(i + 1, "=,") || i + 1 >= end ? i - 2 : i + 1;
+    const bool is_counted = is(mark, text(mark + 1));
+    const auto step = is(mark, "+") && is(mark + 1, "=") ? of(value_after(mark + 1)) : std::nullopt;
+    if (is_counted && is_any(mark, "+-")) return is(mark, "+") ? 1 : -1;
+    if (step && step->low >= 0) return 1;
+    if (!is_natural || (!is_counted && is_any(mark, "<>"))) return 0;
+    return int(is_any(mark, "*<")) - int(is_any(mark, "/>"));
   }
 
   using KeyLength = std::function<std::size_t(std::size_t)>;  ///< of the key at a token; 0: it is another one
@@ -397,10 +410,7 @@ class Ranges : public SourceTokens {
     }
   }
   void compare(Range& range, Span atom, const KeyLength& key, bool is_negated) const {
-    std::size_t mark = atom.begin;
-    while (mark < atom.end && !is(mark, "<") && !is(mark, ">") && !is(mark, "=") && !is(mark, "!")) {
-      mark = is(mark, "(") || is(mark, "[") ? past_bracket(mark) : mark + 1;
-    }
+    const std::size_t mark = next_outside(atom.begin, atom.end, "<>=!");
     if (mark >= atom.end || (is(mark + 1, text(mark)) && !is(mark, "="))) return;  // a shift
     const bool has_equal = is(mark + 1, "=");
     const std::size_t behind = mark + (has_equal ? 2 : 1);
@@ -431,8 +441,7 @@ class Ranges : public SourceTokens {
     };
     for (const Control& control : controls_around(place)) {
       if (control.is_loop) continue;
-      bool is_known = true;
-      if (length == 1 && !writings(text(key.begin), control.body, function, is_known).empty()) continue;
+      if (length == 1 && !writings(text(key.begin), control.body, function).empty()) continue;
       limit(range, control.head, is_key, control.is_else);
     }
     return checked(range);
@@ -489,21 +498,34 @@ std::string text_of(const Ranges& code, Span part) {
   return std::string(code.source.substr(begin, code.tokens[part.end - 1].end - begin));
 }
 
+/// The value of an expression that has only one.
+std::optional<std::int64_t> only_value(const Ranges& code, Span part) {
+  const auto range = code.of(part);
+  return range && range->low == range->high ? std::optional(range->low) : std::nullopt;
+}
+
+/// The product of the other factors of a summand.
+std::string text_without(const Ranges& code, const Term& term, const Span& removed) {
+  std::string text;
+  for (const Span& factor : term.factors) {
+    if (&factor != &removed) text += (text.empty() ? "" : " * ") + text_of(code, factor);
+  }
+  return text.empty() ? "1" : text;
+}
+
+void append_summand(std::string& sum, bool is_negative, const std::string& text) {
+  sum += sum.empty() ? (is_negative ? "-" : "") : is_negative ? " - " : " + ";
+  sum += text;
+}
+
 /// The index as a row and a column; nothing if it is not certain that the column lies in the row.
 std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t pitch) {
-  RowIndex found{.begin = code.tokens[index.begin].begin, .end = code.tokens[index.end - 1].end};
+  RowIndex split{.begin = code.tokens[index.begin].begin, .end = code.tokens[index.end - 1].end};
   std::vector<Term> terms = terms_of(code, index);
   if (terms.empty()) terms = {{false, {index}}};
+  const auto is_pitch = [&](const Span& factor) { return only_value(code, factor) == pitch; };
   Range column{0, 0};
-  const auto append = [](std::string& sum, bool is_negative, const std::string& text) {
-    sum += sum.empty() ? (is_negative ? "-" : "") : is_negative ? " - " : " + ";
-    sum += text;
-  };
   for (const Term& term : terms) {
-    const auto is_pitch = [&](const Span& factor) {
-      const auto value = code.of(factor);
-      return value && value->low == pitch && value->high == pitch;
-    };
     const auto place = std::ranges::find_if(term.factors, is_pitch);
     if (place == term.factors.end()) {
       const Span whole{term.factors.front().begin, term.factors.back().end};
@@ -511,20 +533,43 @@ std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t p
       const auto sum = range ? combined(term.is_negative ? "-" : "+", column, *range) : std::nullopt;
       if (!sum) return std::nullopt;
       column = *sum;
-      append(found.column, term.is_negative, text_of(code, whole));
+      append_summand(split.column, term.is_negative, text_of(code, whole));
       continue;
     }
-    std::string row;
-    for (const Span& factor : term.factors) {
-      if (&factor != &*place) row += (row.empty() ? "" : " * ") + text_of(code, factor);
-    }
-    append(found.row, term.is_negative, row.empty() ? "1" : row);
-    found.pitches.push_back({code.tokens[place->begin].begin, code.tokens[place->end - 1].end});
+    append_summand(split.row, term.is_negative, text_without(code, term, *place));
+    split.pitches.push_back({code.tokens[place->begin].begin, code.tokens[place->end - 1].end});
   }
   if (column.low < 0 || column.high >= pitch) return std::nullopt;
-  if (found.row.empty()) found.row = "0";
-  if (found.column.empty()) found.column = "0";
-  return found;
+  if (split.row.empty()) split.row = "0";
+  if (split.column.empty()) split.column = "0";
+  return split;
+}
+
+/// With rows of this pitch; nothing if an index is not certain to be in them.
+std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Span>& indices, std::int64_t pitch) {
+  std::vector<RowIndex> splits;
+  for (const Span& index : indices) {
+    auto split = row_index(code, index, pitch);
+    if (!split) return {};
+    splits.push_back(std::move(*split));
+  }
+  return splits;
+}
+
+/// The factors in the indices that divide the length; long rows first.
+std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std::vector<Span>& indices,
+                                                  std::int64_t length) {
+  std::set<std::int64_t, std::greater<>> pitches;
+  for (const Span& index : indices) {
+    for (const Term& term : terms_of(code, index)) {
+      if (term.factors.size() < 2) continue;
+      for (const Span& factor : term.factors) {
+        const std::int64_t value = only_value(code, factor).value_or(0);
+        if (value > 1 && value < length && length % value == 0) pitches.insert(value);
+      }
+    }
+  }
+  return pitches;
 }
 
 /// The constants, if the array has this length with them. A file that includes this one may define the only name that
@@ -561,31 +606,17 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   const Uses uses = uses_of(source, declaration, true);
   if (!uses.why.empty() || uses.uses.empty()) return;
   const Ranges code(source, *known, block);
-  const auto length = std::int64_t(declaration.lengths.front());
   std::vector<Span> indices;
-  std::set<std::int64_t, std::greater<>> pitches;  // long rows first
   for (const Use& use : uses.uses) {
     const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
     const auto open = std::size_t(place - code.tokens.begin());
     indices.push_back({open + 1, code.past_bracket(open) - 1});
-    for (const Term& term : terms_of(code, indices.back())) {
-      for (const Span& factor : term.factors) {
-        const auto value = term.factors.size() > 1 ? code.of(factor) : std::nullopt;
-        const bool divides = value && value->low == value->high && value->low > 1 && value->low < length;
-        if (divides && length % value->low == 0) pitches.insert(value->low);
-      }
-    }
   }
-  for (const std::int64_t pitch : pitches) {
-    std::vector<RowIndex> found;
-    for (const Span& index : indices) {
-      auto split = row_index(code, index, pitch);
-      if (!split) break;
-      found.push_back(std::move(*split));
-    }
-    if (found.size() < indices.size()) continue;
+  for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.front()))) {
+    auto row_indices = row_indices_of(code, indices, pitch);
+    if (row_indices.empty()) continue;
     declaration.pitch = std::uint64_t(pitch);
-    declaration.row_indices = std::move(found);
+    declaration.row_indices = std::move(row_indices);
     return;
   }
 }
