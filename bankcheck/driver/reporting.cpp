@@ -123,6 +123,9 @@ std::string typed_with_fit() {
   return text;
 }
 
+/// The number of --patch in sinks(), the last one.
+std::size_t number_of_patch() { return sinks().size() - 1; }
+
 /// A sentence for each kernel with faults: the program is wrong, whatever its conflicts.
 void add_diagnoses(const RunReport& report, std::vector<std::string>& sentences) {
   for (const KernelReport& kernel : report.kernels) {
@@ -342,14 +345,14 @@ bool Reporting::has_colour(int file) const {
   return support::terminal_has_colour(file);
 }
 
-void Reporting::write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report,
-                      const trace::Trace& trace) const {
+void Reporting::write(std::size_t begin, std::size_t end, const RunReport& report, const trace::Trace& trace) const {
   const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
     return verdict_of(baseline_of(kernels)).exceeded;
   };
   const TextOptions text = text_options(report);
   const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, text, exceeded};
-  report::write_files(sinks, files_, input, [](const std::string& sentence) { tell(sentence); });
+  report::write_files(sinks().subspan(begin, end - begin), std::span(files_).subspan(begin), input,
+                      [](const std::string& sentence) { tell(sentence); });
 }
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
@@ -364,7 +367,7 @@ int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomp
   if (wants_fit()) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, !report.incomplete.empty());
   }
-  write(sinks(), report, trace);
+  write(0, number_of_patch() + (options_.patch_waits ? 0 : 1), report, trace);
   const support::OutputFile& new_baseline = files_.back();
   if (new_baseline && report.incomplete.empty()) {
     const std::string& path = options_.update_baseline;
@@ -385,6 +388,15 @@ void Reporting::add_measured(const std::vector<std::optional<MeasuredKernel>>& m
   if (path != "-") support::OutputFile("--json", path).write(to_json(report_, fits_));
 }
 
+void Reporting::write_patch(const trace::Trace& trace, bool is_disproved) const {
+  const std::size_t patch = number_of_patch();
+  if (!files_[patch]) return;
+  const RunReport report{.kernels = kernels_, .command = trace.command, .maker = trace.maker};
+  if (!is_disproved || fixed_sources(kernels_, fits_).files.empty()) return write(patch, patch + 1, report, trace);
+  files_[patch].write("");
+  tell("--patch is empty: --verify has disproved the changes");
+}
+
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
                              std::vector<std::string> incomplete) {
   incomplete.insert(incomplete.begin(), failure);
@@ -398,7 +410,7 @@ int Reporting::finish_failed(const trace::Trace& trace, const std::string& failu
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }
   if (wants_fit() && fits_.empty()) tell("--fit: nothing is fitted, because the run failed");
-  write(interrupted ? sinks() : sinks().first(1), report, trace);
+  write(0, interrupted ? sinks().size() : 1, report, trace);
   tell(failure, has_colour(STDERR_FILENO));
   return support::exit_device;
 }

@@ -32,6 +32,7 @@ struct ReportOptions {
   bool own_run = true;               ///< no option: false for the trace of somebody else's run
   WatchLimits limits;                ///< no option: those of a recorder
   std::string next_after_fit;        ///< no option: what to type once there is a fit that can be applied
+  bool patch_waits = false;          ///< no option: finish() leaves the file of --patch to write_patch()
 };
 
 /// Adds --arch, --max-conflicts, --max-sectors and so on to a command.
@@ -81,7 +82,11 @@ class Reporting {
   /// that cannot be written.
   int finish(const trace::Trace& trace, std::vector<std::string> incomplete);
 
-  /// The same for a run that failed: `failure` says why and stands on top of the report of what ran before. The outputs
+  /// Writes the file of --patch after finish(), if one is asked for: empty if a run has disproved the changes. Error:
+  /// std::runtime_error.
+  void write_patch(const trace::Trace& trace, bool is_disproved) const;
+
+  /// As finish(), for a run that failed: `failure` says why and stands on top of the report of what ran before. The outputs
   /// are only written if the run was `interrupted` by a signal or the time limit, and never the baseline. Returns
   /// exit_device.
   int finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
@@ -94,7 +99,8 @@ class Reporting {
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
   Verdict limited_verdict(const RunReport& report, const Baseline& now) const;
-  void write(std::span<const report::Sink<SinkInput>> sinks, const RunReport& report, const trace::Trace& trace) const;
+  /// Writes the formats with these numbers in sinks().
+  void write(std::size_t begin, std::size_t end, const RunReport& report, const trace::Trace& trace) const;
 
   const ReportOptions& options_;
   bool quiet_;

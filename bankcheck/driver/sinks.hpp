@@ -27,7 +27,7 @@ struct SinkInput {
   std::function<std::vector<std::string>(const std::vector<KernelReport>&)> exceeded;
 };
 
-/// In the order of the options; the first is the text.
+/// In the order of the options; the first is the text, the last the patch.
 std::span<const report::Sink<SinkInput>> sinks();
 
 /// The lines with conflicts, those with many extra sectors and the diagnoses as SARIF 2.1.0, for code review tools.

@@ -107,6 +107,26 @@ ComparedResults compared_results(EmulatedRun original, const EmulatedRun& change
   return {fmt::format("device memory differs after launch {}", 1 + std::count(before.begin(), difference, '\n')), true};
 }
 
+/// The faults of the changed program that the original lacks, or has less often in that kernel: a sentence each.
+std::vector<std::string> new_faults(const trace::Trace& before, const trace::Trace& after) {
+  std::map<std::pair<std::string, trace::Fault>, std::uint64_t> known;
+  for (const trace::KernelTrace& kernel : before.kernels) {
+    for (const trace::DiagnosisRecord& diagnosis : kernel.diagnoses) {
+      known[{kernel.kernel, diagnosis.fault}] += diagnosis.count;
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const trace::KernelTrace& kernel : after.kernels) {
+    for (const trace::DiagnosisRecord& diagnosis : kernel.diagnoses) {
+      std::uint64_t& left = known[{kernel.kernel, diagnosis.fault}];
+      const bool is_new = diagnosis.count > left && !trace::row_of(diagnosis.fault).is_remark;
+      left -= std::min(left, diagnosis.count);
+      if (is_new) sentences.push_back(placed_sentence_of(diagnosis, kernel));
+    }
+  }
+  return sentences;
+}
+
 }  // namespace
 
 driver::Outcome run_emulated(EmulatedRun run) {
@@ -146,8 +166,8 @@ driver::Outcome run_emulated(EmulatedRun run) {
 }
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
-int verify(const driver::Reporting& reporting, const Program& program, EmulatedRun run, const fs::path& cache,
-           const std::string& folder) {
+int verify(const driver::Reporting& reporting, const trace::Trace& before, const Program& program, EmulatedRun run,
+           const fs::path& cache, const std::string& folder) {
   const auto& kernels = reporting.kernels();
   const auto& fits = reporting.fits();
   const driver::FixedSources fixed = fixed_sources(kernels, fits);
@@ -171,7 +191,8 @@ int verify(const driver::Reporting& reporting, const Program& program, EmulatedR
   run.request.results += ".changed";
   run.own_stdout = false;
   driver::tell("output of the changed program:");
-  const driver::Outcome outcome = run_emulated(run);
+  driver::Outcome outcome = run_emulated(run);
+  for (std::string& fault : new_faults(before, outcome.trace)) outcome.faults.push_back(std::move(fault));
   std::vector<std::vector<std::string>> table{{"kernel", "on", "before", "predicted", "observed", ""}};
   std::size_t held = 0;
   for (const std::size_t k : fixed.kernels) {

@@ -214,6 +214,7 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   run.request.memory = options.memory;
   run.request.kernels = names_without_numbers(options.report.kernels);
   options.report.fit.fit |= verifies();
+  options.report.patch_waits = verifies();
   if (!verifies() && !is_built)
     options.report.next_after_fit = "--verify makes the change in a copy, runs it and compares";
   options.report.emitted = emitted_lines(cubins_, program_, cache_);
@@ -221,13 +222,15 @@ std::optional<driver::Outcome> Recorder::run(driver::Reporting& reporting) {
   if (verifies()) run.request.results = *folder / "results";
   driver::Outcome outcome = run_emulated(run);
   if (verifies()) {
-    outcome.verify = [this, run, folder](const driver::Reporting& reported, const trace::Trace&) {
+    outcome.verify = [this, run, folder](const driver::Reporting& reported, const trace::Trace& trace) {
       try {
         const std::string_view page = report::path_of(options.report.outputs, "--html");
-        const int code = verify(reported, program_, run, cache_folder(cache_), fixed_);
+        const int code = verify(reported, trace, program_, run, cache_folder(cache_), fixed_);
+        reported.write_patch(trace, code != support::exit_ok);
         if (!page.empty()) driver::tell(fmt::format("{} was written before, and lacks the result of --verify", page));
         return code;
       } catch (const BuildFailed& failed) {
+        reported.write_patch(trace, true);
         throw driver::CommandFailed(failed.exit_code, fmt::format("--verify: with the changes, {}", failed.what()),
                                     failed.details);
       }

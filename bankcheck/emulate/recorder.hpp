@@ -56,8 +56,9 @@ driver::Outcome run_emulated(EmulatedRun run);
 /// Proof by doing: applies what --fit proposes to a copy of the program's sources, builds and runs it, and prints for
 /// each changed kernel the predicted and the observed passes, and whether device memory is as `run` left it. `folder`:
 /// where the copies go, new or empty; "" for a temporary folder. Returns exit_ok if all are equal and the program ends
-/// well; exit_wrong otherwise. Errors: as build() and run_emulated().
-int verify(const driver::Reporting& reporting, const Program& program, EmulatedRun run,
+/// well, without a fault that the program, of which `before` is the trace, lacks; exit_wrong otherwise. Errors: as
+/// build() and run_emulated().
+int verify(const driver::Reporting& reporting, const trace::Trace& before, const Program& program, EmulatedRun run,
            const std::filesystem::path& cache, const std::string& folder);
 
 }  // namespace bankwise::emulate

@@ -143,6 +143,47 @@ TEST_CASE("fit/verify/results_in_device_memory", "[fit]") {
   CHECK_THAT(run(0, "", "'getpid()'"), ContainsSubstring("results not compared: they differ from run to run\n"));
 }
 
+/// A kernel in dynamic shared memory, launched by this file, and with `elsewhere` also by another one.
+std::string dynamic_columns(bool elsewhere) {
+  const std::string launch = elsewhere ? "  launch(out + 1024);\n" : "";
+  return R"(
+void launch(float* out);
+__global__ void k(float* out) {
+  extern __shared__ float buf[];
+  const int x = threadIdx.x, y = threadIdx.y;
+  buf[x * 32 + y] = float(x);
+  __syncthreads();
+  out[y * 32 + x] = buf[x * 32 + y];
+}
+int main() {
+  float* out;
+  cudaMalloc(&out, 8192);
+  k<<<1, dim3(32, 32), 4096>>>(out);
+)" + launch +
+         "  cudaDeviceSynchronize();\n}\n";
+}
+
+TEST_CASE("fit/verify/new_faults", "[fit]") {
+  const ScratchDirectory scratch;
+  std::filesystem::create_directory(scratch.path() / "src");
+  const auto path = scratch.path() / "src/a.cu", other = scratch.path() / "b.cu", patch = scratch.path() / "fix.diff";
+  std::ofstream(other) << "__global__ void k(float* out);\n"
+                          "void launch(float* out) { k<<<1, dim3(32, 32), 4096>>>(out); }\n";
+  const auto run = [&](int code, bool elsewhere) {
+    std::ofstream(path, std::ios::trunc) << dynamic_columns(elsewhere);
+    return ended(code, bankcheck(emulate("--verify --sources '" + (scratch.path() / "src").string() + "' --patch '" +
+                                         patch.string() + "' '" + path.string() + "' '" + other.string() + "'")));
+  };
+  // The other launch is not in the directory of --sources, and gets no more bytes.
+  const Outcome wrong = run(1, true);
+  CHECK_THAT(wrong.out, ContainsSubstring("not verified: the changed program: ") && ContainsSubstring("out of bounds"));
+  CHECK_THAT(wrong.out, !ContainsSubstring("\nverified by a run"));
+  CHECK_THAT(wrong.err, ContainsSubstring("bankcheck: --patch is empty: --verify has disproved the changes\n"));
+  CHECK(text_of(patch).empty());
+  CHECK_THAT(run(0, false).out, ContainsSubstring("verified by a run: "));
+  CHECK_THAT(text_of(patch), ContainsSubstring("4096 + 4096 / 128 * 4>>>"));
+}
+
 TEST_CASE("fit/verify/needs_sources", "[fit]") {
   check_fails("emulate --verify -- /bin/true", 2, "--verify needs the program's sources");
   const ScratchDirectory scratch;
