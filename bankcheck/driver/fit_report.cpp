@@ -185,6 +185,15 @@ void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& arr
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
 
+bool overlap(const Edits& a, const Edits& b) {
+  const auto* first = std::get_if<std::vector<fit::Edit>>(&a);
+  const auto* second = std::get_if<std::vector<fit::Edit>>(&b);
+  if (first == nullptr || second == nullptr) return false;
+  return std::ranges::any_of(*first, [&](const fit::Edit& edit) {
+    return std::ranges::any_of(*second, [&](const fit::Edit& other) { return overlap(edit, other); });
+  });
+}
+
 unsigned line_of(const ArraySource& source, std::size_t offset) {
   return unsigned(1 + std::ranges::count(std::string_view(source.text).substr(0, offset), '\n'));
 }
@@ -357,7 +366,9 @@ std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
     const fit::Change& change = own.after().option.change;
     const auto gets_change = [&](const ArrayNumber& number) {
       const fit::ArrayFit& other = reports[number.first].fit.arrays[number.second];
-      return refusals[number.first].empty() && same_code(change, own.shape, other.shape) == other.after().option.change;
+      const Edits& edits = reports[number.first].sources[number.second]->edits;
+      return refusals[number.first].empty() && !overlap(edits, source->edits) &&
+             same_code(change, own.shape, other.shape) == other.after().option.change;
     };
     for (const fit::Declaration::Tie& tie : source->declaration.tied) {
       if (tie.by_macro && form_of(change, own.shape) == fit::IndexForm::rows) continue;  // the macro stays as it is
