@@ -11,6 +11,7 @@
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/fit/source_constants.hpp"
+#include "bankcheck/fit/uses.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -43,7 +44,10 @@ class Sources {
       if (path.empty()) path = finder_.path_of(file, false);
       static const std::vector<std::string_view> none;
       const auto& headers = path.empty() ? none : headers_of(path);
-      if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace, headers)) return source;
+      if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace, headers)) {
+        note_launches(*source);
+        return source;
+      }
     }
     return find_in_own_text(trace_, kernel_trace, used_array, files);
   }
@@ -57,6 +61,21 @@ class Sources {
   }
 
  private:
+  /// An array whose bytes the launch gives needs to know where its kernel is launched besides its own file.
+  void note_launches(ArraySource& source) {
+    fit::Declaration& declaration = source.declaration;
+    if (!declaration.dimensions.front().empty() || declaration.function.empty() || source.path.empty()) return;
+    const auto [files, is_new] = naming_.try_emplace(declaration.function);
+    if (is_new) files->second = finder_.containing(declaration.function);
+    for (const std::string& path : files->second) {
+      std::error_code error;
+      if (std::filesystem::equivalent(path, source.path, error)) continue;
+      const std::size_t line = fit::line_of_launch(source_file_text(path), declaration.function);
+      if (line == 0) continue;
+      declaration.launched_in = fmt::format("{}:{}", path, line);
+      return;
+    }
+  }
   const std::string& text_of(const std::string& path) {
     const auto [text, is_new] = texts_.try_emplace(path);
     if (is_new && !path.empty()) text->second = source_file_text(path);
@@ -110,6 +129,7 @@ class Sources {
   const SourceFinder& finder_;
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::vector<std::string_view>> headers_;  // of texts_, by path
+  std::map<std::string, std::vector<std::string>> naming_;        // the files that name a function
 };
 
 /// As far as the code says it. Nothing: what the accesses suggest.

@@ -117,30 +117,43 @@ std::string source_file_text(const fs::path& path) {
   return support::read_file(path).value_or("");
 }
 
-const std::vector<SourceFinder::File>& SourceFinder::files() {
-  if (files_) return *files_;
-  files_.emplace();
-  // those without OpenCL's extensions come later, and so do those in deeper directories
+namespace {
+
+/// The sources below a directory of the kinds up to `last`, within the limits: those without OpenCL's extensions come
+/// later, and so do those in deeper directories.
+std::vector<fs::path> sources_below(const fs::path& root, const SearchLimits& limits, SourceKind last) {
   std::vector<std::tuple<bool, int, fs::path, std::uintmax_t>> candidates;
   std::error_code error;
-  fs::recursive_directory_iterator entry(root_, fs::directory_options::skip_permission_denied, error), end;
-  for (std::size_t seen = 0; !error && entry != end && seen < limits_.entries; entry.increment(error), ++seen) {
+  fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, error), end;
+  for (std::size_t seen = 0; !error && entry != end && seen < limits.entries; entry.increment(error), ++seen) {
     const fs::path& path = entry->path();
     std::error_code ignored;
     if (entry->is_directory(ignored)) {
       if (path.filename().string().starts_with('.') || fs::exists(path / "CMakeCache.txt", ignored)) {
         entry.disable_recursion_pending();
       }
-    } else if (kind_of(path) <= SourceKind::host && entry->is_regular_file(ignored)) {
+    } else if (kind_of(path) <= last && entry->is_regular_file(ignored)) {
       const std::uintmax_t size = entry->file_size(ignored);
       if (size <= largest_file) candidates.emplace_back(kind_of(path) != SourceKind::opencl, entry.depth(), path, size);
     }
   }
   std::ranges::sort(candidates);
-  std::uintmax_t left = limits_.bytes;
+  std::uintmax_t left = limits.bytes;
+  std::vector<fs::path> paths;
   for (const auto& [is_host, depth, path, size] : candidates) {
     if (size > left) break;
     left -= size;
+    paths.push_back(path);
+  }
+  return paths;
+}
+
+}  // namespace
+
+const std::vector<SourceFinder::File>& SourceFinder::files() {
+  if (files_) return *files_;
+  files_.emplace();
+  for (const fs::path& path : sources_below(root_, limits_, SourceKind::host)) {
     files_->push_back({shown(path), readable_lines(path)});
   }
   std::sort(files_->begin(), files_->end(), [](const File& a, const File& b) { return a.path < b.path; });
@@ -155,6 +168,14 @@ std::string SourceFinder::path_of(const std::string& file, bool is_found) const 
   const fs::path below = real.lexically_relative(fs::weakly_canonical(root_, error));
   const bool is_below = !below.empty() && *below.begin() != "..";
   return is_below || limits_.elsewhere ? path.string() : "";
+}
+
+std::vector<std::string> SourceFinder::containing(std::string_view text) const {
+  std::vector<std::string> paths;
+  for (const fs::path& path : sources_below(root_, limits_, SourceKind::device)) {
+    if (source_file_text(path).find(text) != std::string::npos) paths.push_back(shown(path));
+  }
+  return paths;
 }
 
 std::string SourceFinder::text_at(const SourcePlace& place) {

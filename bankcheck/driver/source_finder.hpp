@@ -100,6 +100,9 @@ class SourceFinder {
   /// is no such file or line.
   std::string text_at(const SourcePlace& place);
 
+  /// The files below the directory that contain a text, in any language, within the limits of a search.
+  std::vector<std::string> containing(std::string_view text) const;
+
   /// The lines of a file as they are: empty if it may not be read, or if it is larger than 4 MiB.
   std::vector<std::string> lines_of_file(const std::string& file, bool is_found) const;
 

@@ -428,7 +428,9 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   if (std::ranges::count_if(declared, is_alike) > 1) refuse_lengths(declaration, "declared twice");
   find_macros(declaration, source, array);
   declaration.hidden_line = hidden_line_of(candidate, source, array);
+  declaration.function = candidate.function;
   for (const TiedName& tied : tied_names(source, declaration)) {
+    bool is_seen = tied.line == 0;
     const auto others = DeclarationFinder(source, qualifiers).run(tied.name);
     for (auto other = others.rbegin(); other != others.rend(); ++other) {
       const unsigned first = other->declaration.line, last = other->last_line;
@@ -436,8 +438,14 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
       if (other->declaration.at != declaration.at) {
         declaration.tied.push_back({other->declaration.at, tied.line == 0});
       }
+      is_seen = true;
       if (tied.line > 0) break;  // the last one that the line sees
     }
+    if (is_seen) continue;
+    declaration.other_memory = fmt::format(
+        "line {}: a function that gets the array also gets {}, which is no array in shared memory; write a "
+        "copy of the function first",
+        tied.line, tied.name);
   }
   find_flat_rows(declaration, source, constants, array.block);
   return std::move(declaration);

@@ -46,7 +46,10 @@ struct Declaration {
     bool by_macro = false;
   };
   std::vector<Tie> tied;
-  std::uint64_t pitch = 0;  ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
+  std::string other_memory;  ///< why not all that its functions get is in shared memory: a sentence; "": all is
+  std::string function;      ///< the outermost one around it; "": none
+  std::string launched_in;   ///< another file that launches this function, and the line; "": none
+  std::uint64_t pitch = 0;   ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
   std::vector<RowIndex> row_indices;  ///< all of them
 };
 

@@ -71,6 +71,13 @@ class Editor : SourceTokens {
     constexpr std::uint64_t max_bytes = 48 * 1024;  // more need cudaFuncSetAttribute()
     why_ = fmt::format("line {}: the launch gives the bytes of this array, and must give it more; change both by hand",
                        declaration_.line);
+    if (!declaration_.launched_in.empty()) {
+      why_ = fmt::format(
+          "line {}: {} is also launched in {}, and every launch must give this array more bytes; change "
+          "all by hand",
+          declaration_.line, declaration_.function, declaration_.launched_in);
+      return;
+    }
     const auto body = function_body();
     const std::size_t open = body && is_cuda() ? begin_of_parameters(*body) : 0;
     const std::uint64_t bytes = shape_.element * (shape_.lengths.empty() ? 0 : shape_.lengths.front());
@@ -376,6 +383,7 @@ std::variant<std::vector<Edit>, std::string> edits_of_uses(std::string_view sour
   if (*form == IndexForm::elements)
     return fmt::format("line {}: its elements must become longer; add a member to {}", declaration.line,
                        declaration.type);
+  if (!declaration.other_memory.empty()) return declaration.other_memory;
   if (declaration.lengths.size() != declaration.dimensions.size())
     return fmt::format("line {}: {}; change the indices by hand", declaration.line, declaration.unknown);
   const bool has_rows = declaration.pitch > 0 && shape.lengths.size() == 2;

@@ -177,6 +177,7 @@ std::vector<Part> arguments_at(const SourceTokens& code, std::size_t open) {
 struct FunctionPlaces {
   std::vector<std::size_t> calls;  // the names' tokens
   std::size_t open = 0;            // the parenthesis of the definition's parameters; 0: none, or several
+  std::size_t definitions = 0;
   bool is_template = false;
 };
 
@@ -191,27 +192,36 @@ std::size_t parenthesis_of(const SourceTokens& code, std::size_t name) {
   return code.is(i, "(") ? i : 0;
 }
 
+/// Whether a name stands where a declaration has the type before it: behind the end of a type, and in no function.
+bool can_follow_type(const SourceTokens& code, std::size_t name, bool is_in_function) {
+  constexpr std::string_view statements[]{"return", "else", "do", "goto", "throw", "co_return", "co_yield", "co_await"};
+  if (is_in_function || name == 0) return false;
+  if (code.is(name - 1, "*") || code.is(name - 1, "&")) return true;
+  return code.is_name(name - 1) && std::ranges::find(statements, code.text(name - 1)) == std::end(statements);
+}
+
 FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
   FunctionPlaces places;
-  std::size_t definitions = 0;
+  int depth = 0;  // of brackets in a function's body; 0: not in one
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (depth > 0 || (code.is(i, "{") && code.is(i - 1, ")"))) depth += int(code.is(i, "{")) - int(code.is(i, "}"));
     if (!code.is_name(i) || !code.is(i, name)) continue;
     const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : code.past_bracket(open);
     std::size_t begin = i;
-    bool is_type = true;  // what stands before the name
+    bool is_type = can_follow_type(code, i, depth > 0);  // what stands before the name
     while (begin > 0 && !ends_statement(code, begin - 1)) {
       --begin;
-      is_type = is_type && !code.is(begin, "=") && !code.is(begin, "return") && !code.is(begin, "else");
+      is_type = is_type && !code.is(begin, "=");
     }
     if (open > 0 && code.is(after, "{")) {
-      ++definitions;
+      ++places.definitions;
       places.open = open;
       places.is_template = code.is(begin, "template");
-    } else if (open == 0 || begin == i || !is_type || code.is(i - 1, "(") || !code.is(after, ";")) {
+    } else if (open == 0 || !is_type || !code.is(after, ";")) {
       places.calls.push_back(i);
     }
   }
-  if (definitions != 1) places.open = 0;
+  if (places.definitions != 1) places.open = 0;
   return places;
 }
 
@@ -531,7 +541,7 @@ class UseFinder : SourceTokens {
       if (places.is_template && declaration_.dimensions.size() > 1 && !is(call + 1, "<")) {
         return fail(call, fmt::format("the lengths are template arguments of {}; change the array by hand", function));
       }
-      passed_.emplace(unsigned(line(call)), std::string(text(arguments[position].begin)));
+      note_passed(arguments[position].begin);
     }
     if (position >= parameters.size()) return fail(i, without_indices());
     const std::string name = parameter_name(parameters[position]);
@@ -546,6 +556,59 @@ class UseFinder : SourceTokens {
     }
     const std::size_t body = past_bracket(places.open);
     search({body, past_bracket(body) - 1}, name);
+  }
+
+  /// Notes the array that an argument names. If it names a parameter, those that the calls of its function pass.
+  void note_passed(std::size_t argument) {
+    const auto parameter = parameter_at(argument);
+    if (!parameter) {
+      passed_.emplace(unsigned(line(argument)), std::string(text(argument)));
+      return;
+    }
+    const auto& [function, number] = *parameter;
+    if (!resolved_.insert(*parameter).second) return;
+    const FunctionPlaces places = places_of(*this, function);
+    if (places.calls.empty()) passed_.emplace(unsigned(line(argument)), std::string(text(argument)));
+    for (const std::size_t call : places.calls) {
+      const std::size_t parenthesis = parenthesis_of(*this, call);
+      const std::vector<Part> arguments = parenthesis == 0 ? std::vector<Part>() : arguments_at(*this, parenthesis);
+      if (number < arguments.size() && arguments[number].end == arguments[number].begin + 1) {
+        note_passed(arguments[number].begin);
+      } else {
+        fail(argument, fmt::format("it is not known that {} is an array in shared memory; change the index by hand",
+                                   text(argument)));
+      }
+    }
+  }
+
+  /// The function, no kernel, whose parameter a name is, and the parameter's number.
+  std::optional<std::pair<std::string_view, std::size_t>> parameter_at(std::size_t name) const {
+    std::size_t body = 0;  // of the outermost function
+    int depth = 0;
+    for (std::size_t k = name; k-- > 0;) {
+      depth += int(is(k, "}")) - int(is(k, "{"));
+      if (depth >= 0) continue;
+      depth = 0;
+      if (is(k - 1, ")")) body = k;
+    }
+    if (body == 0) return std::nullopt;
+    std::size_t open = body - 1;
+    for (depth = 1; depth > 0 && open > 0;) {
+      --open;
+      depth += int(is(open, ")")) - int(is(open, "("));
+    }
+    if (open == 0 || !is_name(open - 1)) return std::nullopt;
+    for (std::size_t k = open; k > 0 && !ends_statement(*this, k - 1); --k) {
+      if (is(k - 1, "__global__") || is(k - 1, "kernel") || is(k - 1, "__kernel")) return std::nullopt;
+    }
+    const std::vector<Part> parameters = arguments_at(*this, open);
+    for (std::size_t number = 0; number < parameters.size(); ++number) {
+      for (std::size_t k = parameters[number].begin; k < parameters[number].end; ++k) {
+        const bool ends = k + 1 == parameters[number].end || is(k + 1, "[") || is(k + 1, "=");
+        if (ends && is(k, text(name))) return std::pair(text(open - 1), number);
+      }
+    }
+    return std::nullopt;
   }
 
   /// The name of a parameter that an array of this kind can be passed to; "" if it is none. Notes what a declaration of
@@ -663,6 +726,7 @@ class UseFinder : SourceTokens {
   std::set<std::string> functions_;           // that get the array, with the position
   std::set<std::pair<unsigned, std::string>> passed_;
   mutable std::map<std::string_view, bool> pure_;  // functions, by name
+  std::set<std::pair<std::string_view, std::size_t>> resolved_;  // parameters whose arguments are in passed_
   Uses found_;
 
  public:
@@ -734,6 +798,25 @@ Uses uses_of(std::string_view source, const Declaration& declaration, bool index
     search_macros(whole, block, declaration, found);
   }
   return found;
+}
+
+std::size_t line_of_launch(std::string_view source, std::string_view kernel) {
+  const SourceTokens code(source);
+  const FunctionPlaces places = places_of(code, kernel);
+  if (places.definitions > 0) return 0;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (!code.is_name(i) || !code.is(i, kernel)) continue;
+    std::size_t k = i + 1;  // to <<<, past template arguments
+    const auto begins = [&] { return code.is(k, "<") && code.is(k + 1, "<") && code.is(k + 2, "<"); };
+    for (int depth = 0; !begins() && (code.is(k, "<") || depth > 0) && k < code.tokens.size(); ++k) {
+      depth += int(code.is(k, "<")) - int(code.is(k, ">"));
+    }
+    if (begins()) return code.line(i);
+    for (k = i; k > 0 && !ends_statement(code, k - 1); --k) {  // cudaLaunchKernel(k, ...)
+      if (code.text(k - 1).find("Launch") != std::string_view::npos) return code.line(i);
+    }
+  }
+  return 0;
 }
 
 std::vector<TiedName> tied_names(std::string_view source, const Declaration& declaration) {

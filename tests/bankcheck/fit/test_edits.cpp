@@ -315,6 +315,45 @@ TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {
   CHECK(with_square("float* t", "f(t);").find("without all of its 2 indices") != std::string::npos);
 }
 
+TEST_CASE("fit/edits/calls_in_statements", "[fit]") {
+  const std::string add = "__device__ void add(float a, float* p) {\n  p[a] += 1;\n}\n";
+  const auto with = [&](const std::string& head, const std::string& use) {
+    return changed(
+        head + add + "__global__ void k(float* out) {\n  __shared__ float t[64];\n  add(2, t);\n  " + use + "\n}\n",
+        padded(32, 4), {4, {64}});
+  };
+  const std::string index = "p[a + (a >> 3)] += 1;";
+  for (const std::string before : {"", "if (x) ", "while (x) ", "for (;;) ", "if (x) ; else ", "do ",
+                                   "case 1: ", "here: ", "x, ", "ns::", "return ", "[[likely]] ", "LOOP "}) {
+    INFO(before);
+    CHECK(with("", before + "add(2, t);").find(index) != std::string::npos);
+    CHECK(with("", before + "add(2, out);") ==
+          "line 7: a function that gets the array also gets out, which is no array in shared memory; write a copy of "
+          "the function first");
+  }
+  for (const std::string type : {"void ", "float* ", "__device__ const float& "}) {
+    INFO(type);
+    CHECK(with(type + "add(float a, float* p);\n", "").find(index) != std::string::npos);
+  }
+}
+
+TEST_CASE("fit/edits/ties_through_functions", "[fit]") {
+  const auto with = [](const std::string& call) {
+    return declared(
+        "__device__ void f(float* p) { p[1] = 0; }\n"
+        "__device__ void both(float* p, float* q) { f(p); f(q); }\n"
+        "__global__ void k(float* out) {\n  __shared__ float t[64], u[64];\n  " +
+            call + "\n}\n",
+        {.name = "t", .lines = {1}, .kernel = "k"});
+  };
+  CHECK(with("both(t, t);").tied.empty());
+  CHECK(with("both(t, t);").other_memory.empty());
+  CHECK(with("both(t, u);").tied.size() == 1);
+  CHECK(with("both(u, t);").tied.size() == 1);
+  CHECK(with("both(t, u);").other_memory.empty());
+  CHECK(with("both(t, out);").other_memory.starts_with("line 5: a function that gets the array also gets out, "));
+}
+
 TEST_CASE("fit/edits/ties", "[fit]") {
   const std::string text =
       "__device__ void f(float* p) { p[1] = 0; }\n"

@@ -277,6 +277,42 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "}\n"}});
     program.check_prediction();
   }
+  SECTION("a macro that stands for other code in another kernel") {
+    const std::string first =
+        "#define AT(y, x) s[y][x]\n__global__ void k(float* out) {\n  __shared__ float4 s[32][8];\n"
+        "  int i = threadIdx.x;\n  AT(i / 8, i % 8) = {1, 2, 3, float(i)};\n  __syncthreads();\n"
+        "  out[i] = AT(i % 32, i / 32).w;\n}\n";
+    const std::string second =
+        "__global__ void b(float* out) {\n  __shared__ float s[6][4];\n  int i = threadIdx.x;\n"
+        "  AT(i / 4, i % 4) = i;\n  __syncthreads();\n  out[i] += AT(i / 4, i % 4);\n}\n";
+    const auto program = [&](const std::string& kernels, const std::string& more) {
+      return Files{{"a.cu", host + kernels + "int main() { return run([](float* out) { k<<<1, 256>>>(out); " + more +
+                                " }); }\n"}};
+    };
+    Patched both(program(first + second, "b<<<1, 24>>>(out);"), "", "--max-shared 4096");
+    CHECK_THAT(ended(0, both.write_patch()).err,
+               ContainsSubstring("k: s: line 16: the same macro serves the array of line"));
+    CHECK(both.patch().empty());
+    Patched(program(first, ""), "", "--max-shared 4096").check_prediction();
+  }
+  SECTION("launches in two files") {
+    const std::string kernel =
+        stride_of("k", "#pragma once\nconstexpr int N = 64;\n", "extern __shared__ float t[];", load) +
+        "inline void start(float* out) { k<<<1, 64, 512>>>(out); }\n";
+    const auto program = [&](const std::string& launches) {
+      return Files{{"k.cuh", kernel},
+                   {"a.cu", host + "#include \"k.cuh\"\nint main() { return run([](float* out) { start(out); " +
+                                launches + "}); }\n"},
+                   {"other.cu", "__global__ void k(int n) {}\nvoid f() { k<<<1, 32, 512>>>(1); }\n"}};
+    };
+    Patched both(program("k<<<1, 64, 512>>>(out + 64); "));
+    CHECK_THAT(
+        ended(0, both.write_patch()).err,
+        ContainsSubstring("line 4: k is also launched in ") &&
+            ContainsSubstring("a.cu:15, and every launch must give this array more bytes; change all by hand\n"));
+    CHECK(both.patch().empty());
+    Patched(program("")).check_prediction();
+  }
   SECTION("dynamic shared memory") {
     const std::string kernel = stride_of("k", "constexpr int N = 64;\n", "extern __shared__ float t[];", load);
     Patched program({{"a.cu", host + kernel +
