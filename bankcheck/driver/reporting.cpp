@@ -391,8 +391,7 @@ void Reporting::add_measured(const std::vector<std::optional<MeasuredKernel>>& m
 void Reporting::write_patch(const trace::Trace& trace, bool is_disproved) const {
   const std::size_t patch = number_of_patch();
   if (!files_[patch]) return;
-  const RunReport report{.kernels = kernels_, .command = trace.command, .maker = trace.maker};
-  if (!is_disproved || fixed_sources(kernels_, fits_).files.empty()) return write(patch, patch + 1, report, trace);
+  if (!is_disproved || fixed_sources(kernels(), fits_).files.empty()) return write(patch, patch + 1, report_, trace);
   files_[patch].write("");
   tell("--patch is empty: --verify has disproved the changes");
 }
