@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -395,6 +396,18 @@ std::variant<std::vector<Edit>, std::string> edits_of_uses(std::string_view sour
   return Editor(source, declaration, change, shape, *form).run();
 }
 
+/// Whether accesses of so many bytes stay whole and aligned: also those of code that has not run.
+bool keeps_together(const Change& change, std::uint64_t bytes) {
+  constexpr std::uint64_t word = 4;
+  const std::uint64_t alignment = std::has_single_bit(bytes) ? bytes : word;
+  const auto keeps = [&](const Pad& pad) {
+    return pad.every == 0 || (pad.every % bytes == 0 && pad.bytes % alignment == 0);
+  };
+  const bool keeps_rows = change.rows.from == 0 || change.rows.to % alignment == 0;
+  const bool keeps_columns = change.swizzle.bits == 0 || (std::uint64_t{1} << change.swizzle.base) >= bytes;
+  return bytes == 0 || (std::ranges::all_of(change.pads, keeps) && keeps_rows && keeps_columns);
+}
+
 }  // namespace
 
 std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
@@ -414,10 +427,15 @@ std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, c
     return edit.begin >= declaration.dimension_texts.front().begin &&
            edit.end <= declaration.dimension_texts.back().end;
   };
-  if (list == nullptr || std::ranges::none_of(*list, is_length)) return edits;
-  const unsigned line = uses_of(source, declaration, false).measured_line;
-  if (line == 0) return edits;
-  return fmt::format("line {}: sizeof gives the bytes of the array, which become others; write the number there", line);
+  if (list == nullptr || list->empty()) return edits;
+  const Uses uses = uses_of(source, declaration, false);
+  if (!keeps_together(change, uses.widest)) {
+    return fmt::format("line {}: the change would tear the {} bytes that a cast accesses; change the index by hand",
+                       uses.widest_line, uses.widest);
+  }
+  if (uses.measured_line == 0 || std::ranges::none_of(*list, is_length)) return edits;
+  return fmt::format("line {}: sizeof gives the bytes of the array, which become others; write the number there",
+                     uses.measured_line);
 }
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {

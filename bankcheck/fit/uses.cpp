@@ -679,15 +679,20 @@ class UseFinder : SourceTokens {
     return false;
   }
 
-  /// Whether a type before the * of a cast has a size that is known, as a scalar or a vector has.
-  bool is_known_type(Part type) const {
+  /// Whether a type before the * of a cast has a size that is known, as a scalar or a vector has. Notes the size.
+  bool is_known_type(Part type) {
     std::string words;
     for (std::size_t i = type.begin; i < type.end; ++i) {
       const bool is_repeated = is(i, "long") && is(i - 1, "long");
       if (predict::is_decoration(text(i)) || is(i, "std") || is(i, "::") || is_repeated) continue;
       words += (words.empty() ? "" : " ") + std::string(text(i));
     }
-    return !words.empty() && (words == declaration_.type || predict::bytes_of_type(words) > 0);
+    const std::uint64_t bytes = words.empty() ? 0 : predict::bytes_of_type(words);
+    if (bytes > found_.widest) {
+      found_.widest = bytes;
+      found_.widest_line = unsigned(line(type.begin) + first_line_ - 1);
+    }
+    return bytes > 0 || words == declaration_.type;
   }
 
   /// Past an element, or a part of it, whose array's name is at a token.
@@ -698,7 +703,7 @@ class UseFinder : SourceTokens {
 
   /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
   /// inline PTX, or under a cast that is dereferenced immediately.
-  bool is_accessed(std::size_t ampersand) const {
+  bool is_accessed(std::size_t ampersand) {
     const std::size_t before = ampersand - 1;
     if (is(before, ")")) {  // *(float4*)&
       std::size_t open = before;

@@ -20,7 +20,10 @@ struct Uses {
   std::vector<Use> uses;
   /// For each parameter of a function that gets the array, what its declaration has in brackets.
   std::vector<std::vector<Extract>> parameters;
-  unsigned measured_line = 0;  ///< where sizeof counts the bytes of the array, or of a part of several elements; 0: none
+  unsigned measured_line =
+      0;                     ///< where sizeof counts the bytes of the array, or of a part of several elements; 0: none
+  std::uint64_t widest = 0;  ///< bytes of the longest type that a cast reads at an element
+  unsigned widest_line = 0;
   std::string why;  ///< why the uses cannot be changed: a sentence without a dot; "" if they can
 };
 

@@ -477,6 +477,24 @@ TEST_CASE("fit/edits/two_blocks_of_a_function", "[fit]") {
         std::string::npos);
 }
 
+TEST_CASE("fit/edits/casts_to_longer_types", "[fit]") {
+  const auto with = [](const std::string& use, const Change& change) {
+    return changed("void k() {\n  __shared__ float t[32][32];\n  t[0][1] = 1;\n  " + use + "\n}\n", change,
+                   {4, {32, 32}});
+  };
+  const auto refusal = [](const std::string& bytes) {
+    return "line 4: the change would tear the " + bytes + " bytes that a cast accesses; change the index by hand";
+  };
+  const std::string vector = "v = *reinterpret_cast<float4*>(&t[y][0]);", pair = "v = *(const float2*)&t[y][0];";
+  CHECK(with(vector, swizzle) == refusal("16"));
+  CHECK(with(vector, padded(128, 4)) == refusal("16"));
+  CHECK(with(pair, padded(128, 4)) == refusal("8"));
+  CHECK(with(pair, {{128, 3, 4}, {}}).find("t[y][0 ^ ") != std::string::npos);
+  CHECK(with(vector, {{128, 3, 4}, {}}).find("t[y][0 ^ ") != std::string::npos);
+  CHECK(with(vector, padded(128, 16)).find("t[32][32 + 4]") != std::string::npos);
+  CHECK(with("v = *(float*)&t[y][0];", padded(128, 4)).find("t[32][32 + 1]") != std::string::npos);
+}
+
 TEST_CASE("fit/edits/launches", "[fit]") {
   const std::string kernel = "__global__ void k(int n) {\n  extern __shared__ float t[];\n  t[n] = 1;\n}\n";
   const auto launch = [&](const std::string& text, std::uint64_t elements = 1024) {
