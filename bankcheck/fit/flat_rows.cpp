@@ -458,37 +458,28 @@ struct Term {
   std::vector<Span> factors;
 };
 
+/// The factors of a summand: a quotient or a remainder is one as a whole. Nothing if one has a sign.
+std::vector<Span> factors_of(const Ranges& code, Span summand) {
+  std::vector<Span> factors;
+  for (std::size_t begin = summand.begin; begin <= summand.end; begin = factors.back().end + 1) {
+    const std::size_t end = code.next_outside(begin, summand.end, "*/%");
+    if (begin == end) return {};
+    if (code.is_any(end, "/%")) return {summand};
+    factors.push_back({begin, end});
+  }
+  return factors;
+}
+
 /// The summands of an index; nothing if it is no sum at its outermost level.
 std::vector<Term> terms_of(const Ranges& code, Span index) {
   while (code.is(index.begin, "(") && code.past_bracket(index.begin) == index.end)
     index = {index.begin + 1, index.end - 1};
-  std::vector<Term> terms{{}};
-  std::size_t begin = index.begin;
-  for (std::size_t i = index.begin; i <= index.end; ++i) {
-    if (i < index.end && (code.is(i, "(") || code.is(i, "["))) i = code.past_bracket(i);
-    const bool ends = i >= index.end;
-    const bool is_sum = code.is(i, "+") || code.is(i, "-"), is_product = code.is(i, "*");
-    if (!ends && (code.is(i, "<") || code.is(i, ">") || code.is(i, "&") || code.is(i, "|") || code.is(i, "^") ||
-                  code.is(i, "?") || code.is(i, ",") || code.is(i, "=") || code.is(i, "!"))) {
-      return {};
-    }
-    if (!ends && !is_sum && !is_product) {
-      if (code.is(i, "/") || code.is(i, "%")) {  // the whole summand is one factor
-        std::size_t end = i;
-        while (end < index.end && !code.is(end, "+") && !code.is(end, "-")) {
-          end = code.is(end, "(") || code.is(end, "[") ? code.past_bracket(end) : end + 1;
-        }
-        if (!terms.back().factors.empty()) begin = terms.back().factors.front().begin;
-        terms.back().factors.clear();
-        i = end - 1;
-      }
-      continue;
-    }
-    if (begin >= i) return {};  // a sign
-    terms.back().factors.push_back({begin, i});
-    begin = i + 1;
-    if (is_sum && !ends) terms.push_back({code.is(i, "-"), {}});
-    if (ends) break;
+  if (code.next_outside(index.begin, index.end, "<>&|^?,=!") < index.end) return {};
+  std::vector<Term> terms;
+  for (std::size_t begin = index.begin, end = 0; begin <= index.end; begin = end + 1) {
+    end = code.next_outside(begin, index.end, "+-");
+    terms.push_back({!terms.empty() && code.is(begin - 1, "-"), factors_of(code, {begin, end})});
+    if (terms.back().factors.empty()) return {};
   }
   return terms;
 }
@@ -520,6 +511,7 @@ void append_summand(std::string& sum, bool is_negative, const std::string& text)
 
 /// The index as a row and a column; nothing if it is not certain that the column lies in the row.
 std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t pitch) {
+  if (index.begin >= index.end) return std::nullopt;  // the source ends, or the brackets are empty
   RowIndex split{.begin = code.tokens[index.begin].begin, .end = code.tokens[index.end - 1].end};
   std::vector<Term> terms = terms_of(code, index);
   if (terms.empty()) terms = {{false, {index}}};

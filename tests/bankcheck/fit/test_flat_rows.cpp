@@ -35,6 +35,8 @@ TEST_CASE("fit/flat_rows/certain_columns", "[fit]") {
   CHECK(pitch_of("t[y * P + (int)threadIdx.x] = t[y * P + int(x)];") == 16);
   CHECK(pitch_of("t[y * P + x] = t[y * P + 16];") == 16);  // the next row
   CHECK(pitch_of("t[y * 32 + 2 * x] = t[n * 32 + 1];") == 32);
+  CHECK(pitch_of("t[(int)(y + n) * P + x] = t[y * P + (int)(x)];") == 16);
+  CHECK(pitch_of("t[y * P + x / 2 % 8 * 2] = t[x];") == 16);
 }
 
 TEST_CASE("fit/flat_rows/columns_that_may_leave_their_row", "[fit]") {
@@ -58,6 +60,7 @@ TEST_CASE("fit/flat_rows/columns_that_may_leave_their_row", "[fit]") {
   CHECK(pitch_of("auto f = [&](int x) { t[y * P + x] = 0; };") == 0);
   CHECK(pitch_of("t[y * n + x] = 0;") == 0);
   CHECK(pitch_of("t[y << 4 | x] = 0;") == 0);
+  CHECK(pitch_of("t[y * P + x / 2 & 255] = 0;") == 0);  // & of the whole sum
   CHECK(pitch_of("t[y * P + p->x] = 0;") == 0);
   CHECK(pitch_of("use(t); t[y * P + x] = 0;") == 0);
   // Without the block nothing is known of threads, and a macro of another branch is not that of the compiler.
@@ -69,6 +72,7 @@ TEST_CASE("fit/flat_rows/columns_that_may_leave_their_row", "[fit]") {
   CHECK(with_block({16, 16, 1}, text) == 16);
   CHECK(with_block({32, 8, 1}, text) == 0);
   CHECK(with_block({0, 0, 0}, text) == 0);
+  CHECK(with_block({16, 16, 1}, text.substr(0, text.rfind('}')) + "t[") == 0);  // a truncated source
   std::string macro = text;
   macro.replace(macro.find("256"), 3, "P * P");
   CHECK(with_block({16, 16, 1}, macro) == 16);  // its value follows from the length
