@@ -86,9 +86,9 @@ class Reporting {
   /// std::runtime_error.
   void write_patch(const trace::Trace& trace, bool is_disproved) const;
 
-  /// As finish(), for a run that failed: `failure` says why and stands on top of the report of what ran before. The outputs
-  /// are only written if the run was `interrupted` by a signal or the time limit, and never the baseline. Returns
-  /// exit_device.
+  /// As finish(), for a run that failed: `failure` says why and stands on top of the report of what ran before. The
+  /// outputs are only written if the run was `interrupted` by a signal or the time limit, and never the baseline.
+  /// Returns exit_device.
   int finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
                     std::vector<std::string> incomplete);
 

@@ -730,7 +730,7 @@ class UseFinder : SourceTokens {
   std::vector<std::string_view> parameters_;  // of the macro
   std::set<std::string> functions_;           // that get the array, with the position
   std::set<std::pair<unsigned, std::string>> passed_;
-  mutable std::map<std::string_view, bool> pure_;  // functions, by name
+  mutable std::map<std::string_view, bool> pure_;                // functions, by name
   std::set<std::pair<std::string_view, std::size_t>> resolved_;  // parameters whose arguments are in passed_
   Uses found_;
 
