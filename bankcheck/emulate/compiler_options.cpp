@@ -84,25 +84,16 @@ constexpr std::array replaced_libraries{"cuda",      "cudart",     "cudart_stati
                                         "hipsparse", "rocsparse",  "hipsolver",     "rocsolver", "rccl",    "MIOpen",
                                         "hiprtc",    "roctx64",    "cublas_static"};
 
-bool has_word(std::string_view list, std::string_view word) {
-  for (std::size_t at = 0; at < list.size();) {
-    const auto end = std::min(list.find(' ', at), list.size());
-    if (list.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 /// The name and the row of a word, as the table has it; nothing for options that no compiler has.
 const CompilerOption* find_option(std::string_view word, std::string_view& name) {
   const bool has_two_dashes = word.starts_with("--");
   const std::string_view plain = word.substr(has_two_dashes ? 2 : 1);
   const std::string_view whole = plain.substr(0, plain.find('='));
   for (const CompilerOption& row : compiler_options) {
-    if (row.takes != Takes::rest && has_word(row.names, whole)) return name = whole, &row;
+    if (row.takes != Takes::rest && support::has_word(row.names, whole)) return name = whole, &row;
   }
   for (const CompilerOption& row : compiler_options) {
-    if (row.takes == Takes::rest && !has_two_dashes && has_word(row.names, plain.substr(0, 1)))
+    if (row.takes == Takes::rest && !has_two_dashes && support::has_word(row.names, plain.substr(0, 1)))
       return name = plain.substr(0, 1), &row;
   }
   return nullptr;

@@ -79,19 +79,15 @@ class Editor : SourceTokens {
           declaration_.line, declaration_.function, declaration_.launched_in);
       return;
     }
-    const auto body = function_body();
-    const std::size_t open = body && is_cuda() ? begin_of_parameters(*body) : 0;
+    const std::size_t body = body_around();
+    const std::size_t open = body > 0 && is_cuda() ? opening(body - 1) : 0;
     const std::uint64_t bytes = shape_.element * (shape_.lengths.empty() ? 0 : shape_.lengths.front());
     if (open == 0 || change_.bytes_of(bytes) > max_bytes) return;
     std::size_t launches = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i == open - 1 || !is_name(i) || !is(i, text(open - 1))) continue;
-      std::size_t k = i + 1;  // past template arguments
-      const auto begins = [&] { return is(k, "<") && is(k + 1, "<") && is(k + 2, "<"); };
-      for (int depth = 0; !begins() && (is(k, "<") || depth > 0) && k < tokens.size() && !is(k, ";"); ++k) {
-        depth += int(is(k, "<")) - int(is(k, ">"));
-      }
-      if (!begins()) return;
+      std::size_t k = launch_behind(i);
+      if (k == 0) return;
       std::size_t comma = 0, commas = 0;
       int depth = 0;
       for (k += 3; k < tokens.size() && !is(k, ";") && (depth > 0 || !is(k, ">") || !is(k + 1, ">")); ++k) {
@@ -195,7 +191,7 @@ class Editor : SourceTokens {
   /// The end of the outermost function around the declaration.
   std::size_t end_of_body() const {
     int depth = 0;
-    for (std::size_t k = function_body().value_or(0); k < tokens.size(); ++k) {
+    for (std::size_t k = body_around(); k < tokens.size(); ++k) {
       depth += int(is(k, "{")) - int(is(k, "}"));
       if (depth == 0) return tokens[k].end;
     }
@@ -219,11 +215,12 @@ class Editor : SourceTokens {
 
   /// A name for the function that the source does not have; "" if there is no place for one.
   std::string name_of_function() const {
-    const auto body = function_body();
-    if (!body || (!is_cuda() && declaration_.qualifier != "local" && declaration_.qualifier != "__local")) return "";
+    const std::size_t body = body_around();
+    if (body == 0 || (!is_cuda() && declaration_.qualifier != "local" && declaration_.qualifier != "__local"))
+      return "";
     std::string name = declaration_.name + "_at";
     if (!is_cuda()) {
-      const std::size_t open = begin_of_parameters(*body);
+      const std::size_t open = opening(body - 1);
       if (open == 0 || !is_name(open - 1)) return "";
       name = fmt::format("{}_{}", text(open - 1), name);
     }
@@ -239,42 +236,21 @@ class Editor : SourceTokens {
 
   bool is_cuda() const { return declaration_.qualifier == "__shared__"; }
 
-  /// The bracket that opens the outermost function body around the declaration.
-  std::optional<std::size_t> function_body() const {
+  /// The bracket that opens the outermost function body around the declaration; 0 if there is none.
+  std::size_t body_around() const {
     if (declaration_.is_parameter) {
       for (std::size_t k = declared_at_; k < tokens.size(); ++k) {
         if (is(k, "{")) return k;
       }
     }
-    return function_body_at(declared_at_);
-  }
-  std::optional<std::size_t> function_body_at(std::size_t token) const {
-    std::optional<std::size_t> outermost;
-    int depth = 0;
-    for (std::size_t k = token; k-- > 0;) {
-      depth += int(is(k, "}")) - int(is(k, "{"));
-      if (depth >= 0) continue;
-      depth = 0;
-      if (k > 0 && is(k - 1, ")")) outermost = k;
-    }
-    return outermost;
-  }
-
-  /// The parenthesis that opens a function's parameters, before its body.
-  std::size_t begin_of_parameters(std::size_t body) const {
-    int depth = 0;
-    for (std::size_t k = body; k-- > 0;) {
-      depth += int(is(k, ")")) - int(is(k, "("));
-      if (depth == 0) return k;
-    }
-    return 0;
+    return function_body(declared_at_);
   }
 
   /// The beginning of the line that the function around a place begins in, or of the comments above it.
   std::size_t begin_of_function(std::size_t place) const {
     std::size_t token = 0;
     while (token < tokens.size() && tokens[token].begin < place) ++token;
-    std::size_t first = place == declaration_.at ? function_body().value_or(0) : function_body_at(token).value_or(0);
+    std::size_t first = place == declaration_.at ? body_around() : function_body(token);
     while (first > 0 && !is(first - 1, ";") && !is(first - 1, "}")) --first;
     std::size_t begin = source.rfind('\n', tokens[first].begin) + 1;  // npos + 1 is 0
     while (begin > 0) {

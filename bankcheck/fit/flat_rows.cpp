@@ -211,21 +211,9 @@ class Ranges : public SourceTokens {
 
   /// From the parenthesis of its parameters to the end of the outermost function around a place.
   Span function_at(std::size_t place) const {
-    std::size_t body = 0;
-    int depth = 0;
-    for (std::size_t k = place; k-- > 0;) {
-      depth += int(is(k, "}")) - int(is(k, "{"));
-      if (depth >= 0) continue;
-      depth = 0;
-      if (k > 0 && is(k - 1, ")")) body = k;
-    }
+    const std::size_t body = function_body(place);
     if (body == 0) return {};
-    std::size_t open = body - 1;
-    for (int parentheses = 1; open > 0 && parentheses > 0;) {
-      --open;
-      parentheses += int(is(open, ")")) - int(is(open, "("));
-    }
-    return {open, past_bracket(body)};
+    return {opening(body - 1), past_bracket(body)};
   }
 
   /// Past the statement that begins at a token.

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include <bankwise/support/text.hpp>
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
@@ -49,106 +50,30 @@ std::optional<std::string> plain_text(const SourceTokens& code, std::size_t begi
 /// Functions, methods and operators that look like them, which only compute a value. Names of types are no part of it,
 /// nor are those that begin with two underscores, which the compilers define.
 bool only_computes(std::string_view name) {
-  static const std::set<std::string_view> names{"static_cast",
-                                                "reinterpret_cast",
-                                                "const_cast",
-                                                "sizeof",
-                                                "alignof",
-                                                "decltype",
-                                                "min",
-                                                "max",
-                                                "umin",
-                                                "umax",
-                                                "abs",
-                                                "clamp",
-                                                "mad24",
-                                                "mul24",
-                                                "mad",
-                                                "fma",
-                                                "floor",
-                                                "floorf",
-                                                "ceil",
-                                                "ceilf",
-                                                "round",
-                                                "roundf",
-                                                "rint",
-                                                "rintf",
-                                                "trunc",
-                                                "truncf",
-                                                "sqrt",
-                                                "sqrtf",
-                                                "fmin",
-                                                "fminf",
-                                                "fmax",
-                                                "fmaxf",
-                                                "fabs",
-                                                "fabsf",
-                                                "log2",
-                                                "log2f",
-                                                "popcount",
-                                                "clz",
-                                                "make_int2",
-                                                "make_uint2",
-                                                "get_local_id",
-                                                "get_global_id",
-                                                "get_group_id",
-                                                "get_local_size",
-                                                "get_num_groups",
-                                                "get_global_size",
-                                                "get_local_linear_id",
-                                                "get_sub_group_id",
-                                                "thread_rank",
-                                                "num_threads",
-                                                "size",
-                                                "meta_group_rank",
-                                                "meta_group_size",
-                                                "group_index",
-                                                "thread_index",
-                                                "dim_threads",
-                                                "convert_int",
-                                                "convert_uint",
-                                                "as_int",
-                                                "as_uint",
-                                                "get_sub_group_local_id"};
-  return names.contains(name);
+  constexpr std::string_view names =
+      "static_cast reinterpret_cast const_cast sizeof alignof decltype min max umin umax abs clamp mad24 mul24 mad "
+      "fma floor floorf ceil ceilf round roundf rint rintf trunc truncf sqrt sqrtf fmin fminf fmax fmaxf fabs fabsf "
+      "log2 log2f popcount clz make_int2 make_uint2 get_local_id get_global_id get_group_id get_local_size "
+      "get_num_groups get_global_size get_local_linear_id get_sub_group_id thread_rank num_threads size "
+      "meta_group_rank meta_group_size group_index thread_index dim_threads convert_int convert_uint as_int as_uint "
+      "get_sub_group_local_id";
+  return support::has_word(names, name);
 }
 
 /// Whether a function of CUDA or OpenCL accesses one element, as one access.
 bool is_atomic(std::string_view name) {
-  static const std::set<std::string_view> of_cuda{"Add", "Sub", "Exch", "Min", "Max", "Inc",
-                                                  "Dec", "CAS", "And",  "Or",  "Xor"};
-  static const std::set<std::string_view> of_opencl{"add",
-                                                    "sub",
-                                                    "xchg",
-                                                    "inc",
-                                                    "dec",
-                                                    "cmpxchg",
-                                                    "min",
-                                                    "max",
-                                                    "and",
-                                                    "or",
-                                                    "xor",
-                                                    "load",
-                                                    "store",
-                                                    "exchange",
-                                                    "init",
-                                                    "fetch_add",
-                                                    "fetch_sub",
-                                                    "fetch_or",
-                                                    "fetch_xor",
-                                                    "fetch_and",
-                                                    "fetch_min",
-                                                    "fetch_max",
-                                                    "compare_exchange_strong",
-                                                    "compare_exchange_weak"};
+  constexpr std::string_view of_cuda = "Add Sub Exch Min Max Inc Dec CAS And Or Xor";
+  constexpr std::string_view of_opencl =
+      "add sub xchg inc dec cmpxchg min max and or xor load store exchange init fetch_add fetch_sub fetch_or "
+      "fetch_xor fetch_and fetch_min fetch_max compare_exchange_strong compare_exchange_weak";
   for (const std::string_view scope : {"_system", "_block", "_explicit"}) {
     if (name.ends_with(scope)) name.remove_suffix(scope.size());
   }
   for (const std::string_view head : {"atomic_", "atom_"}) {
-    if (name.starts_with(head)) return of_opencl.contains(name.substr(head.size()));
+    if (name.starts_with(head)) return support::has_word(of_opencl, name.substr(head.size()));
   }
   constexpr std::string_view head = "atomic";
-  return name.starts_with(head) && of_cuda.contains(name.substr(head.size()));
+  return name.starts_with(head) && support::has_word(of_cuda, name.substr(head.size()));
 }
 
 bool ends_statement(const SourceTokens& code, std::size_t i) {
@@ -583,20 +508,9 @@ class UseFinder : SourceTokens {
 
   /// The function, no kernel, whose parameter a name is, and the parameter's number.
   std::optional<std::pair<std::string_view, std::size_t>> parameter_at(std::size_t name) const {
-    std::size_t body = 0;  // of the outermost function
-    int depth = 0;
-    for (std::size_t k = name; k-- > 0;) {
-      depth += int(is(k, "}")) - int(is(k, "{"));
-      if (depth >= 0) continue;
-      depth = 0;
-      if (is(k - 1, ")")) body = k;
-    }
+    const std::size_t body = function_body(name);
     if (body == 0) return std::nullopt;
-    std::size_t open = body - 1;
-    for (depth = 1; depth > 0 && open > 0;) {
-      --open;
-      depth += int(is(open, ")")) - int(is(open, "("));
-    }
+    const std::size_t open = opening(body - 1);
     if (open == 0 || !is_name(open - 1)) return std::nullopt;
     for (std::size_t k = open; k > 0 && !ends_statement(*this, k - 1); --k) {
       if (is(k - 1, "__global__") || is(k - 1, "kernel") || is(k - 1, "__kernel")) return std::nullopt;
@@ -811,13 +725,8 @@ std::size_t line_of_launch(std::string_view source, std::string_view kernel) {
   if (places.definitions > 0) return 0;
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     if (!code.is_name(i) || !code.is(i, kernel)) continue;
-    std::size_t k = i + 1;  // to <<<, past template arguments
-    const auto begins = [&] { return code.is(k, "<") && code.is(k + 1, "<") && code.is(k + 2, "<"); };
-    for (int depth = 0; !begins() && (code.is(k, "<") || depth > 0) && k < code.tokens.size(); ++k) {
-      depth += int(code.is(k, "<")) - int(code.is(k, ">"));
-    }
-    if (begins()) return code.line(i);
-    for (k = i; k > 0 && !ends_statement(code, k - 1); --k) {  // cudaLaunchKernel(k, ...)
+    if (code.launch_behind(i) > 0) return code.line(i);
+    for (std::size_t k = i; k > 0 && !ends_statement(code, k - 1); --k) {  // cudaLaunchKernel(k, ...)
       if (code.text(k - 1).find("Launch") != std::string_view::npos) return code.line(i);
     }
   }

@@ -136,6 +136,36 @@ std::size_t SourceTokens::past_bracket(std::size_t open) const {
   return tokens.size();
 }
 
+std::size_t SourceTokens::opening(std::size_t close) const {
+  int depth = 1;
+  while (depth > 0 && close > 0) {
+    --close;
+    depth += int(is(close, ")")) - int(is(close, "("));
+  }
+  return close;
+}
+
+std::size_t SourceTokens::function_body(std::size_t token) const {
+  std::size_t outermost = 0;
+  int depth = 0;
+  for (std::size_t k = token; k-- > 0;) {
+    depth += int(is(k, "}")) - int(is(k, "{"));
+    if (depth >= 0) continue;
+    depth = 0;
+    if (k > 0 && is(k - 1, ")")) outermost = k;
+  }
+  return outermost;
+}
+
+std::size_t SourceTokens::launch_behind(std::size_t name) const {
+  std::size_t k = name + 1;
+  const auto begins = [&] { return is(k, "<") && is(k + 1, "<") && is(k + 2, "<"); };
+  for (int depth = 0; !begins() && (is(k, "<") || depth > 0) && k < tokens.size() && !is(k, ";"); ++k) {
+    depth += int(is(k, "<")) - int(is(k, ">"));
+  }
+  return begins() ? k : 0;
+}
+
 std::size_t SourceTokens::line(std::size_t i) const {
   return 1 + std::size_t(std::ranges::count(source.substr(0, tokens[i].begin), '\n'));
 }

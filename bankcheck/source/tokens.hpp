@@ -33,6 +33,12 @@ struct SourceTokens {
   std::size_t closing(std::size_t open) const;
   /// Past the bracket of any kind that closes the one at `open`; the number of tokens if none does.
   std::size_t past_bracket(std::size_t open) const;
+  /// The parenthesis that opens what the one at `close` closes; 0 if none does.
+  std::size_t opening(std::size_t close) const;
+  /// The { of the outermost function around a token: behind its parameters; 0 outside of functions.
+  std::size_t function_body(std::size_t token) const;
+  /// The first of the three < of a launch, past template arguments, if a kernel's name is at a token; 0 if none is.
+  std::size_t launch_behind(std::size_t name) const;
   /// The line of a token, from 1.
   std::size_t line(std::size_t i) const;
 

@@ -18,6 +18,9 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
 /// "  naive, padded: reason" for each reason, in order of first appearance. The input: names and reasons.
 std::string by_reason(const std::vector<std::pair<std::string, std::string>>& names);
 
+/// Whether a word is in a list whose words are separated by blanks.
+bool has_word(std::string_view list, std::string_view word);
+
 /// Letters to insert, delete or change to turn one word into the other (Levenshtein).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
