@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
-from campaign import data, output, run, said_by_bankcheck
+from campaign import Run, data, output, run, said_by_bankcheck
 from reports import markdown
 
 HEAD = ["repository", "program", "kernel", "arrays", "result", "passes before", "predicted", "watched again", "time before"]
-HEAD += ["after", "speedup"]
+HEAD += ["after", "speedup", "at most"]
 NO_LAYOUT = {"none": "no layout has fewer passes", "chance": "no layout helps random addresses", "unprofitable": "no layout pays"}
 VERDICTS = {"faster": "faster", "slower": "slower", "none": "equal within the noise", "unknown": "no verdict"}
 LIMIT = 40  # seconds for one run of a program, watched or not; its exit code is then 124
@@ -67,7 +67,11 @@ def built(program: Program, root: Path, checkouts: dict, options) -> str:
         output(["git", "init", "-q", str(root)])
     except OSError as error:
         return f"not copied: {error}"
-    made = run(["sh", "-c", program.build(options.nvcc)], root / program.folder, options.seconds)
+    return built_in(root / program.folder, program, options)
+
+
+def built_in(folder: Path, program: Program, options) -> str:
+    made = run(["sh", "-c", program.build(options.nvcc)], folder, options.seconds)
     errors = [line for line in (made.errors + made.out).splitlines() if "error" in line] or [f"exit code {made.code}"]
     return "" if made.code == 0 else f"not built: {errors[0] if made.code else 'it takes too long'}"
 
@@ -82,8 +86,32 @@ def kernels_of(report: dict) -> list:
             why = array.get("source", {}).get("why_no_edits")
             row["refusals"].append(array.get("why_fixed") or NO_LAYOUT.get(array["verdict"]) or why)
         known = {"passes": fit["architectures"][0]["passes_before"], "measured": fit.get("measured", {})}
+        known["at_most"] = (kernel["architectures"][0]["bound"] or {}).get("without_conflicts")
         kernels += [row | known] if row["arrays"] else []
     return kernels
+
+
+def watching(program: Program, root: Path, report: Path, options, more: list) -> Run:
+    """Runs bankcheck on the program, which waits for the GPU."""
+    command = [options.bankcheck, "cuda", "--memory", "shared", *program.limits.split(), *more, "--json", str(report)]
+    command += ["--", "flock", "-F", str(root.parent / "gpu"), "timeout", "--foreground", str(LIMIT)]
+    temporary = os.environ | {"TMPDIR": str(report.parent)}
+    return run([*command, "./prog", *program.arguments.split()], root / program.folder, options.seconds, env=temporary)
+
+
+def watch_patched(program: Program, root: Path, trace: Path, kernels: list, options) -> None:
+    """Adds the passes of the kernels that got a change which the fastest program does not have."""
+    patch, report = trace.with_suffix(".diff"), trace.with_suffix(".json")
+    folder = root / program.folder
+    run([options.bankcheck, "fit", str(trace), "--sources", str(folder), "--patch", str(patch)], folder, options.seconds)
+    if run(["git", "apply", str(patch)], folder, LIMIT).code or built_in(folder, program, options):
+        return
+    watching(program, root, report, options, [])
+    again = json.loads(report.read_text())["kernels"] if report.exists() else []
+    passes = {kernel["kernel"]: kernel["architectures"][0]["passes"] for kernel in again}
+    for kernel in kernels:
+        if kernel["measured"].get("versions") and kernel["measured"]["passes_again"] is None:
+            kernel["measured"]["passes_again"] = passes.get(kernel["kernel"])
 
 
 def measured(building: Future, program: Program, root: Path, options) -> dict:
@@ -91,15 +119,16 @@ def measured(building: Future, program: Program, root: Path, options) -> dict:
     reason, kernels, temporary = building.result(), [], root.with_suffix(".tmp")
     if not reason:
         temporary.mkdir()
-        report, build = temporary / "report.json", program.build(options.nvcc)
-        command = [options.bankcheck, "cuda", "--memory", "shared", *program.limits.split(), "--measure", "--candidates", "1"]
-        command += ["--build", build, "--json", str(report), "--", "flock", "-F", str(root.parent / "gpu"), "timeout"]
-        command += ["--foreground", str(LIMIT), "./prog", *program.arguments.split()]
-        ended = run(command, root / program.folder, options.seconds, env=os.environ | {"TMPDIR": str(temporary)})
+        report, trace = temporary / "report.json", temporary / "trace.jsonl"
+        more = ["--time", "--measure", "--candidates", "1", "--measure-time", str(options.seconds / 4)]
+        ended = watching(program, root, report, options, [*more, "--build", program.build(options.nvcc), "--trace", str(trace)])
         said = said_by_bankcheck(ended.errors) if ended.code else [f"not done after {options.seconds} s"]
         reason = "" if ended.code == 0 else (said or [f"exit code {ended.code}"])[-1]
         kernels = kernels_of(json.loads(report.read_text())) if report.exists() else []
+        if any(kernel["measured"].get("versions") and kernel["measured"]["passes_again"] is None for kernel in kernels):
+            watch_patched(program, root, trace, kernels, options)
     shutil.rmtree(root, ignore_errors=True)
+    shutil.rmtree(temporary, ignore_errors=True)
     return {"repository": program.repository, "program": program.path, "reason": reason, "kernels": kernels}
 
 
@@ -117,7 +146,7 @@ def row_of(kernel: dict, reason: str) -> list:
     passes = (kernel["passes"], after.get("passes"), found.get("passes_again"))
     cells = ["–" if count is None else f"{count:,}" for count in passes]
     cells += [f"{version['nanoseconds'] / 1000:,.2f} µs" if version.get("nanoseconds") else "–" for version in (before, after)]
-    cells.append(f"{after['speedup']:.2f} ×" if after.get("speedup") else "–")
+    cells += [f"{factor:.2f} ×" if factor else "–" for factor in (after.get("speedup"), kernel["at_most"])]
     return [f"`{kernel['kernel']}`", ", ".join(kernel["arrays"]), result or "–", *cells]
 
 
@@ -125,7 +154,7 @@ def print_table(records: list) -> None:
     rows, kernels = [], [kernel["measured"] for record in records for kernel in record["kernels"]]
     for record in records:
         found = [row_of(kernel, record["reason"]) for kernel in record["kernels"]]
-        found = found or [["", "", record["reason"] or "no conflicts", *["–"] * 6]]
+        found = found or [["", "", record["reason"] or "no conflicts", *["–"] * 7]]
         rows += [[record["repository"], f"`{record['program']}`", *row] for row in found]
     verdicts = [kernel.get("verdict") for kernel in kernels]
     again = [kernel for kernel in kernels if kernel.get("passes_again") is not None]
@@ -143,8 +172,8 @@ def main() -> None:
     parser.add_argument("--bankcheck", default="build/default/bankcheck")
     parser.add_argument("--nvcc", default="nvcc -O3 -lineinfo -std=c++17 -arch=native -I.", help="how programs are compiled")
     parser.add_argument("--only", default="", help="a part of OWNER/REPOSITORY/PROGRAM")
-    parser.add_argument("--seconds", type=int, default=180, help="limit for one program, also while it waits for the GPU")
-    parser.add_argument("--at-once", type=int, default=4, help="programs measured at a time, of which one runs")
+    parser.add_argument("--seconds", type=int, default=400, help="limit for one program, also while it waits for the GPU")
+    parser.add_argument("--at-once", type=int, default=3, help="programs measured at a time, of which one runs")
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())
     checkouts = {folder.resolve().name: folder.resolve() for folder in options.folders}
