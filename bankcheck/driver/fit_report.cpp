@@ -10,8 +10,8 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include "bankcheck/driver/fit_code.hpp"
+#include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/source_constants.hpp"
-#include "bankcheck/fit/uses.hpp"
 
 namespace bankwise::driver {
 namespace {

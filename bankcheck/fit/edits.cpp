@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/source/tokens.hpp"
 
@@ -86,21 +87,11 @@ class Editor : SourceTokens {
     std::size_t launches = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (i == open - 1 || !is_name(i) || !is(i, text(open - 1))) continue;
-      std::size_t k = launch_behind(i);
-      if (k == 0) return;
-      std::size_t comma = 0, commas = 0;
-      int depth = 0;
-      for (k += 3; k < tokens.size() && !is(k, ";") && (depth > 0 || !is(k, ">") || !is(k + 1, ">")); ++k) {
-        depth += int(is(k, "(")) - int(is(k, ")"));
-        if (depth > 0 || !is(k, ",")) continue;
-        if (++commas == 2) comma = k;
-        if (commas == 3) break;  // before the stream
-      }
-      if (comma == 0 || comma + 1 >= k || (!is(k, ">") && !is(k, ","))) return;
-      const Extract given{tokens[comma + 1].begin, tokens[k - 1].end};
-      const std::string expression(source.substr(given.begin, given.end - given.begin));
-      edits_.push_back(
-          {given.begin, given.end, dimension_texts(change_, {1, {bytes}}, IndexForm::flat, {expression}).front()});
+      const auto given = dynamic_bytes_at(*this, i);
+      if (!given) return;
+      const std::string expression(source.substr(given->begin, given->end - given->begin));
+      const auto longer = dimension_texts(change_, {1, {bytes}}, IndexForm::flat, {expression});
+      edits_.push_back({given->begin, given->end, longer.front()});
       ++launches;
     }
     if (launches > 0) why_.clear();
@@ -170,13 +161,15 @@ class Editor : SourceTokens {
       if (is(k, "{")) open.push_back(k);
       if (is(k, "}") && !open.empty()) open.pop_back();
     }
+    const auto closes = [&](std::size_t k) {
+      if (is(k, "struct") || is(k, "class") || is(k, "union")) return true;
+      const bool is_index = (is_name(k - 1) && !is(k - 1, "return")) || is(k - 1, "]") || is(k - 1, ")");
+      const bool captures = (is(k + 1, "&") || is(k + 1, "=")) && (is(k + 2, "]") || is(k + 2, ","));
+      return is(k, "[") && !is_index && !captures;
+    };
     return std::ranges::any_of(open, [&](std::size_t brace) {
-      for (std::size_t k = brace; k-- > declared_at_ && !is(k, ";") && !is(k, "{") && !is(k, "}");) {
-        if (is(k, "struct") || is(k, "class") || is(k, "union")) return true;
-        const bool is_index = (is_name(k - 1) && !is(k - 1, "return")) || is(k - 1, "]") || is(k - 1, ")");
-        if (!is(k, "[") || is_index) continue;
-        const bool captures = (is(k + 1, "&") || is(k + 1, "=")) && (is(k + 2, "]") || is(k + 2, ","));
-        if (!captures) return true;
+      for (std::size_t k = brace; k-- > declared_at_ && !ends_statement(*this, k);) {
+        if (closes(k)) return true;
       }
       return false;
     });

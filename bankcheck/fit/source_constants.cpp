@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "bankcheck/predict/predict.hpp"
-#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -151,6 +150,45 @@ std::vector<std::string_view> included_by(std::string_view source) {
     files.push_back(directive.rest.substr(open + 1, close - open - 1));
   }
   return files;
+}
+
+std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro) {
+  if (!macro.has_parameters) return {{}, macro.text};
+  const source::SourceTokens code(macro.text);
+  const std::size_t close = code.past_bracket(0) - 1;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < close; ++i) {
+    if (code.is_name(i)) names.push_back(code.text(i));
+  }
+  return {names, close < code.tokens.size() ? macro.text.substr(code.tokens[close].end) : ""};
+}
+
+unsigned line_of_torn_branch(const source::SourceTokens& code, std::size_t begin, std::size_t end) {
+  struct Branch {
+    unsigned line = 0;
+    int depth = 0;
+  };
+  std::vector<Branch> branches;
+  const std::vector<Directive> directives = directives_of(code.source);
+  auto next = directives.begin();
+  auto line_of_token = unsigned(code.line(begin));
+  while (next != directives.end() && next->line <= line_of_token) ++next;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t before = code.tokens[i == begin ? i : i - 1].begin;
+    line_of_token += unsigned(std::ranges::count(code.source.substr(before, code.tokens[i].begin - before), '\n'));
+    for (; next != directives.end() && next->line < line_of_token; ++next) {
+      const bool ends = next->word == "endif", begins = next->word.starts_with("if");
+      const bool continues = next->word.starts_with("el");
+      if ((ends || continues) && !branches.empty()) {
+        if (branches.back().depth != 0) return branches.back().line;
+        branches.pop_back();
+      }
+      if (begins || continues) branches.push_back({next->line, 0});
+    }
+    if (!branches.empty()) branches.back().depth += int(code.is(i, "{")) - int(code.is(i, "}"));
+  }
+  const auto torn = std::ranges::find_if(branches, [](const Branch& branch) { return branch.depth != 0; });
+  return torn == branches.end() ? 0 : torn->line;
 }
 
 std::map<std::string, std::vector<std::string>, std::less<>> template_arguments(std::string_view name) {

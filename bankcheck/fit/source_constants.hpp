@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "bankcheck/source/tokens.hpp"
+
 namespace bankwise::fit {
 
 /// Macros, constants and template arguments as texts; the last definition counts.
@@ -46,12 +48,18 @@ struct Macro {
 };
 std::vector<Macro> macros_of(std::string_view source);
 
+/// The names of a macro's parameters, and its text after them.
+std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro);
+
 /// A line of the preprocessor, with those that a backslash joins to it: "ifdef", " DEBUG".
 struct Directive {
   std::string_view word, rest;
   unsigned line = 0;
 };
 std::vector<Directive> directives_of(std::string_view source);
+
+/// The line of a branch of the preprocessor, between two tokens, that opens more or fewer blocks than it closes; 0: none.
+unsigned line_of_torn_branch(const source::SourceTokens& code, std::size_t begin, std::size_t end);
 
 /// The files that `#include "name"` names, in their order.
 std::vector<std::string_view> included_by(std::string_view source);

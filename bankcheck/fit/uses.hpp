@@ -30,9 +30,6 @@ struct Uses {
 /// All uses. `index_changes`: the index text of each will be repeated, and the array may not be reached in another way.
 Uses uses_of(std::string_view source, const Declaration& declaration, bool index_changes);
 
-/// The first line that launches a kernel which the source does not define; 0 if there is none.
-std::size_t line_of_launch(std::string_view source, std::string_view kernel);
-
 /// Other arrays that the same macros name, or that are passed to the same functions: their names, with a line of each.
 /// They need the same change.
 struct TiedName {

@@ -1,0 +1,61 @@
+// The expressions of a source or of a macro's text: operands, casts, types, arguments.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bankcheck/source/tokens.hpp"
+
+namespace bankwise::fit {
+
+/// Tokens from `begin` to before `end`.
+struct Part {
+  std::size_t begin = 0, end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
+bool ends_statement(const source::SourceTokens& code, std::size_t i);
+
+/// What commas separate between a parenthesis and the one that closes it.
+std::vector<Part> arguments_at(const source::SourceTokens& code, std::size_t open);
+
+/// The text of a source, or of a macro in it, whose types the source declares.
+class Expressions : public source::SourceTokens {
+ public:
+  explicit Expressions(std::string_view text) : SourceTokens(text), whole_(*this) {}
+  Expressions(const SourceTokens& whole, std::string_view text) : SourceTokens(text), whole_(whole) {}
+  Expressions(const Expressions&) = delete;
+  Expressions& operator=(const Expressions&) = delete;
+
+  /// The text of some tokens without comments and ends of lines; the comments are added to `comments`. Nothing if a
+  /// line of the preprocessor is behind one of the tokens.
+  std::optional<std::string> plain_text(Part part, std::string& comments) const;
+
+  /// Whether a token is the operator & of one operand: no half of &&, and not after an operand.
+  bool takes_address(std::size_t k) const;
+
+  /// Whether a token ends an operand, so that & after it is the binary operator. A cast ends none.
+  bool is_operand(std::size_t i) const;
+
+  /// Whether a parenthesis closes a cast, "(float*)", "(unsigned long)", and not an operand in parentheses.
+  bool closes_cast(std::size_t close) const;
+
+  /// Whether a name is a type: as the standard libraries call theirs, or as the source declares it.
+  bool names_type(std::size_t i) const;
+
+  /// Past an element, or a part of it, whose array's name is at a token.
+  std::size_t past_element(std::size_t i) const;
+
+  /// Whether two tokens are one mark, as in ++.
+  bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
+
+ protected:
+  const SourceTokens& whole() const { return whole_; }
+
+ private:
+  const SourceTokens& whole_;
+};
+
+}  // namespace bankwise::fit

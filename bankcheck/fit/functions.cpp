@@ -1,0 +1,134 @@
+#include "bankcheck/fit/functions.hpp"
+
+#include <algorithm>
+
+namespace bankwise::fit {
+namespace {
+
+using source::SourceTokens;
+
+/// The parenthesis of a call, after the template arguments if there are some; 0 if it is no call.
+std::size_t parenthesis_of(const SourceTokens& code, std::size_t name) {
+  std::size_t i = name + 1;
+  int depth = 0;
+  for (; code.is(i, "<") || depth > 0; ++i) {
+    depth += int(code.is(i, "<")) - int(code.is(i, ">"));
+    if (i >= code.tokens.size() || ends_statement(code, i)) return 0;
+  }
+  return code.is(i, "(") ? i : 0;
+}
+
+/// Whether a name stands where a declaration has the type before it: behind the end of a type, and in no function.
+bool can_follow_type(const SourceTokens& code, std::size_t name, bool is_in_function) {
+  constexpr std::string_view statements[]{"return", "else", "do", "goto", "throw", "co_return", "co_yield", "co_await"};
+  if (is_in_function || name == 0) return false;
+  if (code.is(name - 1, "*") || code.is(name - 1, "&")) return true;
+  return code.is_name(name - 1) && std::ranges::find(statements, code.text(name - 1)) == std::end(statements);
+}
+
+/// The token that a statement begins with.
+std::size_t begin_of_statement(const SourceTokens& code, std::size_t i) {
+  while (i > 0 && !ends_statement(code, i - 1)) --i;
+  return i;
+}
+
+/// Whether a name in parentheses' front declares a function: a type is before it, and no value.
+bool declares(const SourceTokens& code, std::size_t name, bool is_in_function) {
+  if (!can_follow_type(code, name, is_in_function)) return false;
+  for (std::size_t k = begin_of_statement(code, name); k < name; ++k) {
+    if (code.is(k, "=")) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
+  FunctionPlaces places;
+  int depth = 0;  // of brackets in a function's body; 0: not in one
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (depth > 0 || (code.is(i, "{") && code.is(i - 1, ")"))) depth += int(code.is(i, "{")) - int(code.is(i, "}"));
+    if (!code.is_name(i) || !code.is(i, name)) continue;
+    const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : code.past_bracket(open);
+    if (open > 0 && code.is(after, "{")) {
+      ++places.definitions;
+      places.open = open;
+      places.is_template = code.is(begin_of_statement(code, i), "template");
+    } else if (open == 0 || !declares(code, i, depth > 0) || !code.is(after, ";")) {
+      places.calls.push_back(i);
+    }
+  }
+  if (places.definitions != 1) places.open = 0;
+  return places;
+}
+
+std::vector<Part> arguments_of_call(const SourceTokens& code, std::size_t name) {
+  const std::size_t open = parenthesis_of(code, name);
+  return open == 0 ? std::vector<Part>() : arguments_at(code, open);
+}
+
+ArgumentPlace argument_at(const SourceTokens& code, std::size_t i) {
+  std::size_t open = i, number = 0;
+  for (int depth = 0; open > 0 && !ends_statement(code, open); --open) {
+    depth += int(code.is(open, ")")) - int(code.is(open, "("));
+    if (depth < 0) break;
+    if (depth == 0 && code.is(open, ",")) ++number;
+  }
+  std::size_t callee = open - 1;  // before the template arguments
+  for (int depth = 0; callee > 0 && (code.is(callee, ">") || depth > 0); --callee) {
+    depth += int(code.is(callee, ">")) - int(code.is(callee, "<"));
+  }
+  return {callee, number};
+}
+
+std::optional<ArgumentPlace> parameter_at(const SourceTokens& code, std::size_t name) {
+  const std::size_t body = code.function_body(name);
+  if (body == 0) return std::nullopt;
+  const std::size_t open = code.opening(body - 1);
+  if (open == 0 || !code.is_name(open - 1)) return std::nullopt;
+  for (std::size_t k = begin_of_statement(code, open); k < open; ++k) {
+    if (code.is(k, "__global__") || code.is(k, "kernel") || code.is(k, "__kernel")) return std::nullopt;
+  }
+  const std::vector<Part> parameters = arguments_at(code, open);
+  for (std::size_t number = 0; number < parameters.size(); ++number) {
+    for (std::size_t k = parameters[number].begin; k < parameters[number].end; ++k) {
+      const bool ends = k + 1 == parameters[number].end || code.is(k + 1, "[") || code.is(k + 1, "=");
+      if (ends && code.is(k, code.text(name))) return ArgumentPlace{open - 1, number};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Extract> dynamic_bytes_at(const SourceTokens& code, std::size_t name) {
+  std::size_t begin = code.launch_behind(name), end = 0;
+  if (begin == 0) return std::nullopt;
+  begin += 3;
+  std::size_t commas = 0;
+  int depth = 0;
+  for (end = begin; end < code.tokens.size() && !code.is(end, ";"); ++end) {
+    if (depth == 0 && code.is(end, ">") && code.is(end + 1, ">")) break;
+    depth += int(code.is(end, "(")) - int(code.is(end, ")"));
+    if (depth > 0 || !code.is(end, ",")) continue;
+    if (++commas == 3) break;  // before the stream
+    begin = end + 1;
+  }
+  const bool is_closed = code.is(end, ">") || code.is(end, ",");
+  if (commas < 2 || begin >= end || !is_closed) return std::nullopt;
+  return Extract{code.tokens[begin].begin, code.tokens[end - 1].end};
+}
+
+std::size_t line_of_launch(std::string_view source, std::string_view kernel) {
+  const SourceTokens code(source);
+  const FunctionPlaces places = places_of(code, kernel);
+  if (places.definitions > 0) return 0;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (!code.is_name(i) || !code.is(i, kernel)) continue;
+    if (code.launch_behind(i) > 0) return code.line(i);
+    for (std::size_t k = i; k > 0 && !ends_statement(code, k - 1); --k) {  // cudaLaunchKernel(k, ...)
+      if (code.text(k - 1).find("Launch") != std::string_view::npos) return code.line(i);
+    }
+  }
+  return 0;
+}
+
+}  // namespace bankwise::fit
