@@ -91,6 +91,24 @@ bool Expressions::names_type(std::size_t i) const {
   return false;
 }
 
+bool Expressions::declares(std::size_t i) const {
+  constexpr std::string_view of_statements[]{"return", "else", "do",  "case", "goto",  "throw",
+                                             "and",    "or",   "not", "new",  "delete"};
+  std::size_t before = i - 1;
+  while (is(before, "*") || is(before, "&")) --before;
+  if (is_name(before) && before == i - 1 && !is(before, "sizeof"))
+    return std::ranges::find(of_statements, text(before)) == std::end(of_statements);
+  if (is_name(before) && before < i - 1) return is(before, "auto") || names_type(before);
+  if (!is(before, ",") || before < i - 1) return false;
+  int depth = 0;  // back to the type in "float a, t[4]"
+  for (; before > 0 && !(depth == 0 && (ends_statement(*this, before) || is(before, "("))); --before) {
+    depth += int(is(before, ")") || is(before, "]") || is(before, "}")) -
+             int(is(before, "(") || is(before, "[") || is(before, "{"));
+  }
+  const std::size_t type = before + 1;
+  return is_name(type) && (is(type, "auto") || names_type(type)) && !is(type + 1, "(") && !is(type + 1, "{");
+}
+
 std::size_t Expressions::past_element(std::size_t i) const {
   for (++i; is(i, "[") || is(i, ".");) i = is(i, "[") ? closing(i) + 1 : i + 2;
   return i;

@@ -25,7 +25,7 @@ std::vector<Part> arguments_at(const source::SourceTokens& code, std::size_t ope
 class Expressions : public source::SourceTokens {
  public:
   explicit Expressions(std::string_view text) : SourceTokens(text), whole_(*this) {}
-  Expressions(const SourceTokens& whole, std::string_view text) : SourceTokens(text), whole_(whole) {}
+  Expressions(const Expressions& whole, std::string_view text) : SourceTokens(text), whole_(whole) {}
   Expressions(const Expressions&) = delete;
   Expressions& operator=(const Expressions&) = delete;
 
@@ -45,17 +45,20 @@ class Expressions : public source::SourceTokens {
   /// Whether a name is a type: as the standard libraries call theirs, or as the source declares it.
   bool names_type(std::size_t i) const;
 
+  /// Whether a variable is declared whose name is at a token.
+  bool declares(std::size_t i) const;
+
   /// Past an element, or a part of it, whose array's name is at a token.
   std::size_t past_element(std::size_t i) const;
 
   /// Whether two tokens are one mark, as in ++.
   bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
 
- protected:
-  const SourceTokens& whole() const { return whole_; }
+  /// The source that a macro's text is in; itself if it is one.
+  const Expressions& whole() const { return whole_; }
 
  private:
-  const SourceTokens& whole_;
+  const Expressions& whole_;
 };
 
 }  // namespace bankwise::fit

@@ -51,14 +51,12 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
     if (!code.is_name(i) || !code.is(i, name)) continue;
     const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : code.past_bracket(open);
     if (open > 0 && code.is(after, "{")) {
-      ++places.definitions;
-      places.open = open;
+      places.definitions.push_back(open);
       places.is_template = code.is(begin_of_statement(code, i), "template");
     } else if (open == 0 || !declares(code, i, depth > 0) || !code.is(after, ";")) {
       places.calls.push_back(i);
     }
   }
-  if (places.definitions != 1) places.open = 0;
   return places;
 }
 
@@ -68,7 +66,7 @@ std::vector<Part> arguments_of_call(const SourceTokens& code, std::size_t name) 
 }
 
 ArgumentPlace argument_at(const SourceTokens& code, std::size_t i) {
-  std::size_t open = i, number = 0;
+  std::size_t open = std::max<std::size_t>(i, 1) - 1, number = 0;
   for (int depth = 0; open > 0 && !ends_statement(code, open); --open) {
     depth += int(code.is(open, ")")) - int(code.is(open, "("));
     if (depth < 0) break;
@@ -79,6 +77,12 @@ ArgumentPlace argument_at(const SourceTokens& code, std::size_t i) {
     depth += int(code.is(callee, ">")) - int(code.is(callee, "<"));
   }
   return {callee, number};
+}
+
+std::optional<std::size_t> name_of_parameter(const SourceTokens& code, Part parameter) {
+  std::size_t end = parameter.begin;
+  while (end < parameter.end && !code.is(end, "=")) ++end;
+  return end > parameter.begin && code.is_name(end - 1) ? std::optional(end - 1) : std::nullopt;
 }
 
 std::optional<ArgumentPlace> parameter_at(const SourceTokens& code, std::size_t name) {
@@ -120,7 +124,7 @@ std::optional<Extract> dynamic_bytes_at(const SourceTokens& code, std::size_t na
 std::size_t line_of_launch(std::string_view source, std::string_view kernel) {
   const SourceTokens code(source);
   const FunctionPlaces places = places_of(code, kernel);
-  if (places.definitions > 0) return 0;
+  if (!places.definitions.empty()) return 0;
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     if (!code.is_name(i) || !code.is(i, kernel)) continue;
     if (code.launch_behind(i) > 0) return code.line(i);

@@ -10,12 +10,14 @@
 
 namespace bankwise::fit {
 
-/// The calls of a function, and its only definition.
+/// The calls and definitions of a function.
 struct FunctionPlaces {
-  std::vector<std::size_t> calls;  ///< the names' tokens
-  std::size_t open = 0;            ///< the parenthesis of the definition's parameters; 0: none, or several
-  std::size_t definitions = 0;
+  std::vector<std::size_t> calls;        ///< the names' tokens
+  std::vector<std::size_t> definitions;  ///< the parentheses of their parameters
   bool is_template = false;
+
+  /// The parenthesis of the only definition; 0: none, or several.
+  std::size_t open() const { return definitions.size() == 1 ? definitions.front() : 0; }
 };
 FunctionPlaces places_of(const source::SourceTokens& code, std::string_view name);
 
@@ -27,8 +29,11 @@ struct ArgumentPlace {
   std::size_t function = 0, number = 0;
 };
 
-/// The call whose argument begins at a token.
+/// The call that a token is an argument of.
 ArgumentPlace argument_at(const source::SourceTokens& code, std::size_t i);
+
+/// The token of a parameter's name; nothing if it has none, or a declarator that follows it.
+std::optional<std::size_t> name_of_parameter(const source::SourceTokens& code, Part parameter);
 
 /// The parameter that a name is, in a function which is no kernel.
 std::optional<ArgumentPlace> parameter_at(const source::SourceTokens& code, std::size_t name);

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/addresses.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/side_effects.hpp"
 #include "bankcheck/fit/source_constants.hpp"
-#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -88,24 +88,6 @@ class UseFinder : Expressions {
   }
   bool is_parameter(std::size_t i) const { return std::ranges::find(parameters_, text(i)) != parameters_.end(); }
 
-  /// Whether the name is declared here once more, and means another variable from here on.
-  bool is_declared(std::size_t i) const {
-    static const std::set<std::string_view> of_statements{"return", "else", "do",  "case", "goto",  "throw",
-                                                          "and",    "or",   "not", "new",  "delete"};
-    std::size_t before = i - 1;
-    while (is(before, "*") || is(before, "&")) --before;
-    if (is_name(before) && before == i - 1 && !is(before, "sizeof")) return !of_statements.contains(text(before));
-    if (is_name(before) && before < i - 1) return is(before, "auto") || names_type(before);
-    if (!is(before, ",") || before < i - 1) return false;
-    int depth = 0;  // back to the type in "float a, t[4]"
-    for (; before > 0 && !(depth == 0 && (ends_statement(*this, before) || is(before, "("))); --before) {
-      depth += int(is(before, ")") || is(before, "]") || is(before, "}")) -
-               int(is(before, "(") || is(before, "[") || is(before, "{"));
-    }
-    const std::size_t type = before + 1;
-    return is_name(type) && (is(type, "auto") || names_type(type)) && !is(type + 1, "(") && !is(type + 1, "{");
-  }
-
   /// Whether an expression has a product with the length of a row: "y * 32 + x", in an array of rows of 32 elements.
   bool counts_rows(Part index) const {
     const std::size_t last = declaration_.dimensions.size() - 1;
@@ -133,12 +115,12 @@ class UseFinder : Expressions {
 
   void use(std::size_t i) {
     if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
-    if (is_declared(i)) {
+    if (declares(i)) {
       return fail(i, fmt::format("{} is declared here again; give one of the two another name", name_));
     }
     if (is_measured(i)) {
       if (found_.measured_line == 0) found_.measured_line = unsigned(line(i) + first_line_ - 1);
-    } else if (takes_address(i - 1) && !is_accessed(i - 1)) {
+    } else if (!is_only_element(i)) {
       fail(i, "the address of an element is taken; index the array where the element is used");
     } else if ((is(i + 1, ",") || is(i + 1, ")")) && (is(i - 1, ",") || is(i - 1, "("))) {
       pass(i);
@@ -218,17 +200,17 @@ class UseFinder : Expressions {
   void pass(std::size_t i) {
     const auto [callee, number] = argument_at(*this, i);
     const FunctionPlaces places = places_of(*this, text(callee));
-    if (is_macro_ || !is_name(callee) || places.open == 0) return fail(i, without_indices());
+    if (is_macro_ || !is_name(callee) || places.open() == 0) return fail(i, without_indices());
     if (!functions_.emplace(text(callee), number).second) return;
-    const std::vector<Part> parameters = arguments_at(*this, places.open);
+    const std::vector<Part> parameters = arguments_at(*this, places.open());
     for (const std::size_t call : places.calls) check_call(call, number, parameters.size(), places.is_template);
     const std::string name = number < parameters.size() ? parameter_name(parameters[number]) : "";
     if (name.empty()) return fail(i, without_indices());
     const std::string_view macro = index_changes_ ? macro_that_names(name) : "";
     if (!macro.empty()) {
-      return fail(places.open, fmt::format("the macro {} may name {}; change the index by hand", macro, name));
+      return fail(places.open(), fmt::format("the macro {} may name {}; change the index by hand", macro, name));
     }
-    const std::size_t body = past_bracket(places.open);
+    const std::size_t body = past_bracket(places.open());
     search({body, past_bracket(body) - 1}, name);
   }
 
@@ -302,41 +284,16 @@ class UseFinder : Expressions {
     return std::string(text(name));
   }
 
-  /// Whether a type before the * of a cast has a size that is known, as a scalar or a vector has. Notes the size.
-  bool is_known_type(Part type) {
-    std::string words;
-    for (std::size_t i = type.begin; i < type.end; ++i) {
-      const bool is_repeated = is(i, "long") && is(i - 1, "long");
-      if (predict::is_decoration(text(i)) || is(i, "std") || is(i, "::") || is_repeated) continue;
-      words += (words.empty() ? "" : " ") + std::string(text(i));
-    }
-    const std::uint64_t bytes = words.empty() ? 0 : predict::bytes_of_type(words);
+  /// Whether an element, or its address, reaches no other one. Notes the longest cast.
+  bool is_only_element(std::size_t i) {
+    const bool is_address = takes_address(i - 1);
+    const auto [is_element, bytes] = is_address ? reach_of_address(*this, i - 1, declaration_.type)
+                                                : reach_of_element(*this, {i, past_element(i)}, declaration_.type);
     if (bytes > found_.widest) {
       found_.widest = bytes;
-      found_.widest_line = unsigned(line(type.begin) + first_line_ - 1);
+      found_.widest_line = unsigned(line(i) + first_line_ - 1);
     }
-    return bytes > 0 || words == declaration_.type;
-  }
-
-  /// Whether the address at & is used for one access, whose bytes stay together: by an atomic function, as a number for
-  /// inline PTX, or under a cast that is dereferenced immediately.
-  bool is_accessed(std::size_t ampersand) {
-    const std::size_t before = ampersand - 1;
-    if (is(before, ")")) {  // *(float4*)&
-      std::size_t open = before;
-      while (open > 0 && !is(open, "(")) --open;
-      return is(open - 1, "*") && !is_operand(open - 2) && is_known_type({open + 1, before - 1});
-    }
-    const std::size_t behind = past_element(ampersand + 1);
-    const bool is_last = is(behind, ")");  // and no sum
-    if (!is(before, "(") || (!is_last && !is(behind, ","))) return false;
-    if (is_atomic(text(before - 1))) return true;
-    if (!is_last) return false;
-    if (is(before - 1, "__cvta_generic_to_shared")) return true;
-    std::size_t cast = before - 1;  // *reinterpret_cast<float4*>(&
-    while (is(before - 1, ">") && cast > 0 && !is(cast, "reinterpret_cast") && !is(cast, ";")) --cast;
-    return is(cast, "reinterpret_cast") && is(cast - 1, "*") && !is_operand(cast - 2) &&
-           is_known_type({cast + 2, before - 2});
+    return is_element;
   }
 
   const SideEffects& effects_;

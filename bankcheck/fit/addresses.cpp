@@ -1,0 +1,270 @@
+#include "bankcheck/fit/addresses.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <bankwise/support/text.hpp>
+#include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/side_effects.hpp"
+#include "bankcheck/fit/source_constants.hpp"
+#include "bankcheck/predict/predict.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+constexpr int max_depth = 8;  // of functions that pass an address on
+
+/// What a cast to a pointer or a reference accesses; the type is without the * or &.
+Reach reach_of_cast(const Expressions& code, Part type, std::string_view element) {
+  std::string words;
+  for (std::size_t i = type.begin; i < type.end; ++i) {
+    const bool is_repeated = code.is(i, "long") && code.is(i - 1, "long");
+    if (predict::is_decoration(code.text(i)) || code.is(i, "std") || code.is(i, "::") || is_repeated) continue;
+    words += (words.empty() ? "" : " ") + std::string(code.text(i));
+  }
+  const std::uint64_t bytes = words.empty() ? 0 : predict::bytes_of_type(words);
+  return {bytes > 0 || words == element, bytes};
+}
+
+/// Whether a macro of the source may stand for a name, or for code that has it.
+bool is_in_macro(const Expressions& code, std::string_view name) {
+  return std::ranges::any_of(macros_of(code.whole().source), [&](const Macro& macro) {
+    const source::SourceTokens inside(macro.text);
+    for (std::size_t i = 0; i < inside.tokens.size(); ++i) {
+      if (inside.is(i, name)) return true;
+    }
+    return false;
+  });
+}
+
+bool is_member(const Expressions& code, std::size_t i) {
+  return code.is(i - 1, ".") || code.is(i - 1, "->") || code.is(i - 1, "::");
+}
+
+/// Whether some tokens are a whole argument of a call.
+bool is_argument(const Expressions& code, Part part) {
+  return (code.is(part.begin - 1, "(") || code.is(part.begin - 1, ",")) &&
+         (code.is(part.end, ")") || code.is(part.end, ","));
+}
+
+/// The body of a function whose parameters are in the parenthesis at a token, without its brackets.
+Part body_behind(const Expressions& code, std::size_t open) {
+  const std::size_t body = code.past_bracket(open);
+  return {body + 1, code.past_bracket(body) - 1};
+}
+
+bool function_gives_address(const Expressions& code, ArgumentPlace argument, int depth);
+
+/// Whether code takes the address of what a name refers to: from there, other elements are in reach.
+bool gives_address(const Expressions& code, std::string_view name, Part part, int depth) {
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    if (!code.is_name(i) || !code.is(i, name) || is_member(code, i)) continue;
+    if (code.takes_address(i - 1)) return true;
+    if (is_argument(code, {i, i + 1}) && function_gives_address(code, argument_at(code, i), depth)) return true;
+  }
+  return false;
+}
+
+/// Whether a function of this source gets a reference, and takes its address.
+bool function_gives_address(const Expressions& code, ArgumentPlace argument, int depth) {
+  if (depth > max_depth) return true;
+  const Expressions& source = code.whole();
+  return std::ranges::any_of(places_of(source, code.text(argument.function)).definitions, [&](std::size_t open) {
+    const std::vector<Part> parameters = arguments_at(source, open);
+    if (argument.number >= parameters.size()) return false;
+    const auto name = name_of_parameter(source, parameters[argument.number]);
+    return name && source.is(*name - 1, "&") &&
+           gives_address(source, source.text(*name), body_behind(source, open), depth + 1);
+  });
+}
+
+bool stays_at_element(const Expressions& code, std::string_view pointer, Part body, int depth);
+
+/// Whether the only function of this name just dereferences the pointer that it gets.
+bool function_stays_at_element(const Expressions& code, ArgumentPlace argument, int depth) {
+  const std::string_view function = code.text(argument.function);
+  if (is_atomic(function)) return argument.number == 0;
+  const Expressions& source = code.whole();
+  const std::size_t open = places_of(source, function).open();
+  if (open == 0 || depth > max_depth) return false;
+  const std::vector<Part> parameters = arguments_at(source, open);
+  if (argument.number >= parameters.size()) return false;
+  const Part parameter = parameters[argument.number];
+  const auto name = name_of_parameter(source, parameter);
+  std::size_t stars = 0;
+  for (std::size_t i = parameter.begin; i < parameter.end; ++i) {
+    if (source.is(i, "&")) return false;
+    stars += source.is(i, "*") ? 1 : 0;
+  }
+  return name && stars == 1 && stays_at_element(source, source.text(*name), body_behind(source, open), depth + 1);
+}
+
+/// Whether code just dereferences a pointer, `*p`, `p->x` or `p[0]`, or passes it to functions that do.
+bool stays_at_element(const Expressions& code, std::string_view pointer, Part body, int depth) {
+  if (is_in_macro(code, pointer)) return false;
+  for (std::size_t i = body.begin; i < body.end; ++i) {
+    if (!code.is_name(i) || !code.is(i, pointer) || is_member(code, i)) continue;
+    const bool is_first = code.is(i + 1, "[") && code.is(i + 2, "0") && code.is(i + 3, "]");
+    const bool is_pointed = code.is(i + 1, "->") || is_first;
+    const bool is_stepped = (code.is(i + 1, "+") || code.is(i + 1, "-")) && code.is(i + 2, code.text(i + 1));
+    const bool is_starred = code.is(i - 1, "*") && !code.is_operand(i - 2) && !code.takes_address(i - 2) && !is_stepped;
+    if (is_starred ? !code.is(i + 1, "[") && !code.is(i + 1, "(") && !code.is(i + 1, "->")
+                   : is_pointed && !code.takes_address(i - 1) && !code.is(i - 1, "*")) {
+      continue;
+    }
+    const bool is_passed = is_argument(code, {i, i + 1});
+    if (!is_passed || !function_stays_at_element(code, argument_at(code, i), depth)) return false;
+  }
+  return true;
+}
+
+// --- The number of an address in shared memory ---
+
+/// Whether the inline PTX around a token only accesses memory: an instruction that adds to the address, or an offset in
+/// brackets, reaches other elements.
+bool only_accesses(const Expressions& code, std::size_t i) {
+  constexpr std::string_view accesses = "ld st ldmatrix stmatrix cp atom red";
+  while (i > 0 && !ends_statement(code, i - 1)) --i;
+  std::string assembly;
+  for (; i < code.tokens.size() && !code.is(i, ":") && !code.is(i, "::") && !code.is(i, ";"); ++i) {
+    if (code.tokens[i].kind == source::TokenKind::text) assembly += code.text(i);
+  }
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  bool is_first = true, is_bracket = false;  // the first word of an instruction; between brackets
+  for (std::size_t at = 0; at < assembly.size(); ++at) {
+    const char c = assembly[at];
+    is_bracket = c == '[' || (is_bracket && c != ']');
+    if (is_bracket && c == '+') return false;
+    if (c == ';') is_first = true;
+    if (c == '\\') ++at;  // the n of \n
+    if (c == '\\' || !is_first || !is_letter(c)) continue;
+    const auto end = std::min(assembly.find_first_of(". \t;\"", at), assembly.size());
+    const std::string_view word = std::string_view(assembly).substr(at, end - at);
+    if (!support::has_word(accesses, word) || assembly.find("cp.async.bulk") != std::string::npos) return false;
+    is_first = false;
+    at = end - 1;
+  }
+  return true;
+}
+
+/// An expression with the casts and parentheses around it.
+Part with_casts(const Expressions& code, Part value) {
+  for (;;) {
+    const std::size_t before = value.begin - 1;
+    if (code.is(before, ")") && code.closes_cast(before)) {
+      value.begin = code.opening(before);
+    } else if (code.is(before, "(") && code.is(value.end, ")")) {
+      std::size_t callee = before - 1;
+      for (int depth = 0; callee > 0 && (code.is(callee, ">") || depth > 0); --callee) {
+        depth += int(code.is(callee, ">")) - int(code.is(callee, "<"));
+      }
+      const bool is_cast = code.is(callee, "static_cast") || code.is(callee, "reinterpret_cast") ||
+                           (callee + 1 == before && code.is_name(callee) && code.names_type(callee));
+      const bool is_literal = callee < code.tokens.size() && code.tokens[callee].kind == source::TokenKind::text;
+      if (!is_cast && (code.is_operand(callee) || is_literal)) return value;
+      value = {is_cast ? callee : before, value.end + 1};
+    } else {
+      return value;
+    }
+  }
+}
+
+bool is_operand_of_ptx(const Expressions& code, Part value, int depth);
+
+/// Whether all uses of a number are operands of PTX instructions that access memory, or other values replace it.
+bool all_are_operands(const Expressions& code, std::string_view name, Part part, int depth) {
+  if (is_in_macro(code, name)) return false;
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    if (!code.is_name(i) || !code.is(i, name) || is_member(code, i)) continue;
+    const bool is_replaced = code.is(i + 1, "=") && !code.is(i + 2, "=");
+    if (!is_replaced && !is_operand_of_ptx(code, {i, i + 1}, depth)) return false;
+  }
+  return true;
+}
+
+/// Whether a function has a variable of this name that is no pointer and no reference.
+bool is_declared_in(const Expressions& code, Part body, std::string_view name) {
+  for (std::size_t i = body.begin; i < body.end; ++i) {
+    if (code.is(i, name) && code.declares(i)) return code.is_name(i - 1);
+  }
+  return false;
+}
+
+bool is_operand_of_ptx(const Expressions& code, Part value, int depth) {
+  if (depth > max_depth) return false;
+  value = with_casts(code, value);
+  const std::size_t before = value.begin - 1;
+  if (code.is(before, "=") && code.is_name(before - 1) && code.is(value.end, ";")) {
+    const std::size_t body = code.function_body(before);
+    const Part rest{value.end, code.past_bracket(body)};
+    const bool is_local = body > 0 && is_declared_in(code, {body, rest.end}, code.text(before - 1));
+    return is_local && all_are_operands(code, code.text(before - 1), rest, depth + 1);
+  }
+  if (!is_argument(code, value)) return false;
+  if (code.is(before, "(") && before > 0 && code.tokens[before - 1].kind == source::TokenKind::text) {
+    return only_accesses(code, before);
+  }
+  const ArgumentPlace argument = argument_at(code, value.begin);
+  const Expressions& source = code.whole();
+  const std::size_t open = places_of(source, code.text(argument.function)).open();
+  const std::vector<Part> parameters = open == 0 ? std::vector<Part>() : arguments_at(source, open);
+  const auto name =
+      argument.number < parameters.size() ? name_of_parameter(source, parameters[argument.number]) : std::nullopt;
+  return name && all_are_operands(source, source.text(*name), body_behind(source, open), depth + 1);
+}
+
+/// Whether the statement at a token declares a reference whose address is taken later.
+bool variable_gives_address(const Expressions& code, std::size_t i) {
+  std::size_t equals = i;
+  while (equals > 0 && !code.is(equals, "=") && !ends_statement(code, equals)) --equals;
+  if (!code.is(equals, "=") || !code.is_name(equals - 1) || !code.is(equals - 2, "&")) return false;
+  const std::size_t body = code.function_body(equals);
+  const Part rest{i + 1, body == 0 ? code.tokens.size() : code.past_bracket(body)};
+  return gives_address(code, code.text(equals - 1), rest, 0);
+}
+
+}  // namespace
+
+Reach reach_of_address(const Expressions& code, std::size_t ampersand, std::string_view type) {
+  const auto is_dereferenced = [&](std::size_t cast) {
+    return code.is(cast - 1, "*") && !code.is_operand(cast - 2) && !code.takes_address(cast - 2);
+  };
+  const std::size_t before = ampersand - 1;
+  if (variable_gives_address(code, ampersand)) return {};
+  if (code.is(before, ")")) {  // *(float4*)&
+    const std::size_t open = code.opening(before);
+    if (!is_dereferenced(open) || !code.is(before - 1, "*")) return {};
+    return reach_of_cast(code, {open + 1, before - 1}, type);
+  }
+  const Part argument{ampersand, code.past_element(ampersand + 1)};
+  if (!is_argument(code, argument)) return {};
+  const ArgumentPlace place = argument_at(code, ampersand);
+  if (code.is(place.function, "reinterpret_cast")) {  // *reinterpret_cast<float4*>(&
+    if (!is_dereferenced(place.function) || !code.is(before - 2, "*")) return {};
+    return reach_of_cast(code, {place.function + 2, before - 2}, type);
+  }
+  if (code.is(place.function, "__cvta_generic_to_shared")) {
+    return {is_operand_of_ptx(code, {place.function, argument.end + 1}, 0), 0};
+  }
+  return {function_stays_at_element(code, place, 0), 0};
+}
+
+Reach reach_of_element(const Expressions& code, Part element, std::string_view type) {
+  const std::size_t before = element.begin - 1;
+  Reach reach{true, 0};
+  if (code.is(before, ")") && code.is(before - 1, "&")) {  // (float4&)s[i]
+    const std::size_t open = code.opening(before);
+    reach = reach_of_cast(code, {open + 1, before - 1}, type);
+  } else if (code.is(before, "(") && code.is(before - 1, ">") && code.is(before - 2, "&")) {
+    const ArgumentPlace place = argument_at(code, element.begin);
+    if (code.is(place.function, "reinterpret_cast")) {
+      reach = reach_of_cast(code, {place.function + 2, before - 2}, type);
+    }
+  }
+  if (variable_gives_address(code, element.begin)) return {};
+  if (is_argument(code, element) && function_gives_address(code, argument_at(code, element.begin), 0)) return {};
+  return reach;
+}
+
+}  // namespace bankwise::fit
