@@ -96,7 +96,7 @@ def of_programs(folder: Path) -> list:
     return rows
 
 
-# The tables of docs/limits.md, from a recorded bounds.csv.
+# The tables of docs/bottlenecks.md, from a recorded bounds.csv.
 
 
 def recorded(device: str) -> list:

@@ -29,25 +29,25 @@ STEPS = (256, 128, 64, 32, 16, 8, 4, 2, 1)  # threads in each step of the prefix
 MAX_NAMED, MAX_GROUPS = 5, 6  # points that a cell lists by name; numbers that it lists
 
 HEAD = """<!-- Written by tests/docs/claims.py from tests/docs/claims.json; a test compares. Do not edit. -->
-# Claims of four articles about bank conflicts, checked with the bank model
+# Four articles about bank conflicts, checked
 
-This project began with four articles about bank conflicts. This page lists their claims, in our words, next to the
-numbers that the [bank model](../common/bankwise/banks/architectures) computes for the same accesses. If a claim is
-not about an access, arithmetic gives the number. A program computes the numbers and writes this page. A test compares
-each number with one that we computed by hand, and checks the verdicts.
+bankwise began with four articles about bank conflicts. This page lists the claims of which the [bank
+model](bank_model.md) computes something else, in our words. `tests/docs/claims.json` has every claim with its case, the
+model's number and the number that we computed by hand; a test compares all of them.
 
 """
 LEGEND = """
-In the column *the model*, a number is bold if the article has a different one. The verdict *holds* without a condition
-means that all numbers are the same. With a condition, such as *holds if …*, they are the same in all cases that meet
-the condition; the bold numbers are from cases that do not. `tid` is the thread index.
+| article | compared with | holds | holds under a condition | fails | not checkable |
+| --- | --- | ---: | ---: | ---: | ---: |
 """
-SCAN = """
-The steps of the prefix sum of 512 elements. In step d, d threads are active. The last four columns have the conflicts
-of the loads at the indices `ai` and `bi`, over all wavefronts:
+CONDITIONS = """
+## Claims that hold only under a condition
 
-| d | threads | wavefronts | active lanes | `ai` | `bi` | `ai`, padded | `bi`, padded |
-| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+The articles do not state the conditions. A number is bold if the article has a different one; it is from a case that
+does not meet the condition. `tid` is the thread index.
+
+| article, claim about | the article | the model | verdict | why |
+| --- | --- | --- | --- | --- |
 """
 
 
@@ -254,27 +254,18 @@ def model_cell(claim: dict, points: list) -> str:
         texts.append(f"{with_unit(unit, p.model, '**')}, not {text_of(p.article)}" + (f", for {p.at}" if p.at else ""))
     if len(named) < len(differing):
         texts.append(f"and {len(differing) - len(named)} more")
-    return "; ".join(texts) + (" (full list below)" if claim.get("listed") else "")
-
-
-def listing(claim: dict, points: list) -> str:
-    text = f'\nAll points of "{claim["subject"]}":\n\n| the model | the article has the same number at | the article has a '
-    text += "different number (in parentheses) at |\n| ---: | --- | --- |\n"
-    for number in sorted({p.model for p in points}):
-        same = ", ".join(p.at for p in points if p.model == number and p.agrees)
-        others = ", ".join(f"{p.at} ({text_of(p.article)})" for p in points if p.model == number and not p.agrees)
-        text += f"| {with_unit(claim['unit'], number)} | {same} | {others} |\n"
-    return text
+    return "; ".join(texts)
 
 
 def wrapped(text: str, indent: str = "") -> str:
     return fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def page(articles: list, points: dict, model: Model) -> str:
+def page(articles: list, points: dict) -> str:
     claims = [claim for article in articles for claim in article["claims"]]
     cells = {claim["key"]: model_cell(claim, points[claim["key"]]) for claim in claims}
-    count = Counter(claim.get("verdict", "") for claim in claims)
+    counts = {article["article"]: Counter(claim.get("verdict", "") for claim in article["claims"]) for article in articles}
+    count = sum(counts.values(), Counter())
     text = HEAD + wrapped(
         f"Of {len(claims)} claims, {count['holds']} hold, {count['condition']} hold only under a condition that the article "
         f"does not state, {count['fails']} fail, and {count['']} cannot be checked with a bank model. These claims fail:"
@@ -286,17 +277,14 @@ def page(articles: list, points: dict, model: Model) -> str:
             text += wrapped(f"- **{claim['key'][:2]}**, {claim['subject']}. {said}", "  ") + "\n"
     text += LEGEND
     for article in articles:
-        text += f"\n## {article['article']}: {article['title']}\n\n{wrapped(article['about'])}\n\n"
-        text += "| claim about | the article | the model | verdict | why |\n| --- | --- | --- | --- | --- |\n"
-        for claim in article["claims"]:
-            verdict = VERDICTS[claim.get("verdict", "")].format_map(claim)
-            text += f"| {claim['subject']} | {claim['says']} | {cells[claim['key']]} | {verdict} | {claim.get('why', '')} |\n"
-        text += "".join(listing(claim, points[claim["key"]]) for claim in article["claims"] if claim.get("listed"))
-    text += SCAN
-    for d in STEPS:
-        waves = model.wavefronts(d)
-        conflicts = " | ".join(str(model.scan(d, which, place)) for place in ("x", "x + x // 32") for which in (1, 2))
-        text += f"| {d} | {d} | {waves} | {100 * d / (waves * model.warp('hd5870')):.6g} % | {conflicts} |\n"
+        verdicts = " | ".join(str(counts[article["article"]][verdict]) for verdict in ("holds", "condition", "fails", ""))
+        text += f"| {article['article']}: {article['title']} | {article['compared']} | {verdicts} |\n"
+    text += CONDITIONS
+    for claim in claims:
+        if claim.get("verdict") == "condition":
+            verdict = VERDICTS["condition"].format_map(claim)
+            subject = f"{claim['key'][:2]}, {claim['subject']}"
+            text += f"| {subject} | {claim['says']} | {cells[claim['key']]} | {verdict} | {claim.get('why', '')} |\n"
     return text
 
 
@@ -349,7 +337,7 @@ def main() -> int:
     model = Model(sys.argv[1])
     for predicted in (False, True):  # the first pass collects the accesses
         points = {key: points_of(claim, model) for key, claim in claims.items()}
-        text = page(articles, points, model)
+        text = page(articles, points)
         if not predicted:
             model.predict()
     if "--write" in sys.argv:
