@@ -314,11 +314,6 @@ def arbitration_table(device: str) -> str:
     return markdown(["kernel", "passes per instruction", "more by `l1tex__…`", "arbitration", "launches explained"], body)
 
 
-def sizes_text(sizes: str) -> str:
-    sides = sizes.split()
-    return "–" if not sides else sides[0] if len(sides) == 1 else f"{sides[0]}–{sides[-1]}"
-
-
 def grouped(number: str) -> str:
     return f"{int(number):,}" if number else "–"
 
@@ -326,23 +321,15 @@ def grouped(number: str) -> str:
 def program_table(device: str) -> str:
     body = []
     for row in csv_rows(RESULTS / device / "programs.csv"):
-        finished = "yes" if row["exit"] == "0" else f"{row['exit']}: {row['reason']}"
-        body.append([f"`{row['program']}`", f"{row['source']}, `{row['version']}`", finished, row["kernels"] or "–"])
-        body[-1] += [grouped(row["work_groups"]), sizes_text(row["group_sizes"]), row["lanes"] or "–"]
-        body[-1] += [grouped(row[key]) for key in ("passes", "conflicts")]
-    head = ["program", "source", "finished", "kernels", "work-groups", "work-items", "lanes", "passes", "conflicts"]
-    return markdown(head, body, 3)
-
-
-def time_table(device: str) -> str:
-    body = []
-    for row in csv_rows(RESULTS / device / "programs.csv"):
         # No ratio if the program fails without bankcheck's plugin.
         ours, (alone, *more) = row["bankcheck"].split(), row["same_device_O0"].split()
-        times = [re.sub(" (.*)", r" (\1)", row[way]) for way in WAYS]
-        body.append([f"`{row['program']}`", *times, "–" if ours[1:] or more else f"{float(ours[0]) / float(alone):.2f}"])
-    head = ["program", "Oclgrind", "Oclgrind, `-O0`", "same device, `-O0`", "bankcheck", "ratio"]
-    return markdown(head, body, 1)
+        times = [re.sub(" (.*)", r" (\1)", row[way]) for way in WAYS[-2:]]
+        failed = "" if row["exit"] == "0" else f" ({row['exit']}: {row['reason']})"
+        body.append([f"`{row['program']}`{failed}", f"{row['source']}, `{row['version']}`", row["kernels"] or "–"])
+        body[-1] += [grouped(row[key]) for key in ("passes", "conflicts")]
+        body[-1] += [*times, "–" if ours[1:] or more else f"{float(ours[0]) / float(alone):.2f}"]
+    head = ["program", "source", "kernels", "passes", "conflicts", "Oclgrind, s", "bankcheck, s", "ratio"]
+    return markdown(head, body, 2)
 
 
 def line_table(device: str) -> str:
@@ -433,7 +420,6 @@ TABLES = {
     "unpredicted": unpredicted_table,
     "unchanged": unchanged_table,
     "programs": program_table,
-    "times": time_table,
     "lines": line_table,
     **{f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "small", "strong", "sizes", "model")},
 }

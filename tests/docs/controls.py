@@ -173,8 +173,8 @@ CONTROLS = (
     ("tables.py --check", slower(f"{DEVICE}/transpose.sizes.json", "library"), 1, "docs/results/README.md"),
     ("tables.py --check", slower(f"{SEVERAL}/ranks.json", "cyclic"), 1, "docs/several_gpus.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/bankcheck_cuda.csv", r"(_naive,ld,1),\d+", r"\1,7"), 1, "docs/checking_cuda.md"),
-    ("tables.py --check", edit(f"docs/results/{DEVICE}/limits.csv", r"transpose_tma,(\d+),\d", r"transpose_tma,\1,1"), 1, "docs/bottlenecks.md"),
-    ("tables.py --check", edit(f"docs/results/{DEVICE}/bounds.csv", r"(naive -> padded,memory cuda,.*),", r"\1,9"), 1, "docs/bottlenecks.md"),
+    ("tables.py --check", edit(f"docs/results/{DEVICE}/limits.csv", r"_tma,(\d+),\d", r"_tma,\1,1"), 1, "docs/bottlenecks.md"),
+    ("tables.py --check", edit(f"docs/results/{DEVICE}/bounds.csv", r"(naive -> padded,memory .*),", r"\1,9"), 1, "docs/bottlenecks.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/bankcheck_cuda_costs.csv", r"(Kernel,)\d", r"\g<1>8"), 1, "docs/checking_cuda.md"),
     ("tables.py --check", edit(f"docs/results/{DEVICE}/arbitration.csv", r"(_naive,1,\d+,)\d", r"\g<1>9"), 1, "docs/faq.md"),
     ("tables.py", counted, 0, ""),
@@ -198,7 +198,7 @@ CONTROLS = (
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
     ("check_pages.py", edit(SUPPORT_TEST, r'TEST_CASE\("', 'TEST_CASE("a sentence about '), 1, f"{SUPPORT_TEST}: the name of a test is no path"),
-    ("check_pages.py", edit("tests/package/checking/matmul.cuh", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
+    ("check_pages.py", edit("docs/tutorial/matmul.cu", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
 )
 
 

@@ -1,5 +1,5 @@
-# Follows docs/checking_your_kernel.md with a copy of the installed package: the kernel's conflicts are found, one line
-# is changed, the conflicts are gone. The output on the page must be the programs' output.
+# Follows the unit test of docs/checking_your_kernel.md with a copy of the installed package: the kernel's conflicts are
+# found, one line is changed, the conflicts are gone. The output must hold the expected one.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # Installations are moved, and paths have blanks.
