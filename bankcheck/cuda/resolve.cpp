@@ -90,13 +90,21 @@ bool is_toolkit_header(const std::string& file) {
   return file.find("/include/") != std::string::npos && file.find("cuda") < file.find("/include/");
 }
 
-trace::Array array_of(const Code& code, std::uint32_t address) {
+/// `dynamic_bytes`: of the largest launch; 0: not known.
+trace::Array array_of(const Code& code, std::uint64_t dynamic_bytes, std::uint32_t address) {
   for (const Cubin::SharedArray& array : code.arrays) {
-    if (address >= array.offset && address - array.offset < array.bytes) {
-      return {array_name(array.name), array.offset, array.bytes};
-    }
+    const bool is_dynamic = array.bytes == 0;
+    const std::uint64_t bytes = is_dynamic ? dynamic_bytes : array.bytes;
+    if (address < array.offset || address - array.offset >= bytes) continue;
+    return {is_dynamic ? "dynamic shared memory" : array_name(array.name), array.offset, std::uint32_t(bytes)};
   }
-  return {"shared memory", 0, 0};  // dynamic, or of a build whose cubin does not name its arrays
+  return {"shared memory", 0, 0};  // of a build whose cubin does not name its arrays, or of a graph's node
+}
+
+std::uint64_t dynamic_bytes_of(const RecordedKernel& kernel) {
+  std::uint64_t bytes = 0;
+  for (const RecordedLaunches& launch : kernel.shapes) bytes = std::max(bytes, launch.dynamic_shared);
+  return bytes;
 }
 
 /// Why an access has no meaning: the cause in KernelTrace::left_out.
@@ -191,6 +199,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
   add_sectors(kernel, code, memory, architectures, builder);
   if (!memory.shared) return builder.take();
   add_engines(kernel, code, builder);
+  const std::uint64_t dynamic_bytes = dynamic_bytes_of(kernel);
   for (const RecordedPattern& recorded : kernel.patterns) {
     if (is_global(recorded.kind) || is_remote(recorded.kind)) continue;
     const auto opcode = code.opcode_at(recorded.pc);
@@ -211,7 +220,8 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
     }
     pattern.count = recorded.count;
     pattern.site = builder.site(site_of(code, recorded.pc));
-    pattern.array = builder.array(array_of(code, recorded.addresses[std::size_t(std::countr_zero(recorded.mask))]));
+    const std::uint32_t address = recorded.addresses[std::size_t(std::countr_zero(recorded.mask))];
+    pattern.array = builder.array(array_of(code, dynamic_bytes, address));
     trace::normalize(pattern);
     builder.add(pattern);
   }

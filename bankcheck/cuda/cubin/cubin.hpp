@@ -54,11 +54,12 @@ class Cubin {
   struct SharedArray {
     std::string name;          // mangled
     std::uint32_t offset = 0;  // bytes from the start of the block's shared memory, as the cubin lays it out
-    std::uint32_t bytes = 0;
+    std::uint32_t bytes = 0;   // 0: dynamic, as many as the launch gives
   };
-  /// The static __shared__ arrays of a kernel, by offset. Cubins of debug builds (nvcc -G) have symbols for them, those
-  /// with source lines (-lineinfo) their PTX; others have none here. For sm_80 and newer, offsets usually begin at
-  /// 1024, after the bytes that CUDA keeps for itself.
+  /// The __shared__ arrays of a kernel, by offset: the static ones, then, if its place is known, one for all dynamic
+  /// shared memory. Cubins of debug builds (nvcc -G) have symbols for them, those with source lines (-lineinfo) their
+  /// PTX; others have none here. For sm_80 and newer, offsets usually begin at 1024, after the bytes that CUDA keeps for
+  /// itself.
   std::vector<SharedArray> shared_arrays(const std::string& function) const;
 
  private:

@@ -13,12 +13,13 @@ using made::u64;
 
 namespace {
 
-/// A kernel "k" of these instructions, which has not been watched yet.
+/// A kernel "k" of these instructions, which has not been watched yet. `others`: what the cubin has besides.
 struct MadeKernel {
-  explicit MadeKernel(const std::string& code) {
+  explicit MadeKernel(const std::string& code, std::vector<made::Section> others = {}) {
     const auto path = scratch.path() / "made.cubin";
     const std::string symbols = made::symbol(0, 0, 0, 0, 0) + made::symbol(1, 2, 4, 0, code.size());
-    std::ofstream(path, std::ios::binary) << made::elf({{".text.k", code}}, symbols, '\0' + made::text("k"));
+    others.insert(others.begin(), {".text.k", code});
+    std::ofstream(path, std::ios::binary) << made::elf(others, symbols, '\0' + made::text("k"));
     record.modules[0].cubin = path;
     record.kernels[0].name = "k";
   }
@@ -60,6 +61,25 @@ TEST_CASE("cuda/resolve/engines") {
   CHECK(report.global.lines == 6 * 9);
   CHECK(report.global.ideal == 6 * 33);
   CHECK(report.global.bytes == 6 * 1040);
+}
+
+TEST_CASE("cuda/resolve/dynamic_shared_memory") {
+  const std::string end(1, '\0');
+  const std::string ptx = ".extern .shared .align 16 .b8 all[];" + end + ".entry k(" + end +
+                          ".shared .align 4 .b8 a[16];" + end + "mov.u32 %r1, all;" + end + "}" + end;
+  MadeKernel made(std::string(16, '\0'), {{".nv.shared.k", std::string(1040, '\0')}, {".nv_debug_ptx_txt", ptx}});
+  cuda::RecordedKernel& kernel = made.record.kernels[0];
+  kernel.patterns = {{.mask = 1, .count = 1, .addresses = {1036}}, {.mask = 1, .count = 1, .addresses = {1040}}};
+  const auto arrays_with = [&](std::vector<std::uint64_t> dynamic_bytes) {
+    kernel.shapes.clear();
+    for (const std::uint64_t bytes : dynamic_bytes) kernel.shapes.push_back({{4, 1, 1}, {32, 1, 1}, bytes, 1, 4});
+    return resolved_from({made.record}).trace.kernels.at(0).arrays;
+  };
+  const trace::Array own{"a", 1024, 16};
+  CHECK(arrays_with({512}) == std::vector<trace::Array>{own, {"dynamic shared memory", 1040, 512}});
+  CHECK(arrays_with({512, 2048, 64}) == std::vector<trace::Array>{own, {"dynamic shared memory", 1040, 2048}});
+  // Nodes of graphs do not tell their bytes.
+  CHECK(arrays_with({0}) == std::vector<trace::Array>{own, {"shared memory", 0, 0}});
 }
 
 TEST_CASE("cuda/resolve/wgmma_of_no_bytes") {

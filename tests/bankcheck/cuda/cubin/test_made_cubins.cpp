@@ -84,18 +84,26 @@ TEST_CASE("cuda/cubin/elf/large_symbol") {
   CHECK(arrays_of(std::uint64_t{1} << 32, 16) == 0);
 }
 
+namespace {
+
+const std::string end(1, '\0');
+
+/// Of a kernel "k" whose section has so many bytes. `head`, `body`: lines of the module and of the kernel, in PTX.
+std::vector<Cubin::SharedArray> arrays_in_ptx(const std::string& head, const std::string& body, std::size_t bytes) {
+  const std::string ptx = ".shared .align 4 .b8 other[16];" + end + head + ".visible .entry kk(" + end +
+                          ".shared .align 4 .b8 b[16];" + end + "mov.u32 %r1, all;" + end + "}" + end + ".entry k(" +
+                          end + body;
+  return Cubin(elf({{".text.k", std::string(16, '\0')},
+                    {".nv.shared.k", std::string(bytes, '\0')},
+                    {".nv_debug_ptx_txt", ptx}},
+                   symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 16), '\0' + text("k")))
+      .shared_arrays("k");
+}
+
+}  // namespace
+
 TEST_CASE("cuda/cubin/elf/ptx_of_shared_arrays") {
-  const auto arrays_of = [](const std::string& body, std::size_t bytes) {
-    const std::string ptx = ".shared .align 4 .b8 other[16];" + std::string(1, '\0') + ".visible .entry kk(" +
-                            std::string(1, '\0') + ".shared .align 4 .b8 b[16];" + std::string(1, '\0') + "}" +
-                            std::string(1, '\0') + ".entry k(" + std::string(1, '\0') + body;
-    return Cubin(elf({{".text.k", std::string(16, '\0')},
-                      {".nv.shared.k", std::string(bytes, '\0')},
-                      {".nv_debug_ptx_txt", ptx}},
-                     symbol(0, 0, 0, 0, 0) + symbol(1, 2, 4, 0, 16), '\0' + text("k")))
-        .shared_arrays("k");
-  };
-  const std::string end(1, '\0');
+  const auto arrays_of = [](const std::string& body, std::size_t bytes) { return arrays_in_ptx("", body, bytes); };
   const std::string two = ".shared .align 1 .b8 a[3];" + end + ".shared .align 8 .f64 d;" + end;
   REQUIRE(arrays_of(two, 1040).size() == 2);
   CHECK(arrays_of(two, 1040)[1].offset == 1032);
@@ -108,6 +116,28 @@ TEST_CASE("cuda/cubin/elf/ptx_of_shared_arrays") {
     INFO(line);
     CHECK(arrays_of(line, 1040).empty());
   }
+}
+
+TEST_CASE("cuda/cubin/elf/ptx_of_dynamic_shared_memory") {
+  const std::string all = ".extern .shared .align 16 .b8 all[];" + end;
+  const std::string own = ".shared .align 1 .b8 a[3];" + end, use = "mov.u32 %r1, all;" + end;
+  const auto behind = arrays_in_ptx(all, own + use, 1040);
+  REQUIRE(behind.size() == 2);
+  CHECK(behind[1].name == "all");
+  CHECK(behind[1].offset == 1040);
+  CHECK(behind[1].bytes == 0);
+  const auto alone = arrays_in_ptx(all, use, 1024);
+  REQUIRE(alone.size() == 1);
+  CHECK(alone[0].offset == 1024);
+  CHECK(arrays_in_ptx("", own, 1040).size() == 1);
+  CHECK(arrays_in_ptx(all, own + use, 1056).empty());  // something else is there, too
+  // A module with another array that needs a larger alignment: the section is as long as that needs.
+  const std::string wide = all + ".extern .shared .align 128 .b8 all2[];" + end;
+  CHECK(arrays_in_ptx(wide, own + use, 1152).back().offset == 1040);
+  CHECK(arrays_in_ptx(wide, own + "mov.u32 %r1, all2;" + end, 1152).back().offset == 1152);
+  CHECK(arrays_in_ptx(wide, own, 1152).size() == 1);  // a function may access one or the other
+  CHECK(arrays_in_ptx(all, own, 1040).size() == 2);
+  CHECK(arrays_in_ptx(".extern .shared .align 99999999 .b8 all[];" + end, own + use, 1040).size() == 1);
 }
 
 TEST_CASE("cuda/cubin/elf/relocations") {
