@@ -15,7 +15,17 @@ namespace {
 
 using Weights = std::array<std::uint64_t, chunk_width>;
 
-unsigned alignment_of(unsigned width) { return width == 12 ? 4 : width; }
+constexpr unsigned word = 4;  // bytes
+
+unsigned alignment_of(unsigned width) { return width == 12 ? word : width; }
+
+/// Whether the bytes of each word stay together.
+bool keeps_words(const Change& change) {
+  const auto is_whole = [](std::uint64_t bytes) { return bytes % word == 0; };
+  return is_whole(change.rows.from) && is_whole(change.rows.to) &&
+         (change.swizzle.bits == 0 || (1U << change.swizzle.base) >= word) &&
+         std::ranges::all_of(change.pads, [&](const Pad& pad) { return is_whole(pad.every) && is_whole(pad.bytes); });
+}
 
 /// The bytes that stay together and lie in banks side by side: a request of an access, or a word of it.
 unsigned block_bytes(const banks::Rule& rule, unsigned width) {
@@ -120,7 +130,6 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
                                               architecture->warp, trace_.warp));
     }
   }
-  facts_.bounds.granule = 4;
   GroupTable groups;
   groups.architectures = architectures_.size();
   for (const std::uint32_t array : arrays_) {
@@ -132,7 +141,7 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   for (const std::uint32_t number : patterns) add_pattern(number, groups);
   FamilyBounds& bounds = facts_.bounds;
   bounds.extent = facts_.extent;
-  bounds.alignment = bounds.granule;
+  bounds.granule = bounds.alignment = std::max(word, facts_.alignment);
   sort_distinct(triples_);
   if (facts_.extent >= max_chunk_offset) facts_.why_fixed = "the array has 4 MiB or more";
   bounds.fixed = !facts_.why_fixed.empty();
@@ -164,7 +173,7 @@ void Accesses::note_facts(const trace::Pattern& pattern) {
   facts_.accesses += pattern.count;
   facts_.narrowest = std::min(facts_.narrowest, pattern.width);
   facts_.stored |= is_store(pattern.operation);
-  facts_.bounds.granule = std::max(facts_.bounds.granule, alignment_of(pattern.width));
+  facts_.alignment = std::max(facts_.alignment, alignment_of(pattern.width));
   if (pattern.is_loop) facts_.loops += pattern.count;
   if (!pattern.lane_arrays.empty()) facts_.mixed += pattern.count;
   banks::for_each_lane(pattern.mask, [&](unsigned lane) {
@@ -349,7 +358,21 @@ std::optional<std::uint64_t> Accesses::slow_passes(const Change& change, std::ui
   return sum;
 }
 
+std::vector<std::uint64_t> Accesses::passes_by_access(const Change& change) const {
+  std::vector<std::uint64_t> sums(architectures_.size());
+  const Placement placement = placement_of(change);
+  for (const std::uint32_t number : patterns_of(trace_, arrays_)) {
+    for (std::uint32_t a = 0; a < sums.size(); ++a) sums[a] += slow_cost({number, a, 0}, placement);
+  }
+  return sums;
+}
+
 std::optional<std::uint64_t> Accesses::passes(const Change& change, std::uint64_t limit) const {
+  if (!keeps_words(change)) {
+    const std::vector<std::uint64_t> sums = passes_by_access(change);
+    const std::uint64_t all = std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+    return all <= limit ? std::optional(all) : std::nullopt;
+  }
   std::uint64_t sum = constant_;
   for (std::size_t block = 0; block < blocks(); ++block) {
     if (sum + rest_bound(block) > limit) return std::nullopt;
@@ -361,6 +384,7 @@ std::optional<std::uint64_t> Accesses::passes(const Change& change, std::uint64_
 }
 
 std::vector<std::uint64_t> Accesses::passes_by_architecture(const Change& change) const {
+  if (!keeps_words(change)) return passes_by_access(change);
   std::vector<std::uint64_t> sums = constants_;
   std::vector<ChunkCost> costs(chunks_.size());
   chunk_costs(change, chunks_.data(), chunks_.size(), costs.data());

@@ -58,12 +58,13 @@ using Architectures = std::vector<const banks::Architecture*>;
 
 /// What the accesses say about their arrays.
 struct AccessFacts {
-  std::uint64_t extent = 0;      ///< bytes of the largest array
-  bool extent_known = true;      ///< false: as far as the accesses reach
-  unsigned narrowest = 16;       ///< bytes per lane
-  bool stored = false;           ///< some access writes
-  std::uint64_t patterns = 0;    ///< distinct accesses of warps
-  std::uint64_t accesses = 0;    ///< with their counts
+  std::uint64_t extent = 0;    ///< bytes of the largest array
+  bool extent_known = true;    ///< false: as far as the accesses reach
+  unsigned narrowest = 16;     ///< bytes per lane
+  unsigned alignment = 1;      ///< bytes: a multiple of it keeps each access aligned and whole, or in parts of 4 bytes
+  bool stored = false;         ///< some access writes
+  std::uint64_t patterns = 0;  ///< distinct accesses of warps
+  std::uint64_t accesses = 0;  ///< with their counts
   std::uint64_t executions = 0;  ///< of an access by a warp of an architecture, over all of them
   std::uint64_t unknown = 0;     ///< accesses that have no cost on some architecture, in that architecture's warps
   std::uint64_t loops = 0;       ///< atomics without an instruction, counted at their least
@@ -105,7 +106,8 @@ class Accesses {
   /// Whether no access is torn apart. Only 12-byte accesses can be, by changes of the family.
   bool keeps_together(const Change& change) const;
 
-  /// Passes over all architectures; nothing if they exceed `limit`, found as early as possible.
+  /// Passes over all architectures; nothing if they exceed `limit`, found as early as possible. A change that takes the
+  /// bytes of a word apart, as no change of the family does, is costed access by access.
   std::optional<std::uint64_t> passes(const Change& change, std::uint64_t limit = ~std::uint64_t{0}) const;
   /// Passes of each architecture.
   std::vector<std::uint64_t> passes_by_architecture(const Change& change) const;
@@ -137,6 +139,7 @@ class Accesses {
   void make_chunks(GroupTable& groups);
   std::uint64_t slow_cost(const Slow& slow, const Placement& placement) const;
   Placement placement_of(const Change& change) const;
+  std::vector<std::uint64_t> passes_by_access(const Change& change) const;
 
   const trace::KernelTrace& trace_;
   std::vector<std::uint32_t> arrays_;

@@ -62,10 +62,11 @@ bool allows(const ArrayFit& fit, const Accesses& accesses, const Change& change)
   if (bounds.fixed || !form_of(change, fit.shape) || !accesses.keeps_together(change)) return false;
   if (bounds.copied_in && tma_name(change).empty()) return false;
   if (change.rows.to < change.rows.from && (bounds.used_row == 0 || change.rows.to < bounds.used_row)) return false;
-  const auto aligned = [&](std::uint64_t bytes) { return bytes % bounds.alignment == 0; };
+  const unsigned alignment = fit.facts.alignment;  // fewer bytes than in the family, which keeps words together
+  const auto aligned = [&](std::uint64_t bytes) { return bytes % alignment == 0; };
   const bool keeps_alignment = aligned(change.rows.to) && aligned(change.pads[0].bytes) &&
                                aligned(change.pads[1].bytes) &&
-                               (change.swizzle.bits == 0 || 1U << change.swizzle.base >= bounds.granule);
+                               (change.swizzle.bits == 0 || 1U << change.swizzle.base >= alignment);
   return keeps_alignment && change.bytes_of(fit.facts.extent) <= fit.bytes_limit &&
          change.bytes_of(fit.facts.extent) <= max_chunk_offset;
 }
@@ -129,7 +130,12 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
     }
     if (!known.insert(changes).second) return true;
     Together parts;
-    for (std::size_t i = 0; i < shared.size(); ++i) parts.push_back(option_of(i, changes[i]));
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      parts.push_back(option_of(i, changes[i]));
+      const std::uint64_t before = fit_of(shared[i]).before().option.passes;
+      const bool has_conflicts = before > fit_of(shared[i]).ideal;
+      if (has_conflicts && parts.back().passes > before) return false;
+    }
     sums.push_back(sum_of(parts));
     together.push_back(std::move(parts));
     return true;

@@ -137,7 +137,7 @@ struct SharedArray {
 std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to);
 
 /// Chooses one change for all of the arrays, if any of them is changed: proposal() for their sums, among the options
-/// of all. `is_one_text`: whether changes, one for each array, are made by one text.
+/// of all that add no pass to an array with conflicts. `is_one_text`: whether changes, one for each array, are made by one text.
 void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
                   const std::function<bool(const std::vector<Change>&)>& is_one_text);
 
