@@ -193,12 +193,13 @@ void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& arr
   const std::uint64_t block =
       change.swizzle.bits == 0 ? 1 : std::uint64_t{1} << (change.swizzle.base + change.swizzle.bits);
   const auto is_torn = [&](std::uint32_t each) { return arrays[each].bytes % block != 0; };
-  if (source.declaration.dimensions.front().empty() && std::ranges::any_of(array.arrays, is_torn)) {
+  if (source.declaration.is_parameter && std::ranges::any_of(array.arrays, is_torn)) {
     source.edits = fmt::format("line {}: the launch must give this array a multiple of {} bytes; change both by hand",
                                source.declaration.line, block);
     return;
   }
   source.edits = edits_of(source.text, source.declaration, change, array.shape);
+  if (std::holds_alternative<std::string>(source.edits)) return;
   std::string why = refusal_of_others(array, source, source.edits);
   if (!why.empty()) source.edits = std::move(why);
 }

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
+#include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
@@ -55,7 +58,8 @@ class Editor : SourceTokens {
     for (std::string& dimension : before) dimension = with_parentheses(declaration_, dimension);
     const auto texts = dimension_texts(change_, shape_, form_, before);
     const auto& places = declaration_.dimension_texts;
-    if (declaration_.dimensions.front().empty() && (texts != before || change_.pads[0].every > 0)) {
+    const bool is_swizzled = change_.swizzle.bits > 0 && is_cuda();
+    if (declaration_.dimensions.front().empty() && (texts != before || change_.pads[0].every > 0 || is_swizzled)) {
       lengthen_launches();
     } else if (texts == before) {
       return;
@@ -71,6 +75,10 @@ class Editor : SourceTokens {
   /// The launch gives the bytes of the array: those that the source has give it more.
   void lengthen_launches() {
     constexpr std::uint64_t max_bytes = 48 * 1024;  // more need cudaFuncSetAttribute()
+    if (const std::size_t line = line_of_division(); line > 0) {
+      why_ = fmt::format("line {}: pointers divide this array into several; declare each as an array of its own", line);
+      return;
+    }
     why_ = fmt::format("line {}: the launch gives the bytes of this array, and must give it more; change both by hand",
                        declaration_.line);
     if (!declaration_.launched_in.empty()) {
@@ -90,11 +98,51 @@ class Editor : SourceTokens {
       const auto given = dynamic_bytes_at(*this, i);
       if (!given) return;
       const std::string expression(source.substr(given->begin, given->end - given->begin));
-      const auto longer = dimension_texts(change_, {1, {bytes}}, IndexForm::flat, {expression});
-      edits_.push_back({given->begin, given->end, longer.front()});
+      const std::string after = launched_bytes_text(expression, bytes);
+      if (after != expression) edits_.push_back({given->begin, given->end, after});
       ++launches;
     }
     if (launches > 0) why_.clear();
+  }
+
+  /// The bytes of a launch after the change. An XOR needs whole blocks, which only a constant has for certain.
+  std::string launched_bytes_text(const std::string& expression, std::uint64_t bytes) const {
+    SourceConstants constants;
+    constants.add_source(source);
+    const bool is_constant = constants.value_of(with_sizes(expression)) == bytes;
+    const std::uint64_t length = change_.swizzle.bits == 0 || is_constant ? bytes : bytes | 1;
+    return dimension_texts(change_, {1, {length}}, IndexForm::flat, {expression}).front();
+  }
+  /// With a number in place of each sizeof of a type.
+  static std::string with_sizes(const std::string& expression) {
+    const SourceTokens code(expression);
+    std::string text;
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+      const bool is_sizeof = code.is(i, "sizeof") && code.is(i + 1, "(") && code.is(i + 3, ")");
+      const std::uint64_t size = is_sizeof ? predict::bytes_of_type(std::string(code.text(i + 2))) : 0;
+      text += size > 0 ? std::to_string(size) : std::string(code.text(i));
+      text += ' ';
+      if (size > 0) i += 3;
+    }
+    return text;
+  }
+
+  /// The line of a second pointer into the array, or of the first one that does not point to its begin; 0 if there is
+  /// none: `float* a = all; float* b = &a[n];`.
+  std::size_t line_of_division() const {
+    std::set<std::string_view> pointers{declaration_.name};
+    const std::size_t body = body_around(), end = body == 0 ? 0 : past_bracket(body);
+    for (std::size_t i = declared_at_ + 1; i + 2 < end; ++i) {
+      if (!is(i, "=") || !is_name(i - 1) || !is(i - 2, "*") || !is_name(i - 3)) continue;
+      for (std::size_t k = i + 1; k < end && !is(k, ";"); ++k) {
+        if (!is_name(k) || !pointers.contains(text(k)) || is(k - 1, ".")) continue;
+        const bool is_offset = is(k + 1, "[") || is(k + 1, "+");
+        if (is_offset || pointers.size() > 1) return line(i);
+        pointers.insert(text(i - 1));
+        break;
+      }
+    }
+    return 0;
   }
 
   /// The functions that get the array declare its dimensions as well.
