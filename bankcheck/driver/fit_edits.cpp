@@ -1,0 +1,245 @@
+#include "bankcheck/driver/fit_edits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace bankwise::driver {
+namespace {
+
+bool has_shorter_rows(const fit::Change& change) { return change.rows.to < change.rows.from; }
+
+/// Whether the edits of a change also make it for another instance of the template.
+bool fits_instance(const fit::ArrayFit& array, const ArraySource& source, const Edits& edits,
+                   const std::pair<fit::Declaration, fit::ArrayShape>& instance) {
+  const auto change = same_code(array.after().option.change, array.shape, instance.second);
+  return change && edits_of(source.text, instance.first, *change, instance.second) == edits;
+}
+
+/// Why the other kernels that use a declaration do not allow these edits of it; "" if they do.
+std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& source, const Edits& edits) {
+  const fit::Change& change = array.after().option.change;
+  for (const auto& instance : source.instances) {
+    if (fits_instance(array, source, edits, instance)) continue;
+    return fmt::format("line {}: instances of this template have other lengths; specialize it first",
+                       source.declaration.line);
+  }
+  if (has_shorter_rows(change) && (source.used_row == 0 || source.used_row > change.rows.to)) {
+    return fmt::format("line {}: another kernel uses the columns that would be dropped; leave the rows as they are",
+                       source.declaration.line);
+  }
+  return "";
+}
+
+/// What `--fit` writes for an array's change.
+void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& array, ArraySource& source) {
+  if (array.chosen == 0) return;
+  std::set<std::string> names;
+  for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
+  if (names.size() > 1) {
+    source.edits = fmt::format("line {}: {} arrays must change alike; make the same change in each by hand",
+                               source.declaration.line, names.size());
+    return;
+  }
+  const fit::Change& change = array.after().option.change;
+  const std::uint64_t block =
+      change.swizzle.bits == 0 ? 1 : std::uint64_t{1} << (change.swizzle.base + change.swizzle.bits);
+  const auto is_torn = [&](std::uint32_t each) { return arrays[each].bytes % block != 0; };
+  if (source.declaration.is_parameter && std::ranges::any_of(array.arrays, is_torn)) {
+    source.edits = fmt::format("line {}: the launch must give this array a multiple of {} bytes; change both by hand",
+                               source.declaration.line, block);
+    return;
+  }
+  source.edits = edits_of(source.text, source.declaration, change, array.shape);
+  if (std::holds_alternative<std::string>(source.edits)) return;
+  std::string why = refusal_of_others(array, source, source.edits);
+  if (!why.empty()) source.edits = std::move(why);
+}
+
+bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
+
+bool overlap(const Edits& a, const Edits& b) {
+  const auto* first = std::get_if<std::vector<fit::Edit>>(&a);
+  const auto* second = std::get_if<std::vector<fit::Edit>>(&b);
+  if (first == nullptr || second == nullptr) return false;
+  return std::ranges::any_of(*first, [&](const fit::Edit& edit) {
+    return std::ranges::any_of(*second, [&](const fit::Edit& other) { return overlap(edit, other); });
+  });
+}
+
+unsigned line_of(const ArraySource& source, std::size_t offset) {
+  return unsigned(1 + std::ranges::count(std::string_view(source.text).substr(0, offset), '\n'));
+}
+
+/// An index of one changed array that reads another one: the two edits cannot both be made.
+void part_overlapping(KernelFitReport& report) {
+  for (auto source = report.sources.begin(); source != report.sources.end(); ++source) {
+    const auto* edits = *source ? std::get_if<std::vector<fit::Edit>>(&(*source)->edits) : nullptr;
+    if (edits == nullptr) continue;
+    std::optional<std::size_t> place;
+    for (auto earlier = report.sources.begin(); earlier != source; ++earlier) {
+      const auto* others = *earlier ? std::get_if<std::vector<fit::Edit>>(&(*earlier)->edits) : nullptr;
+      if (others == nullptr || (*earlier)->path != (*source)->path) continue;
+      const auto inside = std::ranges::find_if(*edits, [&](const fit::Edit& edit) {
+        return std::ranges::any_of(*others, [&](const fit::Edit& other) { return overlap(edit, other); });
+      });
+      if (inside != edits->end()) place = inside->begin;
+    }
+    if (!place) continue;
+    (*source)->edits = fmt::format(
+        "line {}: the index of a changed array reads another changed array; read that element into a "
+        "variable first",
+        line_of(**source, *place));
+  }
+}
+
+}  // namespace
+
+void set_all_edits(KernelFitReport& report) {
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    if (report.sources[i]) set_edits(report.fit.places, report.fit.arrays[i], *report.sources[i]);
+  }
+  part_overlapping(report);
+}
+
+Place place_of(const ArraySource& source) {
+  return {source.path.empty() ? source.text : source.path, source.declaration.at};
+}
+
+std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports) {
+  std::map<Place, std::vector<ArrayNumber>> arrays;
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
+      if (reports[k].sources[i]) arrays[place_of(*reports[k].sources[i])].emplace_back(k, i);
+    }
+  }
+  return arrays;
+}
+
+namespace {
+
+/// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
+std::string refusal_of(const KernelFitReport& report, bool by_text) {
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const fit::ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen == 0) continue;
+    const auto& source = report.sources[i];
+    if (!source) return fmt::format("the declaration of {} was not found; see --sources", array.name);
+    if (source->path.empty() && !by_text) {
+      return fmt::format("{} is not declared in a file below the directory of --sources", array.name);
+    }
+    if (const auto* why = std::get_if<std::string>(&source->edits)) return fmt::format("{}: {}", array.name, *why);
+  }
+  return "";
+}
+
+/// Why a kernel's edits cannot be made: they also serve an array that does not get the same change. `refusals`: those
+/// of all kernels; "" if there is none.
+std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
+                            const std::map<Place, std::vector<ArrayNumber>>& arrays,
+                            const std::vector<std::string>& refusals, const KernelFitReport& report) {
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    const auto& source = report.sources[i];
+    const fit::ArrayFit& own = report.fit.arrays[i];
+    if (own.chosen == 0 || !source) continue;
+    const fit::Change& change = own.after().option.change;
+    const auto gets_change = [&](const ArrayNumber& number) {
+      const fit::ArrayFit& other = reports[number.first].fit.arrays[number.second];
+      const Edits& edits = reports[number.first].sources[number.second]->edits;
+      return refusals[number.first].empty() && !overlap(edits, source->edits) &&
+             same_code(change, own.shape, other.shape) == other.after().option.change;
+    };
+    for (const fit::Declaration::Tie& tie : source->declaration.tied) {
+      if (tie.by_macro && form_of(change, own.shape) == fit::IndexForm::rows) continue;  // the macro stays as it is
+      const auto others = arrays.find({place_of(*source).first, tie.at});
+      if (others != arrays.end() && std::ranges::all_of(others->second, gets_change)) continue;
+      return fmt::format(
+          "{}: line {}: the same {} serves the array of line {}, which does not get this change; write a "
+          "copy of it first",
+          own.name, source->declaration.line, tie.by_macro ? "macro" : "function", line_of(*source, tie.at));
+    }
+  }
+  return "";
+}
+
+/// Why each kernel's changes cannot be made; "" if they can, or if there are none.
+std::vector<std::string> refusals_of(const std::vector<KernelFitReport>& reports, bool by_text) {
+  std::vector<std::string> refusals;
+  for (const KernelFitReport& report : reports) refusals.push_back(refusal_of(report, by_text));
+  const auto arrays = arrays_by_place(reports);
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (std::size_t k = 0; k < reports.size(); ++k) {
+      if (!refusals[k].empty()) continue;
+      refusals[k] = refusal_by_ties(reports, arrays, refusals, reports[k]);
+      changes |= !refusals[k].empty();
+    }
+  }
+  return refusals;
+}
+
+/// Whether an edit of one list would be made in the place of another edit.
+bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& place) {
+  for (const auto& [path, file] : edits) {
+    const auto others = accepted.find(path);
+    if (others == accepted.end()) continue;
+    for (const fit::Edit& edit : file.edits) {
+      const bool clashes =
+          std::ranges::any_of(others->second.edits, [&](const fit::Edit& other) { return overlap(edit, other); });
+      if (!clashes) continue;
+      place = fmt::format("line {}",
+                          1 + std::count(file.text.begin(), file.text.begin() + std::ptrdiff_t(edit.begin), '\n'));
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+EditedFiles edited_files(const KernelFitReport& report, bool by_text) {
+  EditedFiles files;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const auto& source = report.sources[i];
+    const auto* edits = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+    if (report.fit.arrays[i].chosen == 0 || edits == nullptr) continue;
+    fit::EditedFile& file = files[by_text ? source->text : source->path];
+    file.text = source->text;
+    file.add(*edits);
+  }
+  return files;
+}
+
+FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+                           bool by_text) {
+  FixedSources fixed;
+  const std::vector<std::string> refusals = refusals_of(fits, by_text);
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (!changes_something(fits[k].fit)) continue;
+    const auto leave_out = [&](const std::string& why) {
+      fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, why));
+    };
+    const std::string& refusal = refusals[k];
+    const EditedFiles edits = edited_files(fits[k], by_text);
+    std::string place;
+    if (!refusal.empty()) {
+      leave_out(refusal);
+    } else if (clash(edits, fixed.edits, place)) {
+      leave_out(fmt::format("{}: another kernel needs other code there; write a copy of it first", place));
+    } else {
+      fixed.kernels.push_back(k);
+      for (const auto& [path, file] : edits) {
+        fixed.edits[path].text = file.text;
+        fixed.edits[path].add(file.edits);
+      }
+    }
+  }
+  for (const auto& [path, file] : fixed.edits) {
+    if (!file.edits.empty()) fixed.files[path] = fit::edited(file.text, file.edits);
+  }
+  return fixed;
+}
+
+}  // namespace bankwise::driver
