@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "bankcheck/fit/reason_comment.hpp"
+
 namespace bankwise::driver {
 namespace {
 
@@ -55,7 +57,12 @@ void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& arr
   source.edits = edits_of(source.text, source.declaration, change, array.shape);
   if (std::holds_alternative<std::string>(source.edits)) return;
   std::string why = refusal_of_others(array, source, source.edits);
-  if (!why.empty()) source.edits = std::move(why);
+  if (!why.empty()) {
+    source.edits = std::move(why);
+  } else if (auto* edits = std::get_if<std::vector<fit::Edit>>(&source.edits); edits != nullptr && !edits->empty()) {
+    auto comment = reason_comment(source.text, source.declaration, change, array.shape);
+    if (comment) edits->insert(edits->begin(), std::move(*comment));
+  }
 }
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }

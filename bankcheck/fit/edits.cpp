@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -167,12 +168,12 @@ class Editor : SourceTokens {
 
   /// The index of each use; a long one that is used often has a function.
   void write_indices() {
+    for (Use& use : found_.uses) {
+      for (std::string& subscript : use.subscripts) subscript = without_parentheses(subscript);
+    }
     const std::vector<Use>& uses = found_.uses;
     const auto names = subscript_names(declaration_.dimensions.size());
-    const std::string general = index_text(change_, shape_, form_, names);
-    std::string kept;  // the indices before the last one, which do not change
-    for (std::size_t d = 0; form_ == IndexForm::columns && d + 1 < names.size(); ++d) kept += "[" + names[d] + "]";
-    const std::string formula = general.substr(kept.size() + 1, general.size() - kept.size() - 2);
+    const std::string formula = changed_part(index_text(change_, shape_, form_, names), names);
     std::size_t added = 0;  // to the texts of all indices
     for (const Use& use : uses) {
       const std::string index = index_text(change_, shape_, form_, use.subscripts);
@@ -182,8 +183,19 @@ class Editor : SourceTokens {
     const bool can_call =
         declaration_.macro.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
     if (uses.size() >= many_uses && is_long && can_call) function_ = name_of_function();
-    const bool has_function = !function_.empty();
-    if (has_function) add_function(names, formula);
+    std::vector<std::size_t> needed;  // the indices that the formula has
+    const SourceTokens code(formula);
+    for (std::size_t d = 0; d < names.size(); ++d) {
+      std::size_t i = 0;
+      while (i < code.tokens.size() && !code.is(i, names[d])) ++i;
+      if (i < code.tokens.size()) needed.push_back(d);
+    }
+    const auto arguments = [&](const std::vector<std::string>& subscripts) {
+      std::vector<std::string> texts;
+      for (const std::size_t d : needed) texts.push_back(subscripts[d]);
+      return texts;
+    };
+    if (!function_.empty()) add_function(arguments(names), formula);
     // Pads of one index need no particular length: the declaration has the right one for each.
     const bool fits_any_length =
         form_ == IndexForm::flat && change_.swizzle.bits == 0 && declaration_.dimensions.size() == 1;
@@ -191,14 +203,31 @@ class Editor : SourceTokens {
     if (!declaration_.parameters.empty() && needs_lengths) add_line(required_lengths());
     for (const Use& found : uses) {
       std::string index = index_text(change_, shape_, form_, found.subscripts);
-      if (has_function) {
-        index.clear();
-        for (std::size_t d = 0; !kept.empty() && d + 1 < names.size(); ++d) index += "[" + found.subscripts[d] + "]";
-        index += fmt::format("[{}({})]", function_, fmt::join(found.subscripts, ", "));
+      const std::string changed = changed_part(index, found.subscripts);
+      if (!function_.empty() && changed.find_first_not_of("0123456789") != std::string::npos) {
+        index.resize(index.size() - changed.size() - 1);
+        index += fmt::format("{}({})]", function_, fmt::join(arguments(found.subscripts), ", "));
       }
       index.insert(index.size() - 1, found.comments);
       edits_.push_back({found.begin, found.end, index});
     }
+  }
+
+  /// The index in the last brackets of "[z][y][x ^ y]"; only it may differ from the subscripts, if there are several.
+  std::string changed_part(const std::string& index, const std::vector<std::string>& subscripts) const {
+    std::size_t begin = 1;
+    for (std::size_t d = 0; form_ == IndexForm::columns && d + 1 < subscripts.size(); ++d) {
+      begin += subscripts[d].size() + 2;
+    }
+    return index.substr(begin, index.size() - begin - 1);
+  }
+
+  /// "(y + 1)" becomes "y + 1". A name in parentheses may be the parameter of a macro, and a comma needs them.
+  static std::string without_parentheses(const std::string& text) {
+    const SourceTokens code(text);
+    const std::size_t count = code.tokens.size();
+    if (count <= 3 || !code.is(0, "(") || code.past_bracket(0) != count || text.find(',') != text.npos) return text;
+    return without_parentheses(text.substr(code.tokens[0].end, code.tokens[count - 1].begin - code.tokens[0].end));
   }
 
   /// Whether code in the block of the declaration sees no lambda of that block: it is a member of a local structure, or
@@ -321,27 +350,37 @@ class Editor : SourceTokens {
     return from > at;
   }
 
-  /// The lengths that the indices are made for, where they depend on template parameters.
+  /// The lengths that the indices are made for, where they depend on template parameters; "" if they are numbers.
   std::string required_lengths() const {
-    if (form_ == IndexForm::flat && declaration_.dimensions.size() == 1) {
-      const std::uint64_t block = (std::uint64_t{1} << (change_.swizzle.base + change_.swizzle.bits)) / shape_.element;
-      return fmt::format("static_assert(({}) % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
-                         declaration_.dimensions.front(), block, declaration_.name, block);
+    const bool needs_blocks = form_ == IndexForm::flat && declaration_.dimensions.size() == 1;
+    if (needs_blocks || (form_ == IndexForm::columns && stays_in_rows(change_, shape_))) {
+      const RowXor& swizzle = change_.swizzle;
+      std::uint64_t block = needs_blocks ? std::uint64_t{1} << (swizzle.base + swizzle.bits) : shape_.element;
+      if (!needs_blocks && swizzle.bits > 0) block = std::uint64_t{swizzle.row} << swizzle.bits;
+      for (const Pad& pad : change_.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
+      block /= shape_.element;
+      const std::string& length = declaration_.dimensions.back();
+      return fmt::format("static_assert({} % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
+                         is_product(length) ? length : "(" + length + ")", block, declaration_.name, block);
     }
-    std::string text;
+    std::vector<std::string> conditions;
     for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
       const std::string& dimension = declaration_.dimensions[d];
-      const bool is_one = source::tokens_of(dimension).size() == 1;
-      text += fmt::format("{}{}{}{} == {}", d == 0 ? "" : " && ", is_one ? "" : "(", dimension, is_one ? "" : ")",
-                          declaration_.lengths[d]);
+      const bool is_number = dimension.find_first_not_of("0123456789") == std::string::npos;
+      const std::string condition =
+          fmt::format("{} == {}", is_product(dimension) ? dimension : "(" + dimension + ")", declaration_.lengths[d]);
+      if (!is_number && std::ranges::find(conditions, condition) == conditions.end()) conditions.push_back(condition);
     }
-    return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", text, declaration_.name);
+    if (conditions.empty()) return "";
+    return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", fmt::join(conditions, " && "),
+                       declaration_.name);
   }
 
   std::string_view line_end() const { return source.find("\r\n") == source.npos ? "\n" : "\r\n"; }
 
   /// Adds a line behind the declaration.
   void add_line(const std::string& text) {
+    if (text.empty()) return;
     std::size_t k = declared_at_;
     while (k < tokens.size() && !is(k, ";")) ++k;
     if (k == tokens.size()) return;
@@ -376,7 +415,7 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
   const std::string before = declaration.dimensions.front(), after = rows_text(change, shape, before, pitch);
   if (after != before) edits.push_back({length.begin, length.end, after});
   for (const RowIndex& index : declaration.row_indices) {
-    if (change.swizzle.bits > 0) {
+    if (form_of(change, shape) == IndexForm::columns) {
       const std::string text = row_index_text(change, shape, index.row, index.column, pitch);
       edits.push_back({index.begin, index.end, text.substr(1, text.size() - 2)});
       continue;
@@ -386,7 +425,7 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
       edits.push_back({place.begin, place.end, pitch_text(change, shape, old)});
     }
   }
-  const bool is_symbolic = change.swizzle.bits == 0 && change.rows.from == 0;
+  const bool is_symbolic = form_of(change, shape) == IndexForm::rows && change.rows.from == 0;
   if (declaration.parameters.empty() || is_symbolic) return edits;
   return fmt::format("line {}: the length of a row depends on template parameters; change the index by hand",
                      declaration.line);

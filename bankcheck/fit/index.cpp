@@ -7,14 +7,20 @@
 #include <cctype>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
 
-/// "threadIdx.x", "row[k]", "get_local_id(0)", "(y + 1)": needs no parentheses. A call in capital letters may be a
-/// macro that does.
+/// Whether a name that a bracket follows is in capital letters: it may be a macro, which stands for anything.
+bool is_macro_call(const source::SourceTokens& code, std::size_t bracket) {
+  return code.is(bracket, "(") && bracket > 0 && code.is_name(bracket - 1) &&
+         std::ranges::none_of(code.text(bracket - 1), [](unsigned char c) { return std::islower(c) != 0; });
+}
+
+/// "threadIdx.x", "row[k]", "get_local_id(0)", "(y + 1)": needs no parentheses.
 bool is_primary(const std::string& text) {
   const source::SourceTokens code(text);
   const std::size_t end = code.tokens.size();
@@ -22,8 +28,7 @@ bool is_primary(const std::string& text) {
   std::size_t i = code.is(0, "(") ? code.past_bracket(0) : 1;
   if (!code.is(0, "(") && !code.is_name(0) && code.tokens[0].kind != source::TokenKind::number) return false;
   while (i < end) {
-    const bool is_call =
-        code.is(i, "(") && std::ranges::any_of(code.text(i - 1), [](unsigned char c) { return std::islower(c) != 0; });
+    const bool is_call = code.is(i, "(") && !is_macro_call(code, i);
     const bool is_member = (code.is(i, ".") || code.is(i, "->") || code.is(i, "::")) && code.is_name(i + 1);
     if (is_call || code.is(i, "[")) {
       i = code.past_bracket(i);
@@ -37,10 +42,40 @@ bool is_primary(const std::string& text) {
 }
 std::string operand(const std::string& text) { return is_primary(text) ? text : "(" + text + ")"; }
 
-/// "(x >> 5)" or "x / 48": a whole quotient, as an operand of * + and ^.
+/// Whether some operator outside of brackets binds less than + does, as a summand may not.
+bool binds_less_than_sum(const std::string& text) {
+  int depth = 0;
+  return std::ranges::any_of(text, [&](char c) {
+    depth += int(c == '(' || c == '[') - int(c == ')' || c == ']');
+    return depth == 0 && std::string_view("<>&|^?:=,").find(c) != std::string_view::npos;
+  });
+}
+/// "(y + 1)" becomes "y + 1".
+std::string without_parentheses(const std::string& text) {
+  const source::SourceTokens code(text);
+  const bool is_enclosed = code.is(0, "(") && code.past_bracket(0) == code.tokens.size();
+  return is_enclosed ? std::string(source::trimmed(std::string_view(text).substr(1, text.size() - 2))) : text;
+}
+
+/// As the first summand of a sum.
+std::string summand(const std::string& text) {
+  const source::SourceTokens code(text);
+  bool needs_parentheses = binds_less_than_sum(text);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) needs_parentheses |= is_macro_call(code, i);
+  return needs_parentheses ? operand(text) : text;
+}
+
+bool is_number(const std::string& text) {
+  constexpr std::size_t max_digits = 9;
+  const bool is_octal = text.size() > 1 && text.starts_with('0');
+  return !text.empty() && text.size() <= max_digits && !is_octal &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// "(x >> 5)" or "x / 48": a whole quotient, as an operand of * and +.
 std::string quotient(const std::string& text, std::uint64_t divisor) {
   if (divisor == 1) return operand(text);
-  if (!std::has_single_bit(divisor)) return fmt::format("({} / {})", operand(text), divisor);
+  if (!std::has_single_bit(divisor)) return fmt::format("{} / {}", operand(text), divisor);
   return fmt::format("({} >> {})", operand(text), std::countr_zero(divisor));
 }
 
@@ -48,35 +83,54 @@ std::string times(const std::string& text, std::uint64_t factor) {
   return factor == 1 ? text : fmt::format("{} * {}", text, factor);
 }
 
-/// The bits of a row's number that are XORed in. `rows`: the number is less; 0: not known.
-std::string row_bits(const std::string& row, std::uint64_t rows_per_step, unsigned bits, std::uint64_t rows) {
+/// What an XOR adds to an index: `bits` bits of row / per_step, times a factor. `rows`: the number is less; 0: not
+/// known. Where both are powers of two, a shift and a mask do.
+std::string xor_text(const std::string& row, std::uint64_t per_step, unsigned bits, std::uint64_t factor,
+                     std::uint64_t rows) {
   const std::uint64_t steps = std::uint64_t{1} << bits;
-  if (rows > 0 && (rows + rows_per_step - 1) / rows_per_step <= steps) return quotient(row, rows_per_step);
-  if (rows_per_step == 1) return fmt::format("({} & {})", operand(row), steps - 1);
-  if (!std::has_single_bit(rows_per_step)) {
-    return fmt::format("({} / {} & {})", operand(row), rows_per_step, steps - 1);
-  }
-  return fmt::format("({} >> {} & {})", operand(row), std::countr_zero(rows_per_step), steps - 1);
+  if (is_number(row)) return std::to_string((std::stoull(row) / per_step & (steps - 1)) * factor);
+  const bool all = rows > 0 && (rows + per_step - 1) / per_step <= steps;  // no mask is needed
+  const bool is_power = std::has_single_bit(per_step);
+  if (all && (per_step == 1 || (factor == 1 && is_power))) return times(quotient(row, per_step), factor);
+  if (per_step == 1) return times(fmt::format("({} & {})", operand(row), steps - 1), factor);
+  if (!is_power) return times(fmt::format("({} / {} & {})", operand(row), per_step, steps - 1), factor);
+  const int shift = std::countr_zero(per_step) - std::countr_zero(factor);
+  if (shift == 0) return fmt::format("({} & {})", operand(row), (steps - 1) * factor);
+  if (shift > 0) return fmt::format("({} >> {} & {})", operand(row), shift, (steps - 1) * factor);
+  return times(fmt::format("({} >> {} & {})", operand(row), std::countr_zero(per_step), steps - 1), factor);
+}
+
+/// An index and what an XOR adds to it.
+std::string xored(const std::string& index, const std::string& added) {
+  if (added == "0") return index;
+  if (index == "0") return without_parentheses(added);
+  if (is_number(index) && is_number(added)) return std::to_string(std::stoull(index) ^ std::stoull(added));
+  return fmt::format("{} ^ {}", operand(index), added);
 }
 
 /// One index from several.
 std::string flattened(const std::vector<std::uint64_t>& lengths, const std::vector<std::string>& subscripts) {
   std::string index = subscripts.front();
   for (std::size_t d = 1; d < subscripts.size(); ++d) {
-    index = fmt::format("{} * {} + {}", operand(index), lengths[d], operand(subscripts[d]));
+    if (is_number(index) && is_number(subscripts[d])) {
+      index = std::to_string(std::stoull(index) * lengths[d] + std::stoull(subscripts[d]));
+    } else if (index == "0") {
+      index = subscripts[d];
+    } else {
+      index = fmt::format("{} * {} + {}", operand(index), lengths[d], operand(subscripts[d]));
+    }
   }
   return index;
 }
 
 std::string flat_index(const Change& change, const ArrayShape& shape, const std::string& index) {
   const std::uint64_t element = shape.element;
-  std::string text = index;
+  if (is_number(index)) return std::to_string(change(std::stoull(index) * element) / element);
   const RowXor& swizzle = change.swizzle;
-  if (swizzle.bits > 0) {
-    const std::string bits = row_bits(index, swizzle.row / element, swizzle.bits, 0);
-    text = fmt::format("{} ^ {}", operand(index), times(bits, (std::uint64_t{1} << swizzle.base) / element));
-  }
-  std::string padded = operand(text);
+  const std::string text = swizzle.bits == 0 ? index
+                                             : xored(index, xor_text(index, swizzle.row / element, swizzle.bits,
+                                                                     (std::uint64_t{1} << swizzle.base) / element, 0));
+  std::string padded = summand(text);
   for (const Pad& pad : change.pads) {
     if (pad.every > 0) padded += " + " + times(quotient(text, pad.every / element), pad.bytes / element);
   }
@@ -119,7 +173,7 @@ struct RowNumber {
 std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shape) {
   const RowXor& swizzle = change.swizzle;
   const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
-  if (row == 0 || swizzle.row % row != 0) return std::nullopt;  // most swizzles of offsets
+  if (swizzle.bits == 0 || row == 0 || swizzle.row % row != 0) return std::nullopt;  // most swizzles of offsets
   const std::vector<std::uint64_t> pitches = pitches_after(change, shape);
   const std::uint64_t steps = std::uint64_t{1} << swizzle.bits;
   if (pitches.size() < 2 || pitches[pitches.size() - 2] % (steps << swizzle.base) != 0) return std::nullopt;
@@ -134,11 +188,12 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
   return RowNumber{is_index ? last : 0, last, per_step};
 }
 
-/// Whether a sum with more terms needs parentheses around the text.
-bool binds_less_than_sum(const std::string& text) { return text.find_first_of("<>&|^?:=,") != std::string::npos; }
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+/// The shape of one row, and what a change that stays in the rows does there.
+ArrayShape row_of(const ArrayShape& shape) { return {shape.element, {shape.lengths.back()}}; }
+Change inside_row(Change change, const ArrayShape& shape) {
+  for (Pad& pad : change.pads) pad = pad.every < shape.row_bytes() ? pad : Pad{};
+  if (change.pads[0].every == 0) std::swap(change.pads[0], change.pads[1]);
+  return change;
 }
 
 /// A length in the declaration becomes another one: "TILE" "TILE + 1", "TILE + 1" "TILE", "17" "16".
@@ -202,9 +257,8 @@ unsigned flat_instructions(const Change& change, const ArrayShape& shape) {
   return instructions + (share_quotient ? 1 : pads_instructions(change, shape.element));
 }
 
-}  // namespace
-
-std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {
+/// The lengths of the dimensions if new rows and pads are whole rows and planes.
+std::optional<std::vector<std::uint64_t>> lengths_of_rows(const Change& change, const ArrayShape& shape) {
   if (shape.lengths.size() < 2 || product(shape.lengths, shape.lengths.size()) == 0) return std::nullopt;
   const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
   for (const Pad& pad : change.pads) {
@@ -230,16 +284,42 @@ std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, co
   return pads == std::size_t(used) ? std::optional(lengths) : std::nullopt;
 }
 
+}  // namespace
+
+bool is_product(const std::string& text) {
+  const source::SourceTokens code(text);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    const bool is_factor = code.tokens[i].kind != source::TokenKind::mark;
+    if (is_factor != (i % 2 == 0) || (!is_factor && !code.is(i, "*"))) return false;
+  }
+  return !code.tokens.empty();
+}
+
+bool stays_in_rows(const Change& change, const ArrayShape& shape) {
+  const std::uint64_t row = shape.row_bytes();
+  const RowXor& swizzle = change.swizzle;
+  if (shape.lengths.size() < 2 || row == 0 || change.rows.from > 0 || swizzle.plane > 0) return false;
+  if (swizzle.bits > 0 && row % (std::uint64_t{swizzle.row} << swizzle.bits) != 0) return false;
+  return std::ranges::all_of(change.pads, [&](const Pad& pad) { return pad.every == 0 || row % pad.every == 0; });
+}
+
+std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {
+  if (auto lengths = lengths_of_rows(change, shape)) return lengths;
+  if (!stays_in_rows(change, shape)) return std::nullopt;
+  std::vector<std::uint64_t> lengths = shape.lengths;
+  lengths.back() = change.bytes_of(shape.row_bytes()) / shape.element;
+  return lengths;
+}
+
 std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) {
   if (change.kind() == ChangeKind::identity) return IndexForm::none;
   const std::uint64_t element = shape.element;
   if (element == 0) return std::nullopt;
   if (change.kind() == ChangeKind::pad && change.pads[0].every == element) return IndexForm::elements;
   if (!keeps_elements(change, element)) return std::nullopt;
-  if (change.swizzle.bits == 0 ? lengths_after(change, shape).has_value()
-                               : row_number(change, shape) && lengths_after(change, shape)) {
-    return change.swizzle.bits == 0 ? IndexForm::rows : IndexForm::columns;
-  }
+  const bool has_whole_rows = lengths_of_rows(change, shape).has_value();
+  if (has_whole_rows && change.swizzle.bits == 0) return IndexForm::rows;
+  if ((has_whole_rows && row_number(change, shape)) || stays_in_rows(change, shape)) return IndexForm::columns;
   if (change.rows.from > 0 || change.swizzle.plane > 0) return std::nullopt;
   return IndexForm::flat;
 }
@@ -248,16 +328,17 @@ std::string index_text(const Change& change, const ArrayShape& shape, IndexForm 
                        const std::vector<std::string>& subscripts) {
   std::vector<std::string> texts = subscripts;
   if (form == IndexForm::flat) return "[" + flat_index(change, shape, flattened(shape.lengths, subscripts)) + "]";
-  if (const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt) {
-    const RowXor& swizzle = change.swizzle;
+  const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
+  if (number) {
     const std::vector<std::string> upper(subscripts.begin() + std::ptrdiff_t(number->first),
                                          subscripts.begin() + std::ptrdiff_t(number->last) + 1);
     const std::vector<std::uint64_t> lengths(shape.lengths.begin() + std::ptrdiff_t(number->first),
                                              shape.lengths.begin() + std::ptrdiff_t(number->last) + 1);
-    const std::string bits =
-        row_bits(flattened(lengths, upper), number->per_step, swizzle.bits, product(lengths, lengths.size()));
-    texts.back() =
-        fmt::format("{} ^ {}", operand(texts.back()), times(bits, (std::uint64_t{1} << swizzle.base) / shape.element));
+    const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
+    texts.back() = xored(texts.back(), xor_text(flattened(lengths, upper), number->per_step, change.swizzle.bits,
+                                                factor, product(lengths, lengths.size())));
+  } else if (form == IndexForm::columns) {
+    texts.back() = flat_index(inside_row(change, shape), row_of(shape), texts.back());
   }
   std::string text;
   for (const std::string& index : texts) text += "[" + index + "]";
@@ -279,7 +360,7 @@ std::string longer_text(const Change& change, std::uint64_t element, std::uint64
     text =
         fmt::format("({} + {}) / {} * {}", binds_less_than_sum(text) ? operand(text) : text, block - 1, block, block);
   }
-  const std::string whole = operand(text);
+  const std::string whole = is_product(text) ? text : operand(text);
   if (binds_less_than_sum(text)) text = whole;
   for (const Pad& pad : change.pads) {
     if (pad.every == 0) continue;
@@ -299,6 +380,8 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
     for (std::size_t d = 0; after && d < std::min(texts.size(), after->size()); ++d) {
       texts[d] = length_text(texts[d], shape.lengths[d], (*after)[d]);
     }
+    if (!lengths_of_rows(change, shape) && after != shape.lengths)
+      texts.back() = longer_text(change, element, shape.lengths.back(), {dimensions.back()});
   }
   if (form != IndexForm::flat) return texts;
   const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
@@ -314,20 +397,19 @@ std::string pitch_text(const Change& change, const ArrayShape& shape, const std:
   const std::uint64_t before = shape.lengths.back(), after = lengths_after(change, shape)->back();
   if (before == after) return operand(pitch);
   if (is_number(pitch)) return std::to_string(after);
-  const source::SourceTokens code(pitch);
-  const bool is_enclosed = code.is(0, "(") && code.past_bracket(0) == code.tokens.size();
-  return operand(length_text(
-      is_enclosed ? std::string(source::trimmed(std::string_view(pitch).substr(1, pitch.size() - 2))) : pitch, before,
-      after));
+  return operand(length_text(without_parentheses(pitch), before, after));
 }
 
 std::string row_index_text(const Change& change, const ArrayShape& shape, const std::string& row,
                            const std::string& column, const std::string& pitch) {
   const std::string start = fmt::format("[{} * {} + ", operand(row), pitch_text(change, shape, pitch));
-  if (change.swizzle.bits == 0) return start + (binds_less_than_sum(column) ? operand(column) : column) + "]";
-  const std::string both = index_text(change, shape, IndexForm::columns, {row, column});
-  const std::size_t begin = row.size() + 3;  // past "[row]["
-  return start + "(" + both.substr(begin, both.size() - begin - 1) + ")]";
+  std::string new_column = column;
+  if (form_of(change, shape) == IndexForm::columns) {
+    const std::string both = index_text(change, shape, IndexForm::columns, {row, column});
+    const std::size_t begin = row.size() + 3;  // past "[row]["
+    new_column = both.substr(begin, both.size() - begin - 1);
+  }
+  return start + (binds_less_than_sum(new_column) ? operand(new_column) : new_column) + "]";
 }
 
 std::string rows_text(const Change& change, const ArrayShape& shape, const std::string& length,
@@ -366,8 +448,9 @@ std::string rows_text(const Change& change, const ArrayShape& shape, const std::
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   if (form == IndexForm::flat) return flat_instructions(change, shape);
-  const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
-  if (!number) return 0;
+  if (form != IndexForm::columns) return 0;
+  const auto number = row_number(change, shape);
+  if (!number) return flat_instructions(inside_row(change, shape), row_of(shape));
   const unsigned flattening = unsigned(number->last - number->first);  // IMAD
   const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
   const bool shifts_anyway = shape.element >= 16 && std::has_single_bit(number->per_step);  // for its offset in bytes

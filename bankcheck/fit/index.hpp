@@ -29,6 +29,13 @@ enum class IndexForm {
 /// Nothing if no index and no declaration makes this change: it would tear elements apart.
 std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
 
+/// Whether the change stays within the rows of an array of two or more dimensions: the last index alone gives its new
+/// value, "[y][x ^ (x >> 3 & 4)]".
+bool stays_in_rows(const Change& change, const ArrayShape& shape);
+
+/// Whether a text is a product of single tokens, or one: "TILE", "2 * N".
+bool is_product(const std::string& text);
+
 /// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
 std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
                        const std::vector<std::string>& subscripts);

@@ -18,14 +18,16 @@ TEST_CASE("fit/code/changes", "[fit]") {
   CHECK(index_text(swizzle, square, IndexForm::columns, {"y", "x"}) == "[y][x ^ y]");
   CHECK(index_text({{128, 3, 4}, {}}, square, IndexForm::columns, {"y + 1", "x + 2"}) ==
         "[y + 1][(x + 2) ^ ((y + 1) & 7) * 4]");
-  CHECK(index_text({{128, 3, 3}, {}}, small, IndexForm::columns, {"y", "x"}) == "[y][x ^ (y >> 1) * 2]");
+  CHECK(index_text({{128, 3, 3}, {}}, small, IndexForm::columns, {"y", "x"}) == "[y][x ^ (y & 14)]");
+  CHECK(index_text(swizzle, square, IndexForm::columns, {"y", "0"}) == "[y][y]");
+  CHECK(index_text({{128, 3, 4}, {}}, square, IndexForm::columns, {"y", "0"}) == "[y][(y & 7) * 4]");
   CHECK(form_of(with_pad(128, 4), square) == IndexForm::rows);
   CHECK(dimension_texts(with_pad(128, 4), square, IndexForm::rows, {"TILE", "TILE"}) ==
         std::vector<std::string>{"TILE", "TILE + 1"});
   CHECK(form_of(with_pad(128, 4), line) == IndexForm::flat);
   CHECK(index_text(with_pad(128, 4), line, IndexForm::flat, {"i"}) == "[i + (i >> 5)]");
   CHECK(dimension_texts(with_pad(128, 4), line, IndexForm::flat, {"N"}) == std::vector<std::string>{"N + N / 32"});
-  CHECK(index_text(with_pad(128, 8), small, IndexForm::flat, {"y", "x"}) == "[(y * 16 + x) + ((y * 16 + x) >> 5) * 2]");
+  CHECK(index_text(with_pad(128, 8), small, IndexForm::flat, {"y", "x"}) == "[y * 16 + x + ((y * 16 + x) >> 5) * 2]");
   CHECK(index_text({{}, {Pad{128, 4}, Pad{4096, 4}}}, line, IndexForm::flat, {"i"}) == "[i + (i >> 5) + (i >> 10)]");
   CHECK(form_of(with_pad(16, 4), records) == IndexForm::elements);
   CHECK_FALSE(form_of(with_pad(32, 4), records).has_value());
@@ -33,6 +35,23 @@ TEST_CASE("fit/code/changes", "[fit]") {
   CHECK(cute_name(swizzle, 4) == "Swizzle<5, 0, 5>");
   CHECK(cute_name(swizzle, 1) == "Swizzle<5, 2, 5>");
   CHECK(cute_name(with_pad(128, 4), 4).empty());
+}
+
+TEST_CASE("fit/code/inside_rows", "[fit]") {
+  const ArrayShape tiles{4, {2, 8, 128}}, narrow{4, {2, 8, 48}};
+  const Change swizzle{{128, 1, 4}, {}};
+  CHECK(form_of(swizzle, tiles) == IndexForm::columns);
+  CHECK(index_text(swizzle, tiles, IndexForm::columns, {"z", "y", "x"}) == "[z][y][x ^ (x >> 3 & 4)]");
+  CHECK(dimension_texts(swizzle, tiles, IndexForm::columns, {"2", "K", "N"}) ==
+        std::vector<std::string>{"2", "K", "N"});
+  CHECK(form_of(with_pad(128, 16), tiles) == IndexForm::columns);
+  CHECK(index_text(with_pad(128, 16), tiles, IndexForm::columns, {"z", "y", "x + 1"}) ==
+        "[z][y][x + 1 + ((x + 1) >> 5) * 4]");
+  CHECK(dimension_texts(with_pad(128, 16), tiles, IndexForm::columns, {"2", "K", "N"}) ==
+        std::vector<std::string>{"2", "K", "N + N / 32 * 4"});
+  CHECK(form_of(swizzle, narrow) == IndexForm::flat);
+  CHECK(form_of(with_pad(128, 16), narrow) == IndexForm::flat);
+  CHECK(index_instructions(swizzle, tiles) == index_instructions(swizzle, {4, {2048}}));
 }
 
 TEST_CASE("fit/code/other_rows_and_planes", "[fit]") {
@@ -54,7 +73,7 @@ TEST_CASE("fit/code/other_rows_and_planes", "[fit]") {
   CHECK(dimensions(shorter, narrow, {"TILE", "WIDE ? 33 : 16 + 1"}) == Texts{"TILE", "(WIDE ? 33 : 16 + 1) - 1"});
   CHECK(dimensions(with_pad(68, 12), narrow, {"TILE", "TILE + 1"}) == Texts{"TILE", "TILE + 4"});
   CHECK(dimensions(swizzled, narrow, {"16", "17"}) == Texts{"16", "16"});
-  CHECK(index(swizzled, narrow) == "[y][x ^ (y >> 1) * 2]");
+  CHECK(index(swizzled, narrow) == "[y][x ^ (y & 14)]");
   CHECK(dimensions({{64, 4, 2}, {Pad{64, 4}, {}}, {68, 64}}, narrow, {"16", "17"}) == Texts{"16", "17"});
   CHECK_FALSE(form_of({{}, {}, {64, 60}}, narrow).has_value());  // rows of another length
   CHECK_FALSE(form_of({{}, {}, {68, 66}}, narrow).has_value());  // half an element
@@ -64,7 +83,7 @@ TEST_CASE("fit/code/other_rows_and_planes", "[fit]") {
   CHECK(index({{768, 1, 2}, {}}, deep) == "[z][y][x ^ (z & 1)]");
   CHECK(index({{768, 2, 2}, {}}, deep) == "[z][y][x ^ z]");
   CHECK(index({{128, 2, 2, 768}, {}}, deep) == "[z][y][x ^ (y & 3)]");
-  CHECK(index({{256, 2, 3, 768}, {}}, deep) == "[z][y][x ^ (y >> 1) * 2]");
+  CHECK(index({{256, 2, 3, 768}, {}}, deep) == "[z][y][x ^ (y & 6)]");
   CHECK(index({{128, 2, 2}, {}}, deep) == "[z][y][x ^ ((z * 6 + y) & 3)]");
   CHECK(index({{128, 1, 2}, {}}, deep) == "[z][y][x ^ (y & 1)]");  // 6 is even
   CHECK(index({{768, 2, 2, 3072}, {}}, deeper) == "[w3][z][y][x ^ z]");

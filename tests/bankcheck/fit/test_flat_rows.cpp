@@ -103,9 +103,9 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
         "t[(Q + 1)*(Q + 2)] | t[y * (Q + 2) + x] = 0;");
   CHECK(changed("P << 4", "t[y * P + x] = 0;", longer, named) == "t[(P << 4) / P * (P + 1)] | t[y * (P + 1) + x] = 0;");
   CHECK(changed("P * P", "t[(y + 1) * P + x] = t[x];", swizzle, named) ==
-        "t[P * P] | t[(y + 1) * P + (x ^ (y + 1))] = t[0 * P + (x ^ 0)];");
+        "t[P * P] | t[(y + 1) * P + (x ^ (y + 1))] = t[0 * P + x];");
   CHECK(changed("P * P", "t[y * P + x] = 0;", every32, named) ==
-        "t[P * P + (P * P) / 32] | t[(y * P + x) + ((y * P + x) >> 5)] = 0;");
+        "t[P * P + P * P / 32] | t[y * P + x + ((y * P + x) >> 5)] = 0;");
   CHECK(changed("P * P", "t[y * P + x] = 0;", longer, "template <int P>\n") ==
         "t[P * (P + 1)] | t[y * (P + 1) + x] = 0;");
   CHECK(changed("P * P", "t[y * P + x] = 0;", swizzle, "template <int P>\n") ==

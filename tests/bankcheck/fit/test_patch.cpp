@@ -216,7 +216,7 @@ TEST_CASE("fit/patch/instances_of_a_template", "[fit]") {
   Patched one(program_with("if (out) k<32><<<1, dim3(32, 32)>>>(out); else k<16><<<1, dim3(16, 16)>>>(out);"), "",
               no_longer_rows);
   (void)one.write_patch();
-  CHECK_THAT(one.patch(), ContainsSubstring("+  static_assert(32 == 32 && W == 32, "));
+  CHECK_THAT(one.patch(), ContainsSubstring("+  static_assert(W == 32, "));
   REQUIRE(one.apply() == 0);
   CHECK_THAT(ended(3, one.run("")).err, ContainsSubstring("static assertion failed"));
 }
@@ -237,7 +237,7 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "int main() { return run([](float* out) { k<float, 64><<<1, 64>>>(out); k<int, "
                                   "256><<<1, 256>>>(out); k<float, 96><<<1, 96>>>(out); }); }\n"}});
     program.check_prediction();
-    CHECK_THAT(program.patch(), ContainsSubstring("+  __shared__ T t[2 * N + (2 * N) / 32];"));
+    CHECK_THAT(program.patch(), ContainsSubstring("+  __shared__ T t[2 * N + 2 * N / 32];"));
     CHECK_THAT(program.patch(), !ContainsSubstring("static_assert"));
   }
   SECTION("a type of one byte, whose words the change takes apart") {

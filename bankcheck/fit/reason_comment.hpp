@@ -1,0 +1,16 @@
+// The comment at a declaration that says why its layout is as it is.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "bankcheck/fit/edits.hpp"
+
+namespace bankwise::fit {
+
+/// Adds the comment after the declaration, or in a line before it if that is full; nothing if there is no place, or if
+/// one statement declares several arrays. Requires a change that form_of() knows.
+std::optional<Edit> reason_comment(std::string_view source, const Declaration& declaration, const Change& change,
+                                   const ArrayShape& shape);
+
+}  // namespace bankwise::fit
