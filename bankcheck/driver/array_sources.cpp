@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include <bankwise/support/files.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/source_constants.hpp"
@@ -102,8 +103,28 @@ const std::string& ArraySources::text_of(const std::string& path) {
 /// The texts that a file includes with quotation marks, and those that they include: before the text that needs it.
 const std::vector<std::string_view>& ArraySources::headers_of(const std::string& path) {
   const auto [headers, is_new] = headers_.try_emplace(path);
-  if (is_new) add_headers(path, text_of(path), headers->second);
+  if (is_new) {
+    add_includers(path, headers->second);
+    add_headers(path, text_of(path), headers->second);
+  }
   return headers->second;
+}
+
+/// Of a header: what the files that include it have above that line.
+void ArraySources::add_includers(const std::string& path, std::vector<std::string_view>& headers) {
+  const std::filesystem::path file(path);
+  if (support::has_word(".cu .hip .cl .c .cc .cpp .cxx", file.extension().string())) return;
+  for (const std::string& includer : finder_.containing(file.filename().string())) {
+    const std::string_view text = text_of(includer);
+    for (const std::string_view name : fit::included_by(text)) {
+      std::error_code error;
+      const auto named = std::filesystem::path(includer).parent_path() / name;
+      if (includer == path || !std::filesystem::equivalent(named, path, error)) continue;
+      const std::string_view above = text.substr(0, std::size_t(name.data() - text.data()));
+      add_headers(includer, above.substr(0, above.rfind('\n') + 1), headers);
+      headers.push_back(above);
+    }
+  }
 }
 
 void ArraySources::add_headers(const std::string& path, std::string_view text, std::vector<std::string_view>& headers) {

@@ -30,6 +30,7 @@ class ArraySources {
   void note_launches(ArraySource& source);
   const std::string& text_of(const std::string& path);
   const std::vector<std::string_view>& headers_of(const std::string& path);
+  void add_includers(const std::string& path, std::vector<std::string_view>& headers);
   void add_headers(const std::string& path, std::string_view text, std::vector<std::string_view>& headers);
 
   const trace::Trace& trace_;

@@ -381,30 +381,47 @@ void take_compiled_lengths(Declaration& declaration, const std::vector<std::uint
   }
 }
 
-void find_lengths(Declaration& declaration, const SourceConstants& constants, const SoughtArray& array) {
-  const std::uint64_t bytes = array.bytes;
-  const std::string type = constants.with_values(declaration.type);
-  declaration.element = bytes_of_type(declaration.type);
-  if (declaration.element == 0 && type.size() > 2) declaration.element = bytes_of_type(type.substr(1, type.size() - 2));
-  if (array.element > 0) declaration.element = array.element;
-  if (!array.lengths.empty()) return take_compiled_lengths(declaration, array.lengths);
+/// Sets the element and the lengths, as far as they are known, and returns whether they give the bytes of the array.
+bool compute_lengths(Declaration& declaration, const SourceConstants& constants, const SoughtArray& array) {
+  declaration.element = array.element > 0 ? array.element : constants.size_of(declaration.type);
+  declaration.lengths.clear();
   std::uint64_t product = 1;
   for (const std::string& dimension : declaration.dimensions) {
-    const auto length = constants.value_of(dimension);
-    if (!length && declaration.unknown.empty()) declaration.unknown = constants.unknown_in(dimension) + " is not known";
-    declaration.lengths.push_back(length.value_or(0));
-    product *= length.value_or(0);
+    declaration.lengths.push_back(constants.value_of(dimension).value_or(0));
+    product *= declaration.lengths.back();
   }
-  if (product == 0) {
+  if (product == 0 || array.bytes == 0) return product > 0;
+  if (declaration.element == 0 && array.bytes % product == 0) declaration.element = array.bytes / product;
+  return product * declaration.element == array.bytes;
+}
+
+void find_lengths(Declaration& declaration, const SourceConstants& constants, const SoughtArray& array) {
+  if (!array.lengths.empty()) {
+    declaration.element = array.element > 0 ? array.element : constants.size_of(declaration.type);
+    return take_compiled_lengths(declaration, array.lengths);
+  }
+  if (compute_lengths(declaration, constants, array)) return;
+  // Of a macro with several definitions, the branch of an #if may be another one than the last.
+  std::vector<Declaration> others;
+  for (const SourceConstants& branch : constants.other_branches()) {
+    Declaration other = declaration;
+    const auto is_same = [&](const Declaration& known) {
+      return known.element == other.element && known.lengths == other.lengths;
+    };
+    const bool fits = array.bytes > 0 && compute_lengths(other, branch, array);
+    if (fits && std::ranges::none_of(others, is_same)) others.push_back(other);
+  }
+  if (others.size() == 1) {
+    declaration = std::move(others.front());
+    return;
+  }
+  for (const std::string& dimension : declaration.dimensions) {
+    if (constants.value_of(dimension)) continue;
+    declaration.unknown = constants.unknown_in(dimension) + " is not known";
     declaration.lengths.clear();
-    return infer_lengths(declaration, bytes);
+    return infer_lengths(declaration, array.bytes);
   }
-  if (bytes == 0) return;
-  if (bytes % product == 0 && declaration.element == 0) {
-    declaration.element = bytes / product;
-  } else if (product * declaration.element != bytes) {
-    refuse_lengths(declaration, other_size(declaration));
-  }
+  refuse_lengths(declaration, other_size(declaration));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
-#include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
@@ -110,22 +109,9 @@ class Editor : SourceTokens {
   std::string launched_bytes_text(const std::string& expression, std::uint64_t bytes) const {
     SourceConstants constants;
     constants.add_source(source);
-    const bool is_constant = constants.value_of(with_sizes(expression)) == bytes;
+    const bool is_constant = constants.value_of(expression) == bytes;
     const std::uint64_t length = change_.swizzle.bits == 0 || is_constant ? bytes : bytes | 1;
     return dimension_texts(change_, {1, {length}}, IndexForm::flat, {expression}).front();
-  }
-  /// With a number in place of each sizeof of a type.
-  static std::string with_sizes(const std::string& expression) {
-    const SourceTokens code(expression);
-    std::string text;
-    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-      const bool is_sizeof = code.is(i, "sizeof") && code.is(i + 1, "(") && code.is(i + 3, ")");
-      const std::uint64_t size = is_sizeof ? predict::bytes_of_type(std::string(code.text(i + 2))) : 0;
-      text += size > 0 ? std::to_string(size) : std::string(code.text(i));
-      text += ' ';
-      if (size > 0) i += 3;
-    }
-    return text;
   }
 
   /// The line of a second pointer into the array, or of the first one that does not point to its begin; 0 if there is

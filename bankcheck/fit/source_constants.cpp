@@ -60,18 +60,45 @@ void SourceConstants::add_options(std::string_view options) {
   for (std::size_t at = options.find("-D"); at != std::string_view::npos; at = options.find("-D")) {
     options.remove_prefix(at + 2);
     const std::string_view name = take_name(options);
-    if (options.starts_with('=')) add(name, options.substr(1, options.find_first_of(" \t\r\f\v\n") - 1));
+    if (!options.starts_with('=')) continue;
+    const std::string_view value = options.substr(1, options.find_first_of(" \t\r\f\v\n") - 1);
+    add(name, value);
+    all_[std::string(name)].emplace(value);
   }
 }
 
 void SourceConstants::add_source(std::string_view source) {
   add_constants(source);
   for (const Macro& macro : macros_of(source)) {
-    if (macro.has_parameters) continue;
     std::string value(macro.text);
     std::erase(value, '\\');  // that joins the next line
-    add(macro.name, value);
+    if (!macro.has_parameters) {
+      add(macro.name, value);
+      all_[std::string(macro.name)].emplace(source::trimmed(value));
+      continue;
+    }
+    const std::size_t close = std::min(value.find(')'), value.size() - 1);
+    Function function{.text = value.substr(close + 1)};
+    for (const source::Token& token : source::tokens_of(std::string_view(value).substr(0, close))) {
+      if (token.kind == source::TokenKind::name) {
+        function.parameters.push_back(value.substr(token.begin, token.end - token.begin));
+      }
+    }
+    functions_[std::string(macro.name)] = std::move(function);
   }
+}
+
+std::vector<SourceConstants> SourceConstants::other_branches() const {
+  std::vector<SourceConstants> others;
+  for (const auto& [name, definitions] : all_) {
+    for (const std::string& text : definitions) {
+      const auto current = values_.find(name);
+      if (text.empty() || (current != values_.end() && source::trimmed(current->second) == text)) continue;
+      others.push_back(*this);
+      others.back().values_[name] = text;
+    }
+  }
+  return others;
 }
 
 /// Not of parameters, whose default values are not the only ones.
@@ -117,17 +144,57 @@ std::optional<std::uint64_t> SourceConstants::value_of(const std::string& expres
 
 std::string SourceConstants::with_values(const std::string& expression, int depth) const {
   constexpr int deepest = 8;
+  constexpr std::size_t longest = 4096;  // macros that double
+  const source::SourceTokens code(expression);
   std::string text;
   std::size_t end = 0;
-  for (const source::Token& token : source::tokens_of(expression)) {
-    const std::string word = expression.substr(token.begin, token.end - token.begin);
-    const auto value = token.kind == source::TokenKind::name && depth < deepest ? values_.find(word) : values_.end();
-    if (token.begin > end) text += ' ';  // or a comment, or a new line
-    text += value == values_.end() ? word : "(" + with_values(value->second, depth + 1) + ")";
-    end = token.end;
-    if (text.size() > 4096) break;  // macros that double
+  const auto between = [&](std::size_t first, std::size_t last) {  // tokens
+    return first < last
+               ? expression.substr(code.tokens[first].begin, code.tokens[last - 1].end - code.tokens[first].begin)
+               : std::string();
+  };
+  for (std::size_t i = 0; i < code.tokens.size() && text.size() <= longest; ++i) {
+    if (code.tokens[i].begin > end) text += ' ';  // or a comment, or a new line
+    const std::string word(code.text(i));
+    const std::size_t behind = code.is(i + 1, "(") ? code.past_bracket(i + 1) : i + 1;
+    const bool can_replace = code.is_name(i) && depth < deepest;
+    const auto value = can_replace ? values_.find(word) : values_.end();
+    const auto function = can_replace && behind > i + 1 ? functions_.find(word) : functions_.end();
+    const std::uint64_t bytes = can_replace && word == "sizeof" ? size_of(between(i + 2, behind - 1)) : 0;
+    if (bytes > 0) {
+      text += std::to_string(bytes);
+      i = behind - 1;
+    } else if (value != values_.end()) {
+      text += "(" + with_values(value->second, depth + 1) + ")";
+    } else if (function != functions_.end()) {
+      SourceConstants inside = *this;
+      std::size_t begin = i + 2, given = 0;
+      for (std::size_t k = begin; k < behind; ++k) {
+        if (k + 1 < behind && code.is(k, "(")) k = code.past_bracket(k) - 1;
+        if (k + 1 < behind && !code.is(k, ",")) continue;
+        if (given < function->second.parameters.size()) {
+          inside.values_[function->second.parameters[given++]] = with_values(between(begin, k), depth + 1);
+        }
+        begin = k + 1;
+      }
+      text += "(" + inside.with_values(function->second.text, depth + 1) + ")";
+      i = behind - 1;
+    } else {
+      text += word;
+    }
+    end = code.tokens[std::min(i, code.tokens.size() - 1)].end;
   }
   return text;
+}
+
+std::uint64_t SourceConstants::size_of(std::string type) const {
+  constexpr int deepest = 8;
+  for (int depth = 0; depth < deepest; ++depth) {
+    const auto value = values_.find(type);
+    if (value == values_.end()) break;
+    type = source::trimmed(value->second);
+  }
+  return predict::bytes_of_type(type);
 }
 
 std::vector<Macro> macros_of(std::string_view source) {

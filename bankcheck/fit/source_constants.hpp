@@ -14,7 +14,8 @@
 
 namespace bankwise::fit {
 
-/// Macros, constants and template arguments as texts; the last definition counts.
+/// Macros, constants and template arguments as texts; the last definition counts. Expressions may call macros with
+/// parameters, and sizeof a type whose size is known.
 class SourceConstants {
  public:
   /// The macros of -DNAME=value and -D NAME=value.
@@ -23,11 +24,17 @@ class SourceConstants {
   void add_source(std::string_view source);
   void add(std::string_view name, std::string_view value);
 
+  /// The same with one name's other definition, which the branch of an #if may have: for each name that has several.
+  std::vector<SourceConstants> other_branches() const;
+
   /// The first name in an expression that has no value; the expression itself if all have one, or one is a function.
   std::string unknown_in(const std::string& expression) const;
 
   /// The value of an expression, if it is known and positive.
   std::optional<std::uint64_t> value_of(const std::string& expression) const;
+
+  /// Bytes of a type that may be a macro or a template argument; 0: not known.
+  std::uint64_t size_of(std::string type) const;
 
   /// The expression with values in place of names, each in parentheses.
   std::string with_values(const std::string& expression) const { return with_values(expression, 0); }
@@ -36,7 +43,13 @@ class SourceConstants {
   std::string with_values(const std::string& expression, int depth) const;
   void add_constants(std::string_view source);
 
+  struct Function {
+    std::vector<std::string> parameters;
+    std::string text;
+  };
   std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, Function, std::less<>> functions_;         // macros with parameters
+  std::map<std::string, std::set<std::string>, std::less<>> all_;  // definitions of macros in sources
 };
 
 /// A macro, from `#define AT(y, x) tile[y][x]`.

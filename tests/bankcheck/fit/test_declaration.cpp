@@ -120,7 +120,12 @@ TEST_CASE("fit/declaration/lengths", "[fit]") {
   CHECK(in("[MOST / RADIUS]").lengths == Lengths{64});
   CHECK(in("[TILE][WIDTH]").unknown == "WIDTH is not known");
   CHECK(in("[TILE][HEIGHT + TILE]").unknown == "HEIGHT is not known");
-  CHECK(in("[TWICE(TILE)][2]").unknown == "TWICE(TILE) is not known");
+  CHECK(in("[TWICE(TILE)][2]").lengths == Lengths{64, 2});
+  CHECK(in("[TWICE(OTHER)][2]").unknown == "OTHER is not known");
+  CHECK(in("[NEXT(TILE)][2]").unknown == "NEXT(TILE) is not known");
+  CHECK(in("[64 / sizeof(double)][TWICE((TILE, 1)) / sizeof(float2)]").lengths.empty());  // a comma operator
+  CHECK(in("[64 / sizeof(double)][TWICE(TILE) / sizeof(float2)]").lengths == Lengths{8, 8});
+  CHECK(in("[64 / sizeof(Unknown)]").lengths.empty());
   CHECK(in("[TILE][TILE]", 40).unknown == "line 6 declares an array of another size");
   CHECK(in("[TILE][TILE]", 8192).unknown == "line 6 declares an array of another size");  // of double
   CHECK(declared("const int N = 32;\n__shared__ int t[N][2];", {.name = "t"}).lengths == Lengths{32, 2});
@@ -129,6 +134,22 @@ TEST_CASE("fit/declaration/lengths", "[fit]") {
   CHECK(declared(late, {.name = "t"}).lengths.empty());
   CHECK(declared(late, {.name = "t", .headers = {"static const int N = 6;\n"}}).lengths == Lengths{6});
   CHECK(declared(late, {.name = "t", .headers = {"#define N \\\n  M\n", "#define M 5\n"}}).lengths == Lengths{5});
+}
+
+TEST_CASE("fit/declaration/other_branches", "[fit]") {
+  const std::string text =
+      "#ifdef DOUBLE\n#define REAL double\n#define N 4\n#else\n#define REAL float\n#define N 3\n#endif\n"
+      "__shared__ REAL t[N][5];\n__shared__ REAL u[6];\n";
+  const auto in = [&](std::string_view name, std::uint64_t bytes, std::string_view options = "") {
+    return declared(text, {.name = name, .bytes = bytes, .options = options});
+  };
+  CHECK(in("t", 60).lengths == Lengths{3, 5});
+  CHECK(in("t", 60).element == 4);
+  CHECK(in("t", 80).lengths == Lengths{4, 5});
+  CHECK(in("t", 120).element == 8);
+  CHECK(in("t", 160).unknown == "line 8 declares an array of another size");  // of two names at once
+  CHECK(in("t", 280, "-D N=14").lengths == Lengths{14, 5});                   // as of an #ifndef
+  CHECK(in("u", 48).element == 8);
 }
 
 TEST_CASE("fit/declaration/macros", "[fit]") {

@@ -156,6 +156,29 @@ TEST_CASE("fit/command/macro_as_length", "[fit]") {
   CHECK_THAT(out, ContainsSubstring("tile[(WORDS) + (WORDS) / 32], tile[i + (i >> 5)]"));
 }
 
+TEST_CASE("fit/command/constants_above_an_include", "[fit]") {
+  trace::KernelTrace trace = transpose();
+  for (trace::Site& site : trace.sites) site.file = "tile.cuh";
+  const Fitted fitted(trace);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(fitted.scratch.path() / name) << text;
+  };
+  const auto says = [&](const std::string& text) {
+    const std::string out = ended(0, fitted.run()).out;
+    return out.find(text) != std::string::npos;
+  };
+  write("tile.cuh", std::string(transpose_source).replace(0, transpose_source.find('\n'), ""));
+  CHECK(says("tile[TILE][TILE + 1]"));  // a square of these bytes
+  write("tile.cuh", std::string(transpose_source).replace(transpose_source.find("[TILE]["), 7, "[ROWS]["));
+  write("main.cu", "#define ROWS 31\n#include \"rows.h\"\n#include \"tile.cuh\"\n#define ROWS 30\n");
+  write("rows.h", "");
+  CHECK(says("line 3 declares an array of another size"));
+  write("rows.h", "#define ROWS 32\n");
+  CHECK(says("tile[ROWS][TILE + 1]"));
+  write("main.cu", "#include \"rows.h\"\n");
+  CHECK(says("ROWS is not known"));
+}
+
 TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   const Fitted fitted(transpose());
   const json report = json::parse(fitted.run("--arch sm_90,sm_75 --max-shared 4096 --json -").out);
