@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bankcheck/fit/flat_rows.hpp"
+#include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/predict/predict.hpp"
@@ -245,74 +246,6 @@ std::set<std::string, std::less<>> qualifiers_in(std::string_view source, const 
   return words;
 }
 
-/// Whether a macro stands for more than one token, and not for parentheses.
-bool is_sum(const Macro& macro, const SourceTokens& inside) {
-  const std::size_t begin = macro.has_parameters ? inside.past_bracket(0) : 0;
-  const bool is_enclosed = inside.is(begin, "(") && inside.past_bracket(begin) == inside.tokens.size();
-  return inside.tokens.size() > begin + 1 && !is_enclosed;
-}
-
-/// The macros that an edit must know of.
-void find_macros(Declaration& declaration, std::string_view source, const SoughtArray& array) {
-  const auto look_in = [&](std::string_view text, bool is_header) {
-    for (const Macro& macro : macros_of(text)) {
-      const SourceTokens inside(macro.text);
-      if (is_sum(macro, inside)) declaration.sums.emplace_back(macro.name);
-      for (std::size_t i = 0; declaration.macro.empty() && i < inside.tokens.size(); ++i) {
-        if (!inside.is(i, declaration.name)) continue;
-        declaration.macro = macro.name;
-        declaration.macro_line = is_header ? 0 : macro.line;
-      }
-    }
-  };
-  look_in(source, false);
-  for (const std::string_view header : array.headers) look_in(header, true);
-}
-
-/// Whether a token may use an array that it does not name: a call, or a name in capital letters that a header may
-/// define. Compilers give some accesses the line of a loop, or of a neighbouring statement.
-bool may_hide_use(const SourceTokens& code, std::size_t i, const SourceConstants& constants) {
-  constexpr std::string_view statements[]{"for", "if", "while", "switch", "return", "sizeof"};
-  const std::string_view word = code.text(i);
-  if (!code.is_name(i) || word.starts_with("__") || std::ranges::find(statements, word) != std::end(statements)) {
-    return false;
-  }
-  if (code.is(i + 1, "(")) return bytes_of_type(std::string(word)) == 0;
-  const bool is_capital = std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
-  return is_capital && !constants.value_of(std::string(word));
-}
-
-/// The first of the used lines in the array's block whose statement does not name the array, and may use it; 0 if there
-/// is none.
-unsigned hidden_line_of(const Candidate& candidate, std::string_view source, const SoughtArray& array,
-                        const SourceConstants& constants) {
-  const Declaration& declaration = candidate.declaration;
-  std::vector<unsigned> hidden;
-  for (const unsigned line : array.lines) {
-    if (line >= declaration.line && line <= candidate.last_line) hidden.push_back(line);
-  }
-  const SourceTokens code(source);
-  std::vector<unsigned> clear, suspicious;  // lines of statements that can use nothing unnamed, and of those that may
-  unsigned line = 1, begin = 0;             // of the statement; 0: before its first token
-  bool is_named = false, may_hide = false;
-  for (std::size_t i = 0, at = 0; i < code.tokens.size(); at = code.tokens[i++].begin) {
-    line += unsigned(std::ranges::count(source.substr(at, code.tokens[i].begin - at), '\n'));
-    if (begin == 0) begin = line;
-    is_named |= code.is(i, declaration.name) || (code.is_name(i) && code.is(i, declaration.macro));
-    may_hide |= may_hide_use(code, i, constants);
-    if (!code.is(i, ";") && !code.is(i, "{") && !code.is(i, "}")) continue;
-    const auto is_in = [&](unsigned used) { return used >= begin && used <= line; };
-    if (is_named) std::erase_if(hidden, is_in);
-    std::ranges::copy_if(hidden, std::back_inserter(may_hide ? suspicious : clear), is_in);
-    begin = 0;
-    is_named = may_hide = false;
-  }
-  std::erase_if(hidden, [&](unsigned used) {
-    return std::ranges::count(clear, used) > 0 && std::ranges::count(suspicious, used) == 0;
-  });
-  return hidden.empty() ? 0 : std::ranges::min(hidden);
-}
-
 /// What the dimensions' names stand for.
 SourceConstants constants_of(std::string_view source, const SoughtArray& array) {
   SourceConstants constants;
@@ -467,8 +400,9 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
     return other.block == candidate.block || (in_function && other.declaration.name == declaration.name);
   };
   if (std::ranges::count_if(declared, is_alike) > 1) refuse_lengths(declaration, "declared twice");
-  find_macros(declaration, source, array);
-  declaration.hidden_line = hidden_line_of(candidate, source, array, constants);
+  declaration.sums = sums_of(source, array.headers);
+  declaration.macros = macros_naming(declaration, source, array.headers);
+  declaration.hidden_line = hidden_line_of(declaration, candidate.last_line, source, array.lines, constants);
   declaration.function = candidate.function;
   for (const TiedName& tied : tied_names(source, declaration)) {
     bool is_seen = tied.line == 0;

@@ -24,6 +24,13 @@ struct RowIndex {
   bool operator==(const RowIndex&) const = default;
 };
 
+/// A macro whose text names an array.
+struct ArrayMacro {
+  std::string name;
+  unsigned line = 0;  ///< 0: in a header
+  std::string text;   ///< without its parameters
+};
+
 struct Declaration {
   std::string qualifier;                 ///< "__shared__", "local"
   std::string type, name;                ///< "float", "tile"
@@ -38,8 +45,7 @@ struct Declaration {
   std::vector<std::string> parameters;  ///< the template parameters that the dimensions depend on
   std::vector<std::string> sums;        ///< macros that stand for more than one token, and need parentheses
   unsigned hidden_line = 0;             ///< a line that uses the array without its name; 0: none
-  std::string macro;                    ///< a macro whose text names the array; "" if there is none
-  unsigned macro_line = 0;              ///< 0: in a header
+  std::vector<ArrayMacro> macros;       ///< those that its block uses
   /// The other arrays that the same macro names, or that the same functions get, by where they are declared.
   struct Tie {
     std::size_t at = 0;

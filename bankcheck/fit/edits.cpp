@@ -167,7 +167,7 @@ class Editor : SourceTokens {
     }
     const bool is_long = formula.size() > long_index || added > long_indices;
     const bool can_call =
-        declaration_.macro.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
+        declaration_.macros.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
     if (uses.size() >= many_uses && is_long && can_call) function_ = name_of_function();
     std::vector<std::size_t> needed;  // the indices that the formula has
     const SourceTokens code(formula);

@@ -577,7 +577,7 @@ std::optional<SourceConstants> with_length(const SourceConstants& constants, con
 void find_flat_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
                     const std::array<std::uint64_t, 3>& block) {
   const bool may_have_rows = declaration.dimensions.size() == 1 && declaration.lengths.size() == 1 &&
-                             !declaration.dimensions.front().empty() && declaration.macro.empty() &&
+                             !declaration.dimensions.front().empty() && declaration.macros.empty() &&
                              declaration.tied.empty() && declaration.hidden_line == 0;
   // A macro of another branch would give another length.
   if (!may_have_rows) return;

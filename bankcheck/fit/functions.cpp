@@ -60,6 +60,19 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
   return places;
 }
 
+Part block_of(const SourceTokens& code, const Declaration& declaration) {
+  std::size_t name = 0;
+  while (name < code.tokens.size() && code.tokens[name].begin < declaration.at) ++name;
+  const int outside = declaration.is_parameter ? 0 : -1;
+  int depth = 0;
+  std::size_t end = name + 1;
+  for (; end < code.tokens.size(); ++end) {
+    if (code.is(end, "{")) ++depth;
+    if (code.is(end, "}") && --depth <= outside) break;
+  }
+  return {name + 1, end};
+}
+
 std::vector<Part> arguments_of_call(const SourceTokens& code, std::size_t name) {
   const std::size_t open = parenthesis_of(code, name);
   return open == 0 ? std::vector<Part>() : arguments_at(code, open);

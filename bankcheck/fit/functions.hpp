@@ -21,6 +21,10 @@ struct FunctionPlaces {
 };
 FunctionPlaces places_of(const source::SourceTokens& code, std::string_view name);
 
+/// The tokens of the block that an array is declared in, from behind its name; of a parameter, those to the end of its
+/// function.
+Part block_of(const source::SourceTokens& code, const Declaration& declaration);
+
 /// What a call passes; nothing if the name at the token is not called there.
 std::vector<Part> arguments_of_call(const source::SourceTokens& code, std::size_t name);
 

@@ -1,4 +1,5 @@
-// Whether an expression can be evaluated more often than the source does: it writes nothing, and calls nothing that may.
+// Whether an expression can be evaluated more often than the source does: it writes nothing, and no function that it
+// calls does.
 #pragma once
 
 #include <map>

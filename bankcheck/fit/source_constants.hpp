@@ -71,7 +71,8 @@ struct Directive {
 };
 std::vector<Directive> directives_of(std::string_view source);
 
-/// The line of a branch of the preprocessor, between two tokens, that opens more or fewer blocks than it closes; 0: none.
+/// The line of a branch of the preprocessor, between two tokens, that opens more or fewer blocks than it closes; 0:
+/// none.
 unsigned line_of_torn_branch(const source::SourceTokens& code, std::size_t begin, std::size_t end);
 
 /// The files that `#include "name"` names, in their order.

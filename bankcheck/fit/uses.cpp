@@ -44,25 +44,16 @@ class UseFinder : Expressions {
         offset_(std::size_t(text.data() - whole().source.data())),
         first_line_(1 + std::size_t(std::ranges::count(whole().source.substr(0, offset_), '\n'))) {}
 
-  /// From the declaration to the end of the block that the array is declared in; that of a parameter follows it.
   void search_block() {
-    std::size_t i = 0;
-    while (i < tokens.size() && tokens[i].begin < declaration_.at) ++i;
-    const int outside = declaration_.is_parameter ? 0 : -1;
-    int depth = 0;
-    std::size_t end = i + 1;
-    for (; end < tokens.size(); ++end) {
-      if (is(end, "{")) ++depth;
-      if (is(end, "}") && --depth <= outside) break;
-    }
-    const unsigned torn = line_of_torn_branch(*this, i, std::min(end + 1, tokens.size()));
+    const Part block = block_of(*this, declaration_);
+    const unsigned torn = line_of_torn_branch(*this, block.begin - 1, std::min(block.end + 1, tokens.size()));
     if (torn > 0) {
       found_.why = fmt::format(
           "line {}: a branch of the preprocessor opens or closes a block, and not both; change the "
           "array by hand",
           torn);
     }
-    search({i + 1, end}, declaration_.name);
+    search(block, declaration_.name);
   }
   /// The text of a macro, with the names of its parameters.
   void search_macro(std::vector<std::string_view> parameters) {
@@ -322,51 +313,66 @@ class UseFinder : Expressions {
 };
 
 /// The macros that name the array are changed as well.
-void search_macros(const Code& code, const UseFinder& block, const Declaration& declaration, Uses& found) {
+void search_macros(const Code& code, const UseFinder& block, const Declaration& declaration, bool index_changes,
+                   Uses& found) {
   const std::vector<Macro> macros = macros_of(code.source.source);
   for (const Macro& macro : macros) {
+    const bool names_array = std::ranges::any_of(
+        declaration.macros, [&](const ArrayMacro& naming) { return naming.line > 0 && naming.line == macro.line; });
+    if (!found.why.empty() || !names_array) continue;
     const auto& [parameters, text] = parts_of(macro);
-    if (!found.why.empty() || !names(text, declaration.name)) continue;
     const auto refuse = [&](std::string_view problem) {
       found.why = fmt::format("line {}: the macro {} {}", macro.line, macro.name, problem);
     };
-    if (std::ranges::any_of(macros, [&](const Macro& other) { return names(parts_of(other).second, macro.name); })) {
-      return refuse("is used by another macro; change its text by hand");
-    }
-    if (text.find('\\') != text.npos || text.find("##") != text.npos) {
+    const bool is_nested =
+        std::ranges::any_of(macros, [&](const Macro& other) { return names(parts_of(other).second, macro.name); });
+    if (index_changes && is_nested) return refuse("is used by another macro; change its text by hand");
+    if (index_changes && (text.find('\\') != text.npos || text.find("##") != text.npos)) {
       return refuse("names the array; change its text by hand");
     }
-    UseFinder inside(code, text, declaration, true);
+    UseFinder inside(code, text, declaration, index_changes);
     inside.search_macro(parameters);
-    found.uses.insert(found.uses.end(), inside.found().uses.begin(), inside.found().uses.end());
-    found.why = inside.found().why.empty() ? block.why_no_macro(macro) : inside.found().why;
+    found.add(inside.found());
+    if (found.why.empty() && index_changes) found.why = block.why_no_macro(macro);
+  }
+}
+
+/// The macros of headers cannot be changed, but may do nothing that an array with other lengths does not allow.
+void search_header_macros(const Declaration& declaration, bool index_changes, Uses& found) {
+  for (const ArrayMacro& macro : declaration.macros) {
+    if (!found.why.empty() || macro.line > 0) continue;
+    const Code code{Expressions(macro.text)};
+    UseFinder inside(code, macro.text, declaration, false);
+    inside.search_macro({});
+    found.add(inside.found());
+    if (found.why.empty() && !index_changes) continue;
+    found.why = fmt::format("in a header: the macro {} names the array; change its text by hand", macro.name);
   }
 }
 
 }  // namespace
+
+void Uses::add(const Uses& more) {
+  uses.insert(uses.end(), more.uses.begin(), more.uses.end());
+  if (measured_line == 0) measured_line = more.measured_line;
+  if (more.widest > widest) {
+    widest = more.widest;
+    widest_line = more.widest_line;
+  }
+  if (why.empty()) why = more.why;
+}
 
 Uses uses_of(std::string_view source, const Declaration& declaration, bool index_changes) {
   const Code code{Expressions(source)};
   UseFinder block(code, source, declaration, index_changes);
   block.search_block();
   Uses found = block.found();
-  for (const Macro& macro : macros_of(source)) {
-    const SourceTokens inside(macro.text);
-    for (std::size_t i = 0; i < inside.tokens.size(); ++i) {
-      if (inside.is(i, declaration.name) && (inside.is(i - 1, "sizeof") || inside.is(i - 2, "sizeof"))) {
-        found.measured_line = macro.line;
-      }
-    }
-  }
-  if (!index_changes || !found.why.empty()) return found;
-  if (!declaration.macro.empty() && declaration.macro_line == 0) {
-    found.why = fmt::format("in a header: the macro {} names the array; change its text by hand", declaration.macro);
-  } else if (declaration.hidden_line > 0) {
+  search_header_macros(declaration, index_changes, found);
+  if (found.why.empty() && index_changes && declaration.hidden_line > 0) {
     found.why = fmt::format("line {}: the array is used, but not by its name; change the index by hand there",
                             declaration.hidden_line);
-  } else {
-    search_macros(code, block, declaration, found);
   }
+  search_macros(code, block, declaration, index_changes, found);
   return found;
 }
 
@@ -376,7 +382,7 @@ std::vector<TiedName> tied_names(std::string_view source, const Declaration& dec
   block.search_block();
   std::vector<TiedName> tied;
   for (const auto& [line, name] : block.passed()) tied.push_back({name, line});
-  if (!declaration.macro.empty()) tied.push_back({declaration.name, 0});
+  if (!declaration.macros.empty()) tied.push_back({declaration.name, 0});
   return tied;
 }
 

@@ -25,6 +25,9 @@ struct Uses {
   std::uint64_t widest = 0;  ///< bytes of the longest type that a cast reads at an element
   unsigned widest_line = 0;
   std::string why;  ///< why the uses cannot be changed: a sentence without a dot; "" if they can
+
+  /// What another text uses.
+  void add(const Uses& more);
 };
 
 /// All uses. `index_changes`: the index text of each will be repeated, and the array may not be reached in another way.

@@ -154,15 +154,31 @@ TEST_CASE("fit/declaration/other_branches", "[fit]") {
 
 TEST_CASE("fit/declaration/macros", "[fit]") {
   const std::string text =
-      "#define AT(y, x) \\\n  tile[y][x]\n#define SUM a + b\n#define ONE 1\n__shared__ int tile[2][2], other[2];\n";
+      "#define AT(y, x) \\\n  tile[y][x]\n#define SUM a + b\n#define ONE 1\n__shared__ int tile[2][2], other[2];\n"
+      "void k() { AT(0, 1) = FIRST; }\n";
   const Declaration tile = declared(text, {.name = "tile"});
-  CHECK(tile.macro == "AT");
-  CHECK(tile.macro_line == 1);
+  REQUIRE(tile.macros.size() == 1);
+  CHECK(tile.macros[0].name == "AT");
+  CHECK(tile.macros[0].line == 1);
   CHECK(tile.sums == Texts{"AT", "SUM"});  // an index that begins with either gets parentheses
-  CHECK(declared(text, {.name = "other"}).macro.empty());
-  const Declaration other = declared(text, {.name = "other", .headers = {"#define FIRST other[0]\n"}});
-  CHECK(other.macro == "FIRST");
-  CHECK(other.macro_line == 0);
+  CHECK(declared(text, {.name = "other"}).macros.empty());
+  const auto with = [&](const std::string& header) {
+    std::vector<std::string> names;
+    for (const ArrayMacro& macro : declared(text, {.name = "other", .headers = {header}}).macros) {
+      CHECK(macro.line == 0);
+      names.push_back(macro.name);
+    }
+    return names;
+  };
+  CHECK(with("#define FIRST other[0]\n") == Texts{"FIRST"});
+  CHECK(with("#define FIRST SECOND\n#define SECOND other[1]\n") == Texts{"SECOND"});
+  CHECK(with("#define FIRST 1\n#define SECOND other[1]\n") == Texts{});  // not used
+  // Other variables of this name.
+  CHECK(with("#define FIRST ({ float other = x; other; })\n") == Texts{});
+  CHECK(with("#define FIRST(other) other[0]\n") == Texts{});
+  CHECK(with("#define FIRST x.other[0] + y->other\n") == Texts{});
+  CHECK(with("#define FIRST scale * other[0]\n") == Texts{"FIRST"});
+  CHECK(with("#define FIRST ({ other[1] = 2; float other = x; other; })\n") == Texts{"FIRST"});
 }
 
 TEST_CASE("fit/declaration/lines_without_the_name", "[fit]") {
@@ -176,6 +192,16 @@ TEST_CASE("fit/declaration/lines_without_the_name", "[fit]") {
   CHECK(hidden({4, 5}) == 4);
   CHECK(hidden({3, 9}) == 0);  // a function that has got an element by reference
   CHECK(hidden({}) == 0);
+  // The compiler moves accesses to other lines.
+  const auto moved = [&](const std::string& line) {
+    return declared("void k(int n) {\n  __shared__ int t[2];\n  t[0] = 1;\n  " + line + "\n}\n",
+                    {.name = "t", .lines = {3, 4}})
+        .hidden_line;
+  };
+  CHECK(moved("for (int i = 0; i < n; i++) {}") == 0);
+  CHECK(moved("for (int i = 0; i < n; i++) SET(i);") == 4);
+  CHECK(moved("for (int i = 0; i < FIRST; i++) {}") == 4);
+  CHECK(moved("const unsigned x = threadIdx.x;") == 0);
 }
 
 // A compiler that optimizes gives an access the line of a loop, or of a statement nearby.

@@ -372,8 +372,14 @@ TEST_CASE("fit/edits/ties", "[fit]") {
   CHECK(declared(text, {.name = "u", .lines = {1}, .kernel = "b"}).line == 7);
   CHECK(declared(text, {.name = "t", .lines = {1}, .kernel = "a()"}).line == 3);
   CHECK_FALSE(find_declaration(text, {.name = "t", .lines = {1}, .kernel = "b"}).has_value());
-  const auto by_macro = declared("#define T(i) t[i]\n" + text, {.name = "t", .lines = {5}}).tied;
-  CHECK(by_macro.size() == 2);
+  const auto with_macro = [&](const std::string& use) {
+    return declared("#define T(i) t[i]\n__global__ void d() {\n  __shared__ float t[64];\n  t[0] = 1; " + use +
+                        "\n}\n" + text,
+                    {.name = "t", .lines = {4}})
+        .tied;
+  };
+  CHECK(with_macro("T(1) = 2;").size() == 2);
+  CHECK(with_macro("").empty());
 }
 
 TEST_CASE("fit/edits/macros", "[fit]") {
@@ -392,6 +398,21 @@ TEST_CASE("fit/edits/macros", "[fit]") {
         "line 1: the array is used without its index; index its elements there");
   CHECK(with("#define T(i) \\\n  t[i]\n", "T(1) = 0;") ==
         "line 1: the macro T names the array; change its text by hand");
+  // Nor may a macro reach other elements where only the length of rows changes.
+  const auto padded_rows = [&](const std::string& macros, const std::string& body,
+                               const std::vector<std::string_view>& headers = {}) {
+    const std::string text = macros + "void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";
+    return changed(text, padded(128, 4), {4, {32, 32}}, {.name = "t", .headers = headers});
+  };
+  const std::string address = "the address of an element is taken; index the array where the element is used";
+  CHECK(padded_rows("#define AT(i) (&t[0][0])[i]\n", "AT(1) = 1;") == "line 1: " + address);
+  CHECK(padded_rows("", "AT(1) = 1;", {"#define AT(i) (&t[0][0])[i]\n"}) ==
+        "in a header: the macro AT names the array; change its text by hand");
+  CHECK(padded_rows("", "AT(1) = 1;", {"#define AT(i) t[i][0]\n"}).find("t[32][32 + 1]") != std::string::npos);
+  CHECK(padded_rows("", "t[1][0] = 1;", {"#define AT(i) (&t[0][0])[i]\n"}).find("[32 + 1]") != std::string::npos);
+  CHECK(changed("void k() {\n  __shared__ float t[64];\n  AT(1) = 1;\n}\n", padded(32, 4), {4, {64}},
+                {.name = "t", .headers = {"#define AT(i) t[i]\n"}}) ==
+        "in a header: the macro AT names the array; change its text by hand");
 }
 
 TEST_CASE("fit/edits/sizeof", "[fit]") {
