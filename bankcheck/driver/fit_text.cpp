@@ -52,10 +52,16 @@ std::string refusal_text(const ArrayFit& array) {
     case FitVerdict::chance: return "no layout helps: the index seems to depend on data";
     case FitVerdict::unprofitable: {
       const fit::Option& best = array.options[array.best].option;
-      return fmt::format("no layout pays: the best saves {} and adds {} to the index of each of {} accesses",
-                         support::plural(array.before().option.passes - best.passes, "pass", "passes"),
-                         support::plural(best.instructions, "instruction", "instructions"),
-                         grouped(array.facts.accesses));
+      std::string text =
+          fmt::format("no layout pays: the best saves {} of {} passes",
+                      grouped(array.before().option.passes - best.passes), grouped(array.before().option.passes));
+      if (best.instructions > 0) {
+        text += fmt::format(" and adds {} to the index of each of {} accesses",
+                            support::plural(best.instructions, "instruction", "instructions"),
+                            grouped(array.facts.accesses));
+      }
+      if (best.bytes <= array.facts.extent) return text;
+      return text + fmt::format(", for {} more", support::plural(best.bytes - array.facts.extent, "byte", "bytes"));
     }
     default:
       return array.before().option.passes == array.bound

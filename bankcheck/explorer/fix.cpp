@@ -151,7 +151,7 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
                       {"ideal", array.ideal},
                       {"least", array.bound},
                       {"reason", array.verdict == fit::FitVerdict::unprofitable
-                                     ? "the index of each better layout costs more than it saves"
+                                     ? "no better layout is worth its index or its bytes"
                                      : array.facts.why_fixed},
                       {"is_layout", typed != nullptr && typed->layout.has_value()},
                       {"fixes", ordered_json::array()}};

@@ -300,7 +300,9 @@ bool stays_in_rows(const Change& change, const ArrayShape& shape) {
   const RowXor& swizzle = change.swizzle;
   if (shape.lengths.size() < 2 || row == 0 || change.rows.from > 0 || swizzle.plane > 0) return false;
   if (swizzle.bits > 0 && row % (std::uint64_t{swizzle.row} << swizzle.bits) != 0) return false;
-  return std::ranges::all_of(change.pads, [&](const Pad& pad) { return pad.every == 0 || row % pad.every == 0; });
+  return std::ranges::all_of(change.pads, [&](const Pad& pad) {
+    return pad.every == 0 || (row % pad.every == 0 && pad.every > shape.element);
+  });
 }
 
 std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {

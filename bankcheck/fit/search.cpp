@@ -160,12 +160,13 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 }
 
 std::size_t proposal(const std::vector<Option>& options) {
-  constexpr double nearly = 1.02, nearly_all = 0.95, usual_bytes = 1.5;
+  constexpr double nearly = 1.02, nearly_all = 0.95, worth_a_change = 0.99, worth_more_bytes = 0.9;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   const Option& before = options.front();
   const auto choose = [&](double max_bytes) {
     bool only_simple = false;
     const auto competes = [&](const Option& option) {
-      return option.cycles < before.cycles && double(option.bytes) <= max_bytes &&
+      return option.cycles <= worth_a_change * before.cycles && double(option.bytes) <= max_bytes &&
              (!only_simple || is_simple(option.change));
     };
     const auto fewest_cycles = [&] {
@@ -187,8 +188,13 @@ std::size_t proposal(const std::vector<Option>& options) {
     }
     return chosen;
   };
-  const std::size_t chosen = choose(usual_bytes * double(before.bytes));
-  return chosen > 0 ? chosen : choose(std::numeric_limits<double>::infinity());
+  std::size_t chosen = 0;
+  for (const double longer : {1.25, 2.0, infinity}) {
+    const std::size_t other = choose(longer * double(before.bytes));
+    const double least = longer == 1.25 ? 1 : worth_more_bytes;
+    if (options[other].cycles < least * options[chosen].cycles) chosen = other;
+  }
+  return chosen;
 }
 
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,

@@ -244,9 +244,9 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those with fewer cycles than the array
-/// as it is and at most 1.5 times its bytes; if there are none, of those with more. Only those of one part compete if
-/// one of them is within these 2 %, or saves 95 % of the cycles that can be saved.
+/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those that save 1 % of the cycles. Only
+/// those of one part compete if one of them is within these 2 %, or saves 95 % of the cycles that can be saved. More than
+/// 1.25 times the bytes, and more than twice, must each save a tenth more than the best with fewer.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
@@ -263,23 +263,30 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
         {layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16, layout.parts});
   }
   const Proposal before = priced.front();  // as it is: the first name
-  std::erase_if(priced, [&](const Proposal& each) { return each.cycles >= before.cycles; });
-  const auto is_usual = [&](const Proposal& each) { return 2 * each.bytes <= 3 * before.bytes; };
-  if (std::any_of(priced.begin(), priced.end(), is_usual))
-    std::erase_if(priced, [&](const Proposal& each) { return !is_usual(each); });
-  double fewest = before.cycles, fewest_simple = before.cycles;
-  for (const Proposal& each : priced) fewest = std::min(fewest, each.cycles);
-  for (const Proposal& each : priced) fewest_simple = std::min(fewest_simple, each.parts > 1 ? 1e300 : each.cycles);
-  if (fewest_simple < before.cycles &&
-      fewest_simple <= std::max(1.02 * fewest, before.cycles - 0.95 * (before.cycles - fewest))) {
-    std::erase_if(priced, [](const Proposal& each) { return each.parts > 1; });
-    fewest = fewest_simple;
+  const auto best_of = [&](std::vector<Proposal> some) {
+    std::erase_if(some, [&](const Proposal& each) { return each.cycles > 0.99 * before.cycles; });
+    double fewest = before.cycles, fewest_simple = before.cycles;
+    for (const Proposal& each : some) fewest = std::min(fewest, each.cycles);
+    for (const Proposal& each : some) fewest_simple = std::min(fewest_simple, each.parts > 1 ? 1e300 : each.cycles);
+    if (fewest_simple < before.cycles &&
+        fewest_simple <= std::max(1.02 * fewest, before.cycles - 0.95 * (before.cycles - fewest))) {
+      std::erase_if(some, [](const Proposal& each) { return each.parts > 1; });
+      fewest = fewest_simple;
+    }
+    std::erase_if(some, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
+    const auto rank = [](const Proposal& p) { return std::tuple(p.bytes, p.cycles, p.passes); };
+    const auto chosen = std::min_element(some.begin(), some.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
+    return chosen == some.end() ? before : *chosen;
+  };
+  std::vector<Proposal> small, medium;
+  for (const Proposal& each : priced) {
+    if (4 * each.bytes <= 5 * before.bytes) small.push_back(each);
+    if (each.bytes <= 2 * before.bytes) medium.push_back(each);
   }
-  std::erase_if(priced, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
-  const auto rank = [](const Proposal& p) { return std::tuple(p.bytes, p.cycles, p.passes); };
-  const auto chosen =
-      std::min_element(priced.begin(), priced.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
-  return chosen == priced.end() ? before : *chosen;
+  Proposal chosen = best_of(small);
+  if (const Proposal other = best_of(medium); other.cycles < 0.9 * chosen.cycles) chosen = other;
+  if (const Proposal other = best_of(priced); other.cycles < 0.9 * chosen.cycles) chosen = other;
+  return chosen;
 }
 
 }  // namespace brute_force

@@ -302,7 +302,7 @@ TEST_CASE("fit/command/index_costs_more", "[fit]") {
   std::filesystem::remove(fitted.scratch.path() / "k.cu");
   const std::string out = ended(0, fitted.run()).out;
   CHECK_THAT(out, StartsWith("fit of k: dynamic shared memory has 101 passes where 100 would do; no layout pays: the "
-                             "best saves 1 pass and adds 1 instruction to the index of each of 100 accesses\n"));
+                             "best saves 1 of 101 passes and adds 1 instruction to the index of each of 100 accesses\n"));
 }
 
 TEST_CASE("fit/command/other_cures", "[fit]") {
