@@ -163,7 +163,10 @@ const std::map<Operation, unsigned> store_matrix{
 bool matrix(Operation operation) { return load_matrix.contains(operation) || store_matrix.contains(operation); }
 bool plain(Operation operation) { return operation == Operation::load || operation == Operation::store; }
 bool copy(Operation operation) { return operation == Operation::cp_async || operation == Operation::cp_async_cg; }
-bool atomic(Operation operation) { return !plain(operation) && !matrix(operation) && !copy(operation); }
+bool atomic(Operation operation) {
+  return operation == Operation::atomic || operation == Operation::atomic_inc || operation == Operation::atomic_cas;
+}
+bool known(Operation operation) { return plain(operation) || atomic(operation); }
 
 /// Lanes that give the address of a row.
 unsigned rows_of(Operation operation) {
@@ -201,7 +204,7 @@ SlowCost compute_3(bool eight_bytes, Operation operation, unsigned width, const 
 }
 
 SlowCost compute_5(Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation) || copy(operation)) return refused();
+  if (!known(operation)) return refused();
   if (atomic(operation) && width != 4 && (width != 8 || operation == Operation::atomic_inc)) return refused();
   if (operation == Operation::atomic || operation == Operation::atomic_cas) {
     const SlowCost once = in_lane_groups(width == 8 ? halves : warp, lanes,
@@ -253,7 +256,7 @@ SlowCost amd_atomic(const LaneGroups& list, Operation operation, unsigned width,
 }
 
 SlowCost hd5870(Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation) || copy(operation) || width == 12) return refused();
+  if (!known(operation) || width == 12) return refused();
   if (atomic(operation)) return amd_atomic(wave_halves, operation, width, lanes);
   const unsigned piece = std::min(width, operation == Operation::load ? 8U : 4U);
   return in_pieces(width, piece, lanes, [&](const Lanes& part) {
@@ -263,7 +266,7 @@ SlowCost hd5870(Operation operation, unsigned width, const Lanes& lanes) {
 }
 
 SlowCost gcn(Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation) || copy(operation)) return refused();
+  if (!known(operation)) return refused();
   if (atomic(operation)) return amd_atomic(wave_halves, operation, width, lanes);
   const LaneGroups& widest = operation == Operation::load ? cdna_read_b128 : wave_eighths;
   const LaneGroups& list = width <= 4 ? wave_halves : width == 8 ? wave_quarters : widest;
@@ -277,7 +280,7 @@ SlowCost gfx950(Operation operation, unsigned width, const Lanes& lanes) {
 }
 
 SlowCost rdna_wave32(const LaneGroups& read_b128, Operation operation, unsigned width, const Lanes& lanes) {
-  if (matrix(operation) || copy(operation)) return refused();
+  if (!known(operation)) return refused();
   if (atomic(operation)) return amd_atomic(warp, operation, width, lanes);
   const LaneGroups& widest = operation == Operation::load ? read_b128 : quarters;
   const LaneGroups& list = width <= 4 ? warp : width == 8 ? halves : widest;
@@ -293,6 +296,15 @@ SlowCost rdna(const LaneGroups& read_b128, Operation operation, unsigned width, 
   }
   const SlowCost first = rdna_wave32(read_b128, operation, width, low);
   return high.empty() ? first : sum(first, rdna_wave32(read_b128, operation, width, high));
+}
+
+SlowCost gfx1250(Operation operation, unsigned width, const Lanes& lanes) {
+  if (!known(operation)) return refused();
+  if (atomic(operation)) return amd_atomic(warp, operation, width, lanes);
+  if (width > 4 && operation == Operation::store) return refused();
+  return in_lane_groups(width <= 8 ? warp : halves, lanes, [&](const Lanes& lane_group) {
+    return distinct_words(lane_group, width, width <= 4 ? 32 : 64);
+  });
 }
 
 SlowCost intel(Operation operation, unsigned width, const Lanes& lanes) {
@@ -336,6 +348,7 @@ const std::map<std::string_view, Architecture> architectures{
     {"gfx1030", {64, std::bind_front(rdna, rdna3_read_b128)}},
     {"gfx1100", {64, std::bind_front(rdna, rdna3_read_b128)}},
     {"gfx1201", {64, std::bind_front(rdna, quarters)}},
+    {"gfx1250", {32, gfx1250}},
     {"intel_xe", {32, intel}},
 };
 

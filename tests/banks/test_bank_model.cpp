@@ -97,7 +97,8 @@ const std::vector<std::vector<std::string_view>> random_parts{
     {"sm_89", "sm_90", "sm_100", "sm_120"},
     {"hd5870", "gcn", "gfx908"},
     {"gfx90a", "gfx942", "gfx950"},
-    {"gfx1030", "gfx1100", "gfx1201", "intel_xe"},
+    {"gfx1030", "gfx1100", "gfx1201"},
+    {"gfx1250", "intel_xe"},
 };
 
 bool has(const banks::Rule& rule, Operation operation, unsigned width) {
@@ -200,6 +201,7 @@ TEST_CASE("banks/bank_model/detects_broken_rule") {
       {"16-byte loads in runs of 16 lanes", "gfx942", in_runs(Operation::load, 16, 16)},
       {"16-byte loads as RDNA 4 serves them", "gfx1100", in_runs(Operation::load, 16, 8)},
       {"8-byte stores whole", "sm_80", in_runs(Operation::store, 8, 32)},
+      {"16-byte loads in runs of 8 lanes", "gfx1250", in_runs(Operation::load, 16, 8)},
       {"32 banks for wide loads", "gfx950", [](auto& rule) { rule.banks = {}; }},
       {"rows of one word a bank", "sm_30", [](auto& rule) { rule.banks = {}; }},
       {"four-byte banks", "sm_30_eight_byte", [](auto& rule) { rule.banks = {}; }},

@@ -115,6 +115,27 @@ TEST_CASE("banks/refusals/no_copies") {
   CHECK(refusal("sm_90", Operation::cp_async, 2) == "sm_90 has no 2-byte cp.async, only of 4, 8, 16");
 }
 
+TEST_CASE("banks/refusals/unpublished") {
+  const auto sentence_of = [](const char* name, Operation operation, unsigned width) {
+    const auto addresses = ascending(width);
+    const banks::Architecture& architecture = *banks::find_architecture(name);
+    const banks::Access access{operation, width, 1, addresses};
+    return sentence(architecture, access, std::get<banks::Refusal>(banks::cost(architecture, access)));
+  };
+  for (const char* name : {"gfx950", "gfx1250"}) {
+    for (const unsigned width : {8U, 12U, 16U}) {
+      CHECK(sentence_of(name, Operation::ds_read_tr, width).find("transposing load") != std::string::npos);
+    }
+  }
+  CHECK(sentence_of("gfx942", Operation::ds_read_tr, 8) == "gfx942 has no 8-byte ds_read_tr");
+  for (const unsigned width : {8U, 12U, 16U}) {
+    CHECK(sentence_of("gfx1250", Operation::store, width).find("wide store") != std::string::npos);
+  }
+  const auto addresses = ascending(16);
+  CHECK(has_cost("gfx1250", {Operation::store, 4, 0xffffffff, addresses}));
+  CHECK(has_cost("gfx1250", {Operation::load, 16, 0xffffffff, addresses}));
+}
+
 TEST_CASE("banks/refusals/inactive_matrix_row") {
   const auto addresses = ascending(16);
   check_refused("sm_90", {Operation::ldmatrix_x1, 16, 0xffffffdf, addresses}, Reason::inactive_row, 5);
@@ -176,6 +197,7 @@ TEST_CASE("banks/refusals/names") {
       {"mi300x", "gfx942"},
       {"MI250X", "gfx90a"},
       {"mi355x", "gfx950"},
+      {"MI450", "gfx1250"},
       {"pvc", "intel_xe"},
       {"arc", "intel_xe"},
       {"sm90", "sm_90"},

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view operation_names[operation_count]{
     "load",        "store",       "atomic",      "atomic.inc",  "atomic.cas", "ldmatrix.x1", "ldmatrix.x2",
-    "ldmatrix.x4", "stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "cp.async",   "cp.async.cg"};
+    "ldmatrix.x4", "stmatrix.x1", "stmatrix.x2", "stmatrix.x4", "cp.async",   "cp.async.cg", "ds_read_tr"};
 
 /// The words that the lanes of a lane group need, bank by bank. Whatever a bank delivers in one pass has one key.
 class Needs {

@@ -11,7 +11,8 @@ namespace bankwise::banks {
 /// loops, whose cost trace/warps.hpp has.
 /// `atomic_inc` adds the constant 1 and drops the result; nvcc emits a separate instruction for it from compute
 /// capability 8.0 on. ldmatrix and stmatrix move 1, 2 or 4 matrices of eight 16-byte rows; lane l gives the address of
-/// row l. `cp_async` copies from global memory through the L1 cache (cp.async.ca), `cp_async_cg` past it.
+/// row l. `cp_async` copies from global memory through the L1 cache (cp.async.ca), `cp_async_cg` past it. `ds_read_tr`
+/// are AMD's loads that transpose between the lanes: ds_read_b64_tr_b16, ds_load_tr16_b128 and the like.
 enum class Operation {
   load,
   store,
@@ -26,8 +27,9 @@ enum class Operation {
   stmatrix_x4,
   cp_async,
   cp_async_cg,
+  ds_read_tr,
 };
-inline constexpr int operation_count = 13;
+inline constexpr int operation_count = 14;
 
 /// "load", "atomic.inc", "ldmatrix.x4".
 std::string_view to_string(Operation operation);
@@ -35,7 +37,7 @@ std::optional<Operation> operation_named(std::string_view name);
 
 /// Rows that a matrix operation moves; lanes 0, 1, 2 ... give their addresses. 0 for all other operations.
 constexpr unsigned matrix_rows(Operation operation) {
-  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0, 0};
+  constexpr unsigned rows[operation_count]{0, 0, 0, 0, 0, 8, 16, 32, 8, 16, 32, 0, 0, 0};
   return rows[int(operation)];
 }
 

@@ -14,6 +14,8 @@ inline constexpr Rule queue_by_analogy =
          by_inference("a bank does one atomic a cycle (ROCm Compute Profiler, LDS pipeline)"))
         .served_by(Serving::lanes);
 inline constexpr Rule no_more_atomics = refused(all_atomics, any_width, "no rule for atomics of this kind is known");
+inline constexpr Rule transposing_loads = refused(set_of({ds_read_tr}), bytes({8, 12, 16}),
+                                                  "which banks the lanes of a transposing load share is not published");
 
 inline constexpr std::array evergreen{
     rule(both, word, consecutive(32),
@@ -72,15 +74,31 @@ inline constexpr WideLoads cdna_loads{consecutive(16), cdna3_load16};
 inline constexpr auto gcn = gcn_rules(cdna_loads, {like_mi300, like_mi300, like_mi300});
 inline constexpr auto cdna2 = gcn_rules(cdna_loads, {gfx90a_code, gfx90a_code, gfx90a_code});
 inline constexpr auto cdna3 = gcn_rules(cdna_loads, {mi300_counters, mi300_counters, mi300_stores});
-inline constexpr auto cdna4 = gcn_rules({consecutive(32), cdna4_load16, banks64},
-                                        {gfx950_code, mi355_pairs, gfx950_code}, cdna3_load16, mi355_pairs);
+inline constexpr auto cdna4 = extended(gcn_rules({consecutive(32), cdna4_load16, banks64},
+                                                 {gfx950_code, mi355_pairs, gfx950_code}, cdna3_load16, mi355_pairs),
+                                       transposing_loads);
 inline constexpr auto rdna2 = gcn_rules(cdna_loads, {like_rdna3, like_rdna3, like_cdna});
 inline constexpr auto rdna3 = gcn_rules(cdna_loads, {rdna_timing, rdna_timing, like_cdna});
 inline constexpr auto rdna4 =
     gcn_rules({consecutive(16), consecutive(8)}, {rdna_timing, rdna_timing, like_cdna}, consecutive(8));
 
-constexpr Known<Multiprocessor> unit_with(std::uint32_t kib) {
-  return {Multiprocessor{kib * KiB, kib * KiB, 0, 512, std::nullopt, std::nullopt}};
+inline constexpr Citation gfx1250_engineer = by_vendor(
+    "64 banks: github.com/llvm/llvm-project/pull/219063; lanes, confirmed by AMD's simulator: triton/lds of "
+    "github.com/jerryyin/scripts, an engineer of AMD");
+inline constexpr std::array gfx1250_rules{
+    // With 64 banks a word access would have conflicts in fewer cases, so 32 never hide one.
+    rule(both, word, consecutive(32), by_inference("32 banks, as gfx950 has for accesses of this width")),
+    rule(loads, bytes({8}), consecutive(32), gfx1250_engineer).with_banks(banks64),
+    rule(loads, bytes({16}), consecutive(16), gfx1250_engineer).with_banks(banks64),
+    rule(loads, bytes({12}), consecutive(16), like_other_widths).with_banks(banks64),
+    refused(stores, bytes({8, 12, 16}), "which lanes of a wide store are served together is not published"),
+    queue_by_analogy,
+    no_more_atomics,
+    transposing_loads,
+};
+
+constexpr Known<Multiprocessor> unit_with(std::uint32_t kib, std::uint32_t allocated_in = 512) {
+  return {Multiprocessor{kib * KiB, kib * KiB, 0, allocated_in, std::nullopt, std::nullopt}};
 }
 inline constexpr Known<Multiprocessor> no_amd_limits{std::nullopt, "its limits have not been taken from AMD's manuals"};
 inline constexpr Known<std::span<const GpuModel>> no_amd_model{std::nullopt,
@@ -114,14 +132,26 @@ inline constexpr Architecture amd[]{
     {"gfx942", "gfx940 gfx941", "CDNA 3: MI300A, MI300X, MI325X", 64, 64, cdna3, "", unit_with(64), no_amd_model,
      cdna3_sectors},
     {"gfx950", "", "CDNA 4: MI350, MI355X", 64, 64, cdna4,
-     "64 banks only for loads of 8 and 16 bytes. One guide says that 4-byte accesses have 64 banks, too.",
-     unit_with(160), no_amd_model, like_cdna3_sectors},
+     "It has 64 banks, also according to LLVM (pull/220632), but only loads of 8 and 16 bytes use more than 32 of them "
+     "at "
+     "the same time. One guide says that loads of 4 bytes do, too.",
+     unit_with(160, 1280), no_amd_model, like_cdna3_sectors},
     {"gfx1030",
      "gfx1010 gfx1011 gfx1012 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 rx5700xt rx6800xt rx6900xt w6800",
      "RDNA 1 and 2: RX 5700, RX 6800", 32, 64, rdna2, wave64, no_amd_limits, no_amd_model, rdna_sectors},
     {"gfx1100", "gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 rx7600 rx7900xt rx7900xtx w7900", "RDNA 3: RX 7900",
      32, 64, rdna3, wave64, no_amd_limits, no_amd_model, rdna_sectors},
     {"gfx1201", "gfx1200 rx9060xt rx9070xt", "RDNA 4: RX 9070", 32, 64, rdna4, wave64, no_amd_limits, no_amd_model,
-     rdna_sectors}};
+     rdna_sectors},
+    {"gfx1250",
+     "gfx1251 mi450",
+     "gfx1250: MI450",
+     32,
+     32,
+     gfx1250_rules,
+     "Nobody has published counters of the hardware; what supports these rules are AMD's words and its simulator.",
+     unit_with(320, 2048),
+     no_amd_model,
+     {std::nullopt, "no source for the cache lines of this GPU"}}};
 
 }  // namespace bankwise::banks::rows

@@ -19,6 +19,8 @@ inline constexpr Citation h200_atomics = by_measurement("hardware counters of an
 inline constexpr Citation h200_copies = by_measurement("hardware counters of an H200: tests/data/h200_cp_async.csv");
 inline constexpr Citation h200_copy_kernels =
     by_measurement("hardware counters of an H200: tests/data/h200_copy_kernels.csv");
+inline constexpr Citation rtx_5090_counters =
+    by_others("Nsight Compute on an RTX 5090: shared_bank_conflicts.md of github.com/cicuvc/nvidia-sass-document");
 inline constexpr Citation like_hopper = by_inference("as measured on compute capability 9.0");
 
 /// The evidence, by kind of access: all that differs between these architectures.
@@ -84,6 +86,11 @@ inline constexpr auto hopper =
                 h200_copies, h200_copy_kernels);
 inline constexpr auto blackwell =
     with_copies(extended(maxwell_and_newer({}), matrix_loads_and_stores(like_hopper)), like_hopper, like_hopper);
+
+inline constexpr auto rtx_blackwell =
+    with_copies(extended(maxwell_and_newer({rtx_5090_counters, rtx_5090_counters, rtx_5090_counters}),
+                         matrix_loads_and_stores(like_hopper)),
+                like_hopper, like_hopper);
 
 // Bytes of shared memory, of one block's, reserved, in units of; threads, blocks.
 inline constexpr Multiprocessor sm_50{64 * KiB, 48 * KiB, 0, 256, 2048, 32};
@@ -165,7 +172,7 @@ inline constexpr Architecture nvidia[]{
      hopper_engines},
     {"sm_100", "sm_101 sm_103 sm_110 b100 gb200 gb300 thor", "Blackwell: B200, B300", 32, 32, blackwell, "",
      {sm_90}, {b200_models}, like_h200},
-    {"sm_120", "sm_121 gb10 rtx5070 rtx5080", "Blackwell: RTX 5090, RTX PRO 6000", 32, 32, blackwell, "",
+    {"sm_120", "sm_121 gb10 rtx5070 rtx5080", "Blackwell: RTX 5090, RTX PRO 6000", 32, 32, rtx_blackwell, "",
      {sm_89}, {rtx_5090_models}, like_h200}};
 // clang-format on
 
