@@ -64,7 +64,7 @@ std::string in_style_of(std::string_view source, const std::string& text) {
 
 std::optional<Edit> reason_comment(std::string_view source, const Declaration& declaration, const Change& change,
                                    const ArrayShape& shape) {
-  if (declaration.is_parameter || !declaration.macro.empty()) return std::nullopt;
+  if (declaration.is_parameter || !declaration.macros.empty()) return std::nullopt;
   const SourceTokens code(source);
   std::size_t name = 0;
   while (name < code.tokens.size() && code.tokens[name].begin < declaration.at) ++name;
