@@ -74,13 +74,24 @@ std::map<Place, std::vector<ArrayNumber>> arrays_to_change_alike(const std::vect
   return arrays;
 }
 
-/// Gives one change to the arrays of several kernels that one declaration, macro or function serves.
+/// Whether the source allows the change that was chosen for an array, or there is none. An argument of an OpenCL kernel
+/// needs a launch that is changed by hand, or has the right length.
+bool can_write(const KernelFitReport& report, std::size_t number) {
+  const fit::ArrayFit& array = report.fit.arrays[number];
+  const ArraySource& source = *report.sources[number];
+  if (array.chosen == 0 || source.declaration.is_parameter) return true;
+  const Edits edits = edits_of(source.text, source.declaration, array.after().option.change, array.shape);
+  return std::holds_alternative<std::vector<fit::Edit>>(edits);
+}
+
+/// Gives one change to the arrays of several kernels that one declaration, macro or function serves, and to each other
+/// array one that can be written.
 void choose_for_declarations(std::vector<KernelFitReport>& reports, const trace::Trace& trace,
                              const std::vector<KernelReport>& kernels, const fit::Architectures& architectures) {
   std::set<std::size_t> changed;
   for (const auto& [place, numbers] : arrays_to_change_alike(reports)) {
-    if (numbers.size() < 2) continue;
     std::vector<fit::SharedArray> shared;
+    if (numbers.size() == 1 && can_write(reports[numbers[0].first], numbers[0].second)) continue;
     for (const auto& [k, i] : numbers) {
       shared.push_back({&trace.kernels[kernels[k].number], &reports[k].fit, i});
       changed.insert(k);
@@ -94,9 +105,11 @@ void choose_for_declarations(std::vector<KernelFitReport>& reports, const trace:
       for (std::size_t n = 0; n < changes.size(); ++n) {
         const std::size_t at = reports[numbers[n].first].sources[numbers[n].second]->declaration.at;
         const Edits all = edits(n, changes[n]);
-        if (first.try_emplace(at, all).first->second != all) return false;
+        if (first.try_emplace(at, all).first->second != all) return fit::OneText::no;
       }
-      return true;
+      const bool is_refused =
+          std::ranges::any_of(first, [](const auto& text) { return std::holds_alternative<std::string>(text.second); });
+      return is_refused ? fit::OneText::refused : fit::OneText::written;
     });
   }
   for (const std::size_t k : changed) {

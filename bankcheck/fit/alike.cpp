@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -105,7 +106,7 @@ std::optional<Change> same_code(const Change& change, const ArrayShape& from, co
 }
 
 void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
-                  const std::function<bool(const std::vector<Change>&)>& is_one_text) {
+                  const std::function<OneText(const std::vector<Change>&)>& text_of) {
   const auto fit_of = [](const SharedArray& array) -> ArrayFit& { return array.kernel->arrays[array.number]; };
   if (std::ranges::none_of(shared, [&](const SharedArray& array) { return fit_of(array).chosen > 0; })) return;
   std::vector<Accesses> accesses;
@@ -148,19 +149,31 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
       if (&priced == &fit_of(array).after()) fits_all = fits_all && fits;
     }
   }
-  std::size_t best = proposal(sums);
-  for (; best > 0; best = proposal(sums)) {
+  const std::uint64_t before = sums.front().passes;
+  std::optional<Together> chosen;
+  std::uint64_t refused_saves = 0;  // passes, by the best one whose text is refused
+  for (std::size_t best = proposal(sums); best > 0; best = proposal(sums)) {
     std::vector<Change> changes;
     for (const Option& part : together[best]) changes.push_back(part.change);
-    if (is_one_text(changes)) break;
+    const OneText text = text_of(changes);
+    const std::uint64_t saves = before - std::min(before, sums[best].passes);
+    if (text == OneText::written && 2 * saves >= refused_saves) {
+      chosen = together[best];
+      break;
+    }
+    if (text == OneText::refused && !chosen) {
+      chosen = together[best];
+      refused_saves = saves;
+    }
+    if (text == OneText::no) fits_all = false;
     sums.erase(sums.begin() + std::ptrdiff_t(best));
     together.erase(together.begin() + std::ptrdiff_t(best));
-    fits_all = false;
   }
-  if (best == 0 && !fits_all) return;  // no change does for all: each keeps its own
+  if (!chosen && !fits_all) return;  // no change does for all: each keeps its own
+  if (!chosen) chosen = together.front();
   for (std::size_t i = 0; i < shared.size(); ++i) {
     ArrayFit& fit = fit_of(shared[i]);
-    const Option& option = together[best][i];
+    const Option& option = (*chosen)[i];
     const auto is_same = [&](const PricedOption& priced) { return priced.option.change == option.change; };
     auto place = std::ranges::find_if(fit.options, is_same);
     if (place == fit.options.end()) {

@@ -136,10 +136,14 @@ struct SharedArray {
 /// elements, rows and planes. Nothing if no change has.
 std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to);
 
+/// Whether one text makes changes, one for each array, and whether it can be written.
+enum class OneText { no, refused, written };
+
 /// Chooses one change for all of the arrays, if any of them is changed: proposal() for their sums, among the options
-/// of all that add no pass to an array with conflicts. `is_one_text`: whether changes, one for each array, are made by one text.
+/// of all that add no pass to an array with conflicts. Instead of one whose text is refused, one that can be written
+/// and saves at least half as many passes.
 void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
-                  const std::function<bool(const std::vector<Change>&)>& is_one_text);
+                  const std::function<OneText(const std::vector<Change>&)>& text_of);
 
 /// Computes KernelFit::after and shared_after from the chosen changes.
 void settle(KernelFit& kernel, const trace::KernelTrace& trace, const Architectures& architectures);

@@ -203,6 +203,21 @@ TEST_CASE("fit/patch/refusals", "[fit]") {
   CHECK(ended(0, clean.write_patch()).err == "bankcheck: --patch is empty: no change is proposed\n");
 }
 
+TEST_CASE("fit/patch/what_can_be_written", "[fit]") {
+  // An XOR of z needs other indices, which stand in a macro of a header; longer rows and planes need none.
+  const std::string header = "#define S(z, y, x) s[z][y][x]\n";
+  std::string text = boxes;
+  for (auto at = text.find("s[x + 1][y + 1][z + 1]"); at != text.npos; at = text.find("s[x + 1][y + 1][z + 1]")) {
+    text.replace(at, 22, "S(x + 1, y + 1, z + 1)");
+  }
+  const std::string main_text = host + "#include \"s.h\"\n#define BL 4\n" + text;
+  Patched program({{"s.h", header}, {"a.cu", main_text}});
+  program.check_prediction();
+  CHECK_THAT(program.patch(), ContainsSubstring("-  __shared__ double s[BL + 2][BL + 2][BL + 2];"));
+  Patched none({{"s.h", header}, {"a.cu", main_text}}, "", "--max-shared 1728");
+  CHECK_THAT(ended(0, none.write_patch()).err, ContainsSubstring("in a header: the macro S names the array"));
+}
+
 TEST_CASE("fit/patch/instances_of_a_template", "[fit]") {
   const std::string kernel =
       "template <int W>\n__global__ void k(float* out) {\n  __shared__ float s[32][W];" + columns;
