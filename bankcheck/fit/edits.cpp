@@ -35,6 +35,60 @@ std::string_view indentation_at(std::string_view source, std::size_t at) {
   return source.substr(begin, std::min(source.find_first_not_of(" \t", begin), source.size()) - begin);
 }
 
+std::string_view line_end_of(std::string_view source) { return source.find("\r\n") == source.npos ? "\n" : "\r\n"; }
+
+/// A line after the declaration; nothing if the text is empty.
+std::optional<Edit> line_after(const SourceTokens& code, const Declaration& declaration, const std::string& text) {
+  std::size_t k = 0;
+  while (k < code.tokens.size() && (code.tokens[k].begin < declaration.at || !code.is(k, ";"))) ++k;
+  if (text.empty() || k == code.tokens.size()) return std::nullopt;
+  const std::string_view source = code.source;
+  const std::size_t at = code.tokens[k].end, end = end_of_line(source, at);
+  const std::string_view rest = source::trimmed(source.substr(at, end - at));
+  const bool is_last = rest.empty() || (rest.starts_with("//") && !rest.ends_with('\\')) ||
+                       (rest.starts_with("/*") && rest.find("*/") == rest.size() - 2);
+  if (!is_last) return Edit{at, at, " " + text};
+  return Edit{end, end, fmt::format("{}{}{}", line_end_of(source), indentation_at(source, declaration.at), text)};
+}
+
+/// Conditions for the texts that are no numbers to have the values that the indices are made for.
+std::string equalities(const std::vector<std::string>& texts, const std::vector<std::uint64_t>& values) {
+  std::vector<std::string> conditions;
+  for (std::size_t d = 0; d < texts.size(); ++d) {
+    const bool is_number = texts[d].find_first_not_of("0123456789") == std::string::npos;
+    const std::string condition =
+        fmt::format("{} == {}", is_product(texts[d]) ? texts[d] : "(" + texts[d] + ")", values[d]);
+    if (!is_number && std::ranges::find(conditions, condition) == conditions.end()) conditions.push_back(condition);
+  }
+  return fmt::format("{}", fmt::join(conditions, " && "));
+}
+
+std::string assertion_of(const std::string& condition, const Declaration& declaration) {
+  if (condition.empty()) return "";
+  return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", condition, declaration.name);
+}
+
+/// An assertion of the lengths that the indices are made for, which are macros, constants or template parameters, and
+/// may become others; "" if they are numbers, or any lengths will do.
+std::string required_lengths(const Declaration& declaration, const Change& change, const ArrayShape& shape,
+                             IndexForm form) {
+  const bool needs_blocks = form == IndexForm::flat && declaration.dimensions.size() == 1;
+  if (!needs_blocks && (form != IndexForm::columns || !stays_in_rows(change, shape))) {
+    return assertion_of(equalities(declaration.dimensions, declaration.lengths), declaration);
+  }
+  const RowXor& swizzle = change.swizzle;
+  if (needs_blocks && swizzle.bits == 0) return "";  // the declaration has the right pads for each length
+  std::uint64_t block = needs_blocks ? std::uint64_t{1} << (swizzle.base + swizzle.bits) : shape.element;
+  if (!needs_blocks && swizzle.bits > 0) block = std::uint64_t{swizzle.row} << swizzle.bits;
+  for (const Pad& pad : change.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
+  block /= shape.element;
+  const std::string& length = declaration.dimensions.back();
+  const bool is_rounded = needs_blocks && declaration.lengths.back() % block != 0;  // by the declaration
+  if (is_rounded || equalities({length}, {0}).empty()) return "";
+  return fmt::format("static_assert({} % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
+                     is_product(length) ? length : "(" + length + ")", block, declaration.name, block);
+}
+
 class Editor : SourceTokens {
  public:
   Editor(std::string_view code, const Declaration& declaration, const Change& change, const ArrayShape& shape,
@@ -182,11 +236,9 @@ class Editor : SourceTokens {
       return texts;
     };
     if (!function_.empty()) add_function(arguments(names), formula);
-    // Pads of one index need no particular length: the declaration has the right one for each.
-    const bool fits_any_length =
-        form_ == IndexForm::flat && change_.swizzle.bits == 0 && declaration_.dimensions.size() == 1;
-    const bool needs_lengths = (!uses.empty() && !fits_any_length) || change_.rows.to < change_.rows.from;
-    if (!declaration_.parameters.empty() && needs_lengths) add_line(required_lengths());
+    if (is_cuda() && (!uses.empty() || change_.rows.to < change_.rows.from)) {
+      add_line(required_lengths(declaration_, change_, shape_, form_));
+    }
     for (const Use& found : uses) {
       std::string index = index_text(change_, shape_, form_, found.subscripts);
       const std::string changed = changed_part(index, found.subscripts);
@@ -265,7 +317,7 @@ class Editor : SourceTokens {
       const std::size_t at = begin_of_function(first);
       edits_.push_back({at, at,
                         fmt::format("{}unsigned {}{}{}{}", is_cuda() ? "__device__ inline " : "", function_, body,
-                                    line_end(), line_end())});
+                                    line_end_of(source), line_end_of(source))});
     }
   }
 
@@ -336,49 +388,9 @@ class Editor : SourceTokens {
     return from > at;
   }
 
-  /// The lengths that the indices are made for, where they depend on template parameters; "" if they are numbers.
-  std::string required_lengths() const {
-    const bool needs_blocks = form_ == IndexForm::flat && declaration_.dimensions.size() == 1;
-    if (needs_blocks || (form_ == IndexForm::columns && stays_in_rows(change_, shape_))) {
-      const RowXor& swizzle = change_.swizzle;
-      std::uint64_t block = needs_blocks ? std::uint64_t{1} << (swizzle.base + swizzle.bits) : shape_.element;
-      if (!needs_blocks && swizzle.bits > 0) block = std::uint64_t{swizzle.row} << swizzle.bits;
-      for (const Pad& pad : change_.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
-      block /= shape_.element;
-      const std::string& length = declaration_.dimensions.back();
-      return fmt::format("static_assert({} % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
-                         is_product(length) ? length : "(" + length + ")", block, declaration_.name, block);
-    }
-    std::vector<std::string> conditions;
-    for (std::size_t d = 0; d < declaration_.dimensions.size(); ++d) {
-      const std::string& dimension = declaration_.dimensions[d];
-      const bool is_number = dimension.find_first_not_of("0123456789") == std::string::npos;
-      const std::string condition =
-          fmt::format("{} == {}", is_product(dimension) ? dimension : "(" + dimension + ")", declaration_.lengths[d]);
-      if (!is_number && std::ranges::find(conditions, condition) == conditions.end()) conditions.push_back(condition);
-    }
-    if (conditions.empty()) return "";
-    return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", fmt::join(conditions, " && "),
-                       declaration_.name);
-  }
-
-  std::string_view line_end() const { return source.find("\r\n") == source.npos ? "\n" : "\r\n"; }
-
-  /// Adds a line behind the declaration.
   void add_line(const std::string& text) {
-    if (text.empty()) return;
-    std::size_t k = declared_at_;
-    while (k < tokens.size() && !is(k, ";")) ++k;
-    if (k == tokens.size()) return;
-    const std::size_t at = tokens[k].end, end = end_of_line(source, at);
-    const std::string_view rest = source::trimmed(source.substr(at, end - at));
-    const bool is_last = rest.empty() || (rest.starts_with("//") && !rest.ends_with('\\')) ||
-                         (rest.starts_with("/*") && rest.find("*/") == rest.size() - 2);
-    if (is_last) {
-      edits_.push_back({end, end, fmt::format("{}{}{}", line_end(), indentation_at(source, declaration_.at), text)});
-    } else {
-      edits_.push_back({at, at, " " + text});
-    }
+    const auto edit = line_after(*this, declaration_, text);
+    if (edit) edits_.push_back(*edit);
   }
 
   const Declaration& declaration_;
@@ -412,7 +424,16 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
     }
   }
   const bool is_symbolic = form_of(change, shape) == IndexForm::rows && change.rows.from == 0;
-  if (declaration.parameters.empty() || is_symbolic) return edits;
+  if (is_symbolic) return edits;
+  if (declaration.parameters.empty()) {
+    const std::string condition = equalities({pitch, before}, {declaration.pitch, declaration.lengths.front()});
+    const bool is_cuda = declaration.qualifier == "__shared__";
+    if (const auto line =
+            line_after(SourceTokens(source), declaration, is_cuda ? assertion_of(condition, declaration) : "")) {
+      edits.push_back(*line);
+    }
+    return edits;
+  }
   return fmt::format("line {}: the length of a row depends on template parameters; change the index by hand",
                      declaration.line);
 }

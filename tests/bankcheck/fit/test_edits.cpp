@@ -29,6 +29,8 @@ TEST_CASE("fit/edits/all_uses", "[fit]") {
   const auto changed_tile = edits_of(source, tile, swizzle, shape);
   REQUIRE(std::holds_alternative<Edits>(changed_tile));
   expected = source;
+  expected.insert(expected.find("  extern"),
+                  "  static_assert(TILE == 32, \"the indices of tile are for these lengths\");\n");
   expected.replace(expected.find("tile[y][x]"), 10, "tile[y][x ^ y]");
   expected.replace(expected.find("tile[x][y + 0]"), 14, "tile[x][(y + 0) ^ x]");
   CHECK(edited(source, std::get<Edits>(changed_tile)) == expected);
@@ -279,6 +281,30 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
   CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==
         "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W - 1];\n"
         "  static_assert(W == 34, \"the indices of t are for these lengths\");\n  t[y][x] = 1;\n}\n");
+}
+
+// A later change of a constant would make the indices of an XOR wrong.
+TEST_CASE("fit/edits/lengths_of_constants", "[fit]") {
+  const auto with = [](const std::string& constant, const std::string& dimensions, const std::string& use,
+                       const Change& change, const ArrayShape& shape) {
+    const std::string after =
+        changed(constant + "__global__ void k() {\n  __shared__ float t" + dimensions + ";\n  " + use + "\n}\n", change,
+                shape, {.name = "t"});
+    const std::size_t begin = after.find("static_assert");
+    return begin == after.npos ? "" : after.substr(begin, after.find(", \"", begin) - begin) + ")";
+  };
+  const std::string flat = "t[i] = 1;", square = "t[y][x] = t[x][y];";
+  const Change blocks{{128, 1, 4}, {}};
+  CHECK(with("#define N 128\n", "[N]", flat, blocks, {4, {128}}) == "static_assert(N % 8 == 0)");
+  CHECK(with("constexpr int N = 64;\n", "[N * 2]", flat, blocks, {4, {128}}) == "static_assert(N * 2 % 8 == 0)");
+  CHECK(with("#define N 130\n", "[N]", flat, blocks, {4, {130}}) == "");  // rounded to whole blocks
+  CHECK(with("", "[128]", flat, blocks, {4, {128}}) == "");
+  CHECK(with("#define N 128\n", "[N]", flat, padded(128, 4), {4, {128}}) == "");
+  CHECK(with("#define N 32\n", "[N][N]", square, swizzle, {4, {32, 32}}) == "static_assert(N == 32)");
+  CHECK(with("#define N 32\n", "[N][N]", square, padded(128, 4), {4, {32, 32}}) == "");
+  CHECK(with("#define N 32\n", "[N][32]", square, swizzle, {4, {32, 32}}) == "static_assert(N == 32)");
+  CHECK(with("", "[32][32]", square, swizzle, {4, {32, 32}}) == "");
+  CHECK(with("#define N 34\n", "[32][N]", square, {.rows = {136, 132}}, {4, {32, 34}}) == "static_assert(N == 34)");
 }
 
 TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {

@@ -110,6 +110,13 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
         "t[P * (P + 1)] | t[y * (P + 1) + x] = 0;");
   CHECK(changed("P * P", "t[y * P + x] = 0;", swizzle, "template <int P>\n") ==
         "line 3: the length of a row depends on template parameters; change the index by hand");
+  const std::string constants =
+      "#define P 16\n__global__ void k() {\n  __shared__ float t[P * P];\n  t[threadIdx.y * P + threadIdx.x] = 0;\n}\n";
+  const auto edits =
+      edits_of(constants, declared(constants, {.name = "t", .block = {16, 16, 1}}), swizzle, {4, {16, 16}});
+  REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
+  CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16 && P * P == 256, ") !=
+        std::string::npos);
 }
 
 }  // namespace
