@@ -63,11 +63,10 @@ function(bankwise_emulate target)
   set_property(TARGET ${target} APPEND PROPERTY BANKWISE_EMULATED_OBJECTS ${objects})
   # `extern __shared__` arrays are declared but not defined: the objects' undefined symbols give definitions.
   set(dynamic ${CMAKE_CURRENT_BINARY_DIR}/${target}_dynamic_shared)
-  add_custom_command(TARGET ${target} PRE_LINK VERBATIM
-    COMMAND ${CMAKE_COMMAND} -D READELF=${CMAKE_READELF} -D CXX=${CMAKE_CXX_COMPILER} -D OUTPUT=${dynamic}
-            -D "OBJECTS=$<TARGET_OBJECTS:${target}>;$<TARGET_PROPERTY:${target},BANKWISE_EMULATED_OBJECTS>"
-            -D "SOURCES=$<TARGET_PROPERTY:${target},BANKWISE_EMULATED>"
-            -P ${BANKWISE_CMAKE_DIR}/DefineDynamicShared.cmake)
+  add_custom_command(TARGET ${target} PRE_LINK VERBATIM COMMAND_EXPAND_LISTS
+    COMMAND sh ${BANKWISE_CMAKE_DIR}/define_dynamic_shared.sh ${CMAKE_READELF} ${CMAKE_CXX_COMPILER} ${dynamic}
+            "--source=$<JOIN:$<TARGET_PROPERTY:${target},BANKWISE_EMULATED>,;--source=>" "$<TARGET_OBJECTS:${target}>"
+            "$<TARGET_PROPERTY:${target},BANKWISE_EMULATED_OBJECTS>")
   target_link_options(${target} PRIVATE ${dynamic}.o)
 endfunction()
 

@@ -216,10 +216,9 @@ class CachedBuild {
     if (is_current(entry.manifest)) return file;
 
     const TemporaryFolder work(entry.folder);  // results leave it by rename
-    check(run_quietly({tools_.cmake, "-D", "READELF=" + tools_.readelf, "-D", "CXX=" + tools_.compiler, "-D",
-                       fmt::format("OBJECTS={}", fmt::join(names, ";")), "-D",
-                       "OUTPUT=" + (work / "dynamic_shared").string(), "-P", tools_.script}),
-          "extern __shared__ arrays", Language::object);
+    Words define{"sh", tools_.script, tools_.readelf, tools_.compiler, work / "dynamic_shared"};
+    append(define, names);
+    check(run_quietly(define), "extern __shared__ arrays", Language::object);
     Words link{tools_.compiler, "-o", work / "part"};
     append(link, program_.options);
     append(link, names);

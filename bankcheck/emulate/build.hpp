@@ -17,8 +17,8 @@
 namespace bankwise::emulate {
 
 struct Toolchain {
-  std::string compiler, cmake, readelf;
-  std::string script;                ///< DefineDynamicShared.cmake
+  std::string compiler, readelf;
+  std::string script;                ///< define_dynamic_shared.sh
   std::vector<std::string> compile;  ///< g++'s options that instrument kernels
   std::vector<std::string> include;  ///< folders
   std::vector<std::string> link;     ///< options and libraries

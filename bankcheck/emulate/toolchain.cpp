@@ -88,7 +88,6 @@ fs::path compile_cubin(const std::string& source, const Program& program, const 
 Toolchain read_toolchain(const fs::path& file) {
   Toolchain toolchain;
   const std::map<std::string_view, std::string*> texts{{"compiler", &toolchain.compiler},
-                                                       {"cmake", &toolchain.cmake},
                                                        {"readelf", &toolchain.readelf},
                                                        {"script", &toolchain.script},
                                                        {"header", &toolchain.header}};
@@ -120,7 +119,6 @@ Toolchain read_toolchain(const fs::path& file) {
     }
   };
   usable(toolchain.compiler, "g++");
-  usable(toolchain.cmake, "cmake");
   usable(toolchain.readelf, "readelf");
   toolchain.identity = identity_of(toolchain, file);
   return toolchain;

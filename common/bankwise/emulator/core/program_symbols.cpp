@@ -132,7 +132,7 @@ backtrace_state* state() {
 
 // --- Shared memory ---
 
-constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // DefineDynamicShared.cmake defines it
+constexpr std::string_view dynamic_symbol = "bankwise_dynamic_shared";  // define_dynamic_shared.sh defines it
 
 /// "tile" of "_ZZ6kernelPfE4tile".
 std::string short_name(const char* symbol) {
