@@ -5,6 +5,14 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
+# A wheel brings what few machines have: fmt as headers, the others as static libraries.
+set(capstone capstone)
+if(BANKWISE_PYTHON)
+  add_compile_definitions(FMT_HEADER_ONLY)
+  set(Boost_USE_STATIC_LIBS ON)
+  set(capstone libcapstone.a)
+endif()
+
 # bankwise_part(<part> <why> <text> [<obstacle> <reason>]...)
 #
 # Sets BANKWISE_HAVE_<part> to whether no obstacle, a condition of if(), holds. Appends the text to <why>, or the
@@ -173,7 +181,7 @@ if(BANKWISE_HAVE_EMULATOR)
   check_cxx_source_compiles("#include <backtrace.h>
     int main() { return backtrace_create_state(nullptr, 0, nullptr, nullptr) == nullptr; }" BANKWISE_HAVE_BACKTRACE)
   unset(CMAKE_REQUIRED_LIBRARIES)
-  find_library(BANKWISE_CAPSTONE_LIBRARY capstone)
+  find_library(BANKWISE_CAPSTONE_LIBRARY ${capstone})
   find_path(BANKWISE_CAPSTONE_INCLUDE capstone/capstone.h)
   mark_as_advanced(BANKWISE_CAPSTONE_LIBRARY BANKWISE_CAPSTONE_INCLUDE)
   bankwise_part(CAPSTONE why_emulator "" "NOT BANKWISE_CAPSTONE_LIBRARY OR NOT BANKWISE_CAPSTONE_INCLUDE"

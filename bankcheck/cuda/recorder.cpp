@@ -47,11 +47,13 @@ std::vector<fs::path> toolkits() {
   return toolkits;
 }
 
-/// Where the CUDA Toolkit and NVIDIA's Python packages put a library: these folders of each toolkit, and these of
-/// each folder `nvidia` that pip has made.
+/// Where NVIDIA's Python packages and the CUDA Toolkit put a library: these folders of each folder `nvidia` that pip has
+/// made, first of the one next to the package that has this program as bankwise/bin/bankcheck, and these of each toolkit.
 std::vector<fs::path> usual_places(std::initializer_list<const char*> in_toolkit,
                                    std::initializer_list<const char*> in_package) {
   std::vector<fs::path> places;
+  const fs::path own_packages = fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path();
+  for (const char* folder : in_package) places.push_back(own_packages / "nvidia" / folder);
   for (const fs::path& toolkit : toolkits()) {
     for (const char* folder : in_toolkit) places.push_back(toolkit / folder);
   }

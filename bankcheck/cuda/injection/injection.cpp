@@ -216,6 +216,13 @@ void initialize() {
 }  // namespace
 }  // namespace bankwise::cuda
 
+/// Waits for the GPU, and ends the record before the process ends: for a program that asks for its own report (Python's
+/// bankwise.watch()). Kernels that are launched later are not watched.
+extern "C" __attribute__((visibility("default"))) void bankwise_finish_record() {
+  const bankwise::cuda::InsideCall inside;
+  if (bankwise::cuda::watcher != nullptr) bankwise::cuda::watcher->finish();
+}
+
 /// Called by the CUDA driver, in cuInit(). Returns 1, as CUPTI's injection libraries do, also if the program cannot be
 /// watched: it goes on without.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {

@@ -1,0 +1,274 @@
+"""What bankcheck reports, as objects."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bankwise import program
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Paths = str | os.PathLike[str]
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Accesses of one kind in one source line, on one architecture; the unit of passes and conflicts is passes."""
+
+    kernel: str
+    architecture: str
+    file: str
+    line: int
+    operation: str
+    width: int
+    array: str
+    accesses: int
+    passes: int
+    ideal_passes: int
+    conflicts: int
+    unknown: int  # accesses without a known cost, which are not in the three numbers before
+    source: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel on one architecture, summed over its launches. If it is not `complete`, its numbers are lower bounds:
+    never take them for "no conflicts"."""
+
+    kernel: str
+    architecture: str
+    launches: int
+    accesses: int
+    passes: int
+    ideal_passes: int
+    conflicts: int
+    unknown: int
+    sectors: int | None  # of global memory; None if it was not watched
+    extra_sectors: int | None  # beyond the ideal
+    complete: bool
+    lines: tuple[Line, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ArrayFit:
+    """The best layout of one array. `verdict` is bankcheck's word; `change` says what the layout is; `bound` is a number
+    of passes that no layout of the family goes below."""
+
+    kernel: str
+    array: str
+    verdict: str
+    passes_before: int
+    passes_after: int
+    ideal_passes: int
+    bound: int | None
+    change: str
+    dimensions: tuple[str, ...]
+    index: str
+
+
+def _made(kind: type[Row], values: dict[str, Any], **more: Any) -> Row:
+    """An object from the values of a JSON object that it has fields for."""
+    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{**{name: value for name, value in values.items() if name in names}, **more})
+
+
+def _frame(rows: Iterable[Any], kind: type[Any], without: str = "") -> pd.DataFrame:
+    try:
+        import pandas
+    except ImportError:
+        raise program.BankwiseError("to_pandas() needs pandas: pip install bankwise[pandas]") from None
+    names = [each.name for each in fields(kind) if each.name != without]
+    return pandas.DataFrame([{name: asdict(row)[name] for name in names} for row in rows], columns=names)
+
+
+class Report:
+    """Bank conflicts by kernel and source line. `str` is the report for a terminal; `json` holds all numbers."""
+
+    def __init__(self, text: str, numbers: dict[str, Any]) -> None:
+        self.text = text
+        self.json = numbers
+
+    @property
+    def incomplete(self) -> list[Any]:
+        """What was not watched in any kernel; empty if nothing is known to be missing."""
+        found = [*self.json["incomplete"]]
+        for kernel in self.json["kernels"]:
+            for architecture in kernel["architectures"]:
+                found += architecture["incomplete"]
+        return found
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [
+            _made(
+                Kernel,
+                numbers,
+                kernel=kernel["kernel"],
+                launches=kernel["launches"],
+                sectors=(numbers["global"] or {}).get("sectors"),
+                extra_sectors=(numbers["global"] or {}).get("extra_sectors"),
+                complete=not (self.json["incomplete"] or numbers["incomplete"] or numbers["unknown"]),
+                lines=tuple(
+                    _made(Line, line, kernel=kernel["kernel"], architecture=numbers["architecture"])
+                    for line in numbers["lines"]
+                ),
+            )
+            for kernel in self.json["kernels"]
+            for numbers in kernel["architectures"]
+        ]
+
+    @property
+    def lines(self) -> list[Line]:
+        """All lines, most conflicts first."""
+        return sorted((line for kernel in self.kernels for line in kernel.lines), key=lambda line: -line.conflicts)
+
+    @property
+    def fits(self) -> list[ArrayFit]:
+        """The best layout of each array; empty unless the report was made with fit."""
+        return [
+            _made(
+                ArrayFit,
+                array,
+                kernel=kernel["kernel"],
+                change=(array.get("chosen") or {}).get("text", ""),
+                dimensions=tuple((array.get("chosen") or {}).get("dimensions", ())),
+                index=(array.get("chosen") or {}).get("index", ""),
+            )
+            for kernel in self.json["kernels"]
+            for array in (kernel.get("fit") or {}).get("arrays", ())
+        ]
+
+    def to_pandas(self, rows: str = "lines") -> pd.DataFrame:
+        """A data frame with a row for each of the "lines", the "kernels" or the "fits". Error: BankwiseError without
+        pandas."""
+        if rows == "kernels":
+            return _frame(self.kernels, Kernel, without="lines")
+        if rows == "fits":
+            return _frame(self.fits, ArrayFit)
+        if rows != "lines":
+            raise ValueError(f"rows are 'lines', 'kernels' or 'fits', not {rows!r}")
+        return _frame(self.lines, Line)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        conflicts = sum(kernel.conflicts for kernel in self.kernels)
+        return f"<bankwise.Report: {len(self.json['kernels'])} kernels, {conflicts} conflicts>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+def _options(arch: str | Sequence[str] | None, options: Sequence[str]) -> list[str]:
+    names = [] if arch is None else ["--arch", arch if isinstance(arch, str) else ",".join(arch)]
+    return [*names, *options]
+
+
+@dataclass(frozen=True)
+class Checked:
+    report: Report
+    exit_code: int  # program.OK or program.LIMIT_EXCEEDED
+    messages: str  # stderr
+
+
+def run_command(words: Sequence[str], rest: Sequence[str], timeout: float | None = None,
+                directory: Path | None = None) -> Checked:
+    """Runs a command of bankcheck that makes a report; `rest` follows its options. Errors as program.run()."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "report.json")
+        done = program.run([*words, "--color", "never", "--json", str(file), *rest], timeout=timeout,
+                           directory=directory)
+        return Checked(Report(done.stdout, json.loads(file.read_text(encoding="utf-8"))), done.returncode, done.stderr)
+
+
+def read(trace: Paths, arch: str | Sequence[str] | None = None, *options: str) -> Report:
+    """The report of a trace that a checker wrote with --trace. `arch`: architectures or GPUs, by default "sm_90";
+    `options`: more of `bankcheck report`. Errors: BankwiseError, ValueError."""
+    return run_command(["report", *_options(arch, options)], [os.fspath(trace)]).report
+
+
+def fit(trace: Paths, arch: str | Sequence[str] | None = None, *options: str) -> Report:
+    """The padding or swizzle that removes the conflicts of a trace: `Report.fits`. Arguments as for `read`, options
+    those of `bankcheck fit`."""
+    return run_command(["fit", *_options(arch, options)], [os.fspath(trace)]).report
+
+
+def check(checker: str, words: Sequence[Paths], arch: str | Sequence[str] | None = None, *options: str,
+          timeout: float | None = None) -> Report:
+    """Runs a program and reports it: what the program prints is in the report's text, too.
+
+    checker  "emulate", with the sources of a CUDA or HIP program, and g++ on the machine; "opencl", with a program and
+             its arguments, and Oclgrind; "cuda", with the same and an NVIDIA GPU
+    words    sources, or the program and its arguments
+    options  of this checker, for example "--fit", "--max-launches", "1"
+    timeout  seconds, after which subprocess.TimeoutExpired ends the call
+
+    Errors: BankwiseError; NothingToRun if there is no GPU.
+    """
+    if checker not in ("emulate", "opencl", "cuda"):
+        raise ValueError(f"checkers are 'emulate', 'opencl' and 'cuda', not {checker!r}")
+    rest = [os.fspath(word) for word in words]
+    rest = rest if checker == "emulate" else ["--", *rest]
+    return run_command([checker, *_options(arch, options)], rest, timeout).report
+
+
+class Layout:
+    """What the layout of a tile costs, and its best swizzle and pad. `str` is the report for a terminal; `json` holds all
+    numbers; `copies` those of each copy on each architecture."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.text = program.run(words).stdout
+        self.json: dict[str, Any] = json.loads(program.run([*words, "--json"]).stdout)
+
+    @property
+    def copies(self) -> list[dict[str, Any]]:
+        return list(self.json["copies"])
+
+    @property
+    def conflicts(self) -> int:
+        """Of all copies on all architectures."""
+        return sum(int(copy["conflicts"]) for copy in self.json["copies"])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<bankwise.Layout {self.json['layout']}: {self.conflicts} conflicts>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+def layout(tile: Any, *copies: str, type: str | None = None, shape: Sequence[int] | None = None,
+           arch: str | Sequence[str] | None = None) -> Layout:
+    """What the layout of a tile in shared memory costs, without a program.
+
+    tile    a layout of CuTe, for example "Swizzle<3,3,3> o (8,64):(64,1)"; a shared encoding of Triton, with `shape`;
+            or an array of NumPy, whose shape, strides and dtype count
+    copies  how warps read or write the whole tile: "load" (the default), "store.16", "ldmatrix.x4 by column", ...
+    type    of an element: "half", "f16", "float16"; the array's own by default
+
+    Errors: BankwiseError, ValueError.
+    """
+    words = ["layout"]
+    if isinstance(tile, str):
+        words.append(tile)
+        if shape is not None:
+            words += ["--shape", ",".join(map(str, shape))]
+    else:
+        words += ["--shape", ",".join(map(str, tile.shape)), "--strides", ",".join(map(str, tile.strides))]
+        type = type or str(tile.dtype)
+    words += ["--type", type] if type else []
+    for copy in copies:
+        words += ["--copy", copy]
+    return Layout([*words, *_options(arch, ())])
