@@ -71,7 +71,7 @@ class DeclarationFinder {
       if (code_.is(i, "template") && code_.is(i + 1, "<")) templates_.push_back(template_at(i));
       auto declaration = declaration_at(i);
       if (!declaration) continue;
-      const bool without_length = declaration->dimensions == std::vector<std::string>{""};
+      const bool without_length = declaration->dimensions.front().empty();
       if (name.empty() ? !without_length : declaration->name != name) continue;
       add(std::move(*declaration));
     }
@@ -350,7 +350,9 @@ void find_lengths(Declaration& declaration, const SourceConstants& constants, co
   }
   for (const std::string& dimension : declaration.dimensions) {
     if (constants.value_of(dimension)) continue;
-    declaration.unknown = constants.unknown_in(dimension) + " is not known";
+    const bool has_open_rows = dimension.empty() && declaration.dimensions.size() > 1;
+    declaration.unknown =
+        has_open_rows ? "the launch gives the number of its rows" : constants.unknown_in(dimension) + " is not known";
     declaration.lengths.clear();
     return infer_lengths(declaration, array.bytes);
   }

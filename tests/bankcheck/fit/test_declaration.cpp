@@ -136,6 +136,16 @@ TEST_CASE("fit/declaration/lengths", "[fit]") {
   CHECK(declared(late, {.name = "t", .headers = {"#define N \\\n  M\n", "#define M 5\n"}}).lengths == Lengths{5});
 }
 
+TEST_CASE("fit/declaration/rows_of_the_launch", "[fit]") {
+  const std::string head = "__global__ void k() {\n  extern __shared__ float t[][32];\n  t[0][1] = 2;\n";
+  const SoughtArray dynamic{.name = "dynamic shared memory", .lines = {5}, .bytes = 4096};
+  const Declaration rows = declared(head + "\n\n}\n", dynamic);
+  CHECK(rows.name == "t");
+  CHECK(rows.lengths.empty());
+  CHECK(rows.unknown == "the launch gives the number of its rows");
+  CHECK(!find_declaration(head + "  extern __shared__ float u[];\n}\n", dynamic));  // which of the two is not known
+}
+
 TEST_CASE("fit/declaration/other_branches", "[fit]") {
   const std::string text =
       "#ifdef DOUBLE\n#define REAL double\n#define N 4\n#else\n#define REAL float\n#define N 3\n#endif\n"
