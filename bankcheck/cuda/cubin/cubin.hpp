@@ -58,8 +58,8 @@ class Cubin {
   };
   /// The __shared__ arrays of a kernel, by offset: the static ones, then, if its place is known, one for all dynamic
   /// shared memory. Cubins of debug builds (nvcc -G) have symbols for them, those with source lines (-lineinfo) their
-  /// PTX; others have none here. For sm_80 and newer, offsets usually begin at 1024, after the bytes that CUDA keeps for
-  /// itself.
+  /// PTX; others have none here. For sm_80 and newer, offsets usually begin at 1024, after the bytes that CUDA keeps
+  /// for itself.
   std::vector<SharedArray> shared_arrays(const std::string& function) const;
 
  private:

@@ -112,7 +112,7 @@ std::vector<Cubin::SharedArray> placed(const PtxArrays& declared, std::uint64_t 
   return fills ? arrays : std::vector<Cubin::SharedArray>();
 }
 
-/// Behind the static arrays. Debug builds have symbols for the dynamic ones; elsewhere all have their own alignment, and
+/// Behind the static arrays. Debug builds have symbols for the dynamic ones; elsewhere each has its alignment, and
 /// nothing is added unless those of the kernel have the same one. What a function that is not inlined accesses is not
 /// named in the kernel's body, and may be each of the module's.
 void add_dynamic(const PtxArrays& declared, const Elf& elf, std::uint64_t begin,

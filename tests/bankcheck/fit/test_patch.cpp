@@ -255,21 +255,20 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
     CHECK_THAT(program.patch(), ContainsSubstring("+  __shared__ T t[2 * N + 2 * N / 32];"));
     CHECK_THAT(program.patch(), !ContainsSubstring("static_assert"));
   }
+  const auto strided = [](const std::string& head, const std::string& array, const std::string& stride) {
+    return "template <" + head + ">\n__global__ void k(float* out) {\n  __shared__ " + array +
+           ";\n  int i = threadIdx.x;\n  int at = " + stride +
+           " * i;\n  t[at] = i;\n  __syncthreads();\n  out[32 * blockIdx.x + i] += t[at];\n}\n";
+  };
   SECTION("a type of one byte, whose words the change takes apart") {
-    const std::string kernel =
-        "template <class T>\n__global__ void k(float* out) {\n  __shared__ T t[1024];\n  int i = threadIdx.x;\n"
-        "  int at = 32 * i;\n  t[at] = i;\n  __syncthreads();\n  out[i] += t[at];\n}\n";
-    Patched program({{"a.cu", host + kernel +
+    Patched program({{"a.cu", host + strided("class T", "T t[1024]", "32") +
                                   "int main() { return run([](float* out) { k<float><<<1, 32>>>(out); "
                                   "k<signed char><<<1, 32>>>(out); }); }\n"}});
     program.check_prediction();
     CHECK_THAT(program.patch(), ContainsSubstring("t[at + (at >> 5)]"));
   }
   SECTION("no pass more for an instance with conflicts, whatever the sum") {
-    const std::string text =
-        "template <int S>\n__global__ void k(float* out) {\n  __shared__ float t[2048];\n  int i = threadIdx.x;\n"
-        "  int at = S * i;\n  t[at] = i;\n  __syncthreads();\n  out[32 * blockIdx.x + i] += t[at];\n}\n";
-    Patched program({{"a.cu", host + text +
+    Patched program({{"a.cu", host + strided("int S", "float t[2048]", "S") +
                                   "int main() { return run([](float* out) { k<32><<<30, 32>>>(out); "
                                   "k<62><<<1, 32>>>(out); }); }\n"}});
     const json kernels = program.report().at("kernels");
