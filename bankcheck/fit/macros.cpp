@@ -123,7 +123,7 @@ unsigned hidden_line_of(const Declaration& declaration, unsigned last_line, std:
              return code.is_name(i) && code.is(i, macro.name);
            });
   };
-  std::set<unsigned> named, unknown;  // lines of statements that name the array; that have other names
+  std::set<unsigned> named, clear, unknown;  // lines of statements that name the array, that cannot use it, that may
   const KnownNames known(code, constants);
   unsigned line = 1, begin = 0;  // of the statement; 0: before its first token
   bool is_named = false, is_known = true;
@@ -133,12 +133,13 @@ unsigned hidden_line_of(const Declaration& declaration, unsigned last_line, std:
     is_named |= names_array(i);
     is_known = is_known && (!code.is_name(i) || known.has(i));
     if (!ends_statement(code, i)) continue;
-    for (; begin <= line && (is_named || !is_known); ++begin) (is_named ? named : unknown).insert(begin);
+    for (; begin <= line; ++begin) (is_named ? named : is_known ? clear : unknown).insert(begin);
     begin = 0;
     is_named = false;
     is_known = true;
   }
-  std::erase_if(hidden, [&](unsigned used) { return named.contains(used) || !unknown.contains(used); });
+  std::erase_if(
+      hidden, [&](unsigned used) { return named.contains(used) || (clear.contains(used) && !unknown.contains(used)); });
   return hidden.empty() ? 0 : std::ranges::min(hidden);
 }
 

@@ -219,10 +219,10 @@ TEST_CASE("fit/declaration/lines_without_a_use", "[fit]") {
   const std::string text =
       "#define ROWS 4\n#define NEXT next\nvoid k() {\n  __shared__ int t[2];\n  for (int i = 0; i < ROWS; ++i) {\n"
       "    int j = i / 2;\n    t[j] = 1;\n    FIRST = 1;\n    int n = NEXT;\n    __syncthreads();\n"
-      "    f(); j = 1;\n    // nothing\n  }\n}\n";
+      "    f(); j = 1;\n    // nothing\n    k();\n    first = 1;\n  }\n}\n";
   const auto hidden = [&](unsigned line) { return declared(text, {.name = "t", .lines = {line}}).hidden_line; };
-  for (const unsigned line : {5U, 6U, 7U, 10U}) CHECK(hidden(line) == 0);
-  for (const unsigned line : {8U, 9U, 11U, 12U}) CHECK(hidden(line) == line);
+  for (const unsigned line : {5U, 6U, 7U, 10U, 13U}) CHECK(hidden(line) == 0);
+  for (const unsigned line : {8U, 9U, 11U, 12U, 14U}) CHECK(hidden(line) == line);
 }
 
 TEST_CASE("fit/declaration/included_files", "[fit]") {
