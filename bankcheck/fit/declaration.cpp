@@ -404,7 +404,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   if (std::ranges::count_if(declared, is_alike) > 1) refuse_lengths(declaration, "declared twice");
   declaration.sums = sums_of(source, array.headers);
   declaration.macros = macros_naming(declaration, source, array.headers);
-  declaration.hidden_line = hidden_line_of(declaration, candidate.last_line, source, array.lines, constants);
+  declaration.hidden_lines = hidden_lines_of(declaration, candidate.last_line, source, array.lines, constants);
   declaration.function = candidate.function;
   for (const TiedName& tied : tied_names(source, declaration)) {
     bool is_seen = tied.line == 0;

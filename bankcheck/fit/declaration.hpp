@@ -44,7 +44,7 @@ struct Declaration {
   bool is_parameter = false;            ///< of an OpenCL kernel
   std::vector<std::string> parameters;  ///< the template parameters that the dimensions depend on
   std::vector<std::string> sums;        ///< macros that stand for more than one token, and need parentheses
-  unsigned hidden_line = 0;             ///< a line that uses the array without its name; 0: none
+  std::vector<unsigned> hidden_lines;   ///< lines that may use the array without its name
   std::vector<ArrayMacro> macros;       ///< those that its block uses
   /// The other arrays that the same macro names, or that the same functions get, by where they are declared.
   struct Tie {

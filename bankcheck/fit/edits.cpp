@@ -247,8 +247,9 @@ class Editor : SourceTokens {
         index += fmt::format("{}({})]", function_, fmt::join(arguments(found.subscripts), ", "));
       }
       index.insert(index.size() - 1, found.comments);
-      edits_.push_back({found.begin, found.end, index});
+      edits_.push_back({found.begin, found.end, found.array + index});
     }
+    for (const PointerEdit& pointer : found_.pointers) edits_.push_back({pointer.begin, pointer.end, pointer.text});
   }
 
   /// The index in the last brackets of "[z][y][x ^ y]"; only it may differ from the subscripts, if there are several.

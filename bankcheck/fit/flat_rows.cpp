@@ -578,13 +578,13 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
                     const std::array<std::uint64_t, 3>& block) {
   const bool may_have_rows = declaration.dimensions.size() == 1 && declaration.lengths.size() == 1 &&
                              !declaration.dimensions.front().empty() && declaration.macros.empty() &&
-                             declaration.tied.empty() && declaration.hidden_line == 0;
+                             declaration.tied.empty() && declaration.hidden_lines.empty();
   // A macro of another branch would give another length.
   if (!may_have_rows) return;
   const auto known = with_length(constants, declaration.dimensions.front(), declaration.lengths.front());
   if (!known) return;
   const Uses uses = uses_of(source, declaration, true);
-  if (!uses.why.empty() || uses.uses.empty()) return;
+  if (!uses.why.empty() || uses.uses.empty() || !uses.pointers.empty()) return;
   const Ranges code(source, *known, block);
   std::vector<Span> indices;
   for (const Use& use : uses.uses) {

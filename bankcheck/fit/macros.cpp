@@ -110,13 +110,13 @@ std::vector<std::string> sums_of(std::string_view source, const std::vector<std:
   return sums;
 }
 
-unsigned hidden_line_of(const Declaration& declaration, unsigned last_line, std::string_view source,
-                        const std::vector<unsigned>& lines, const SourceConstants& constants) {
+std::vector<unsigned> hidden_lines_of(const Declaration& declaration, unsigned last_line, std::string_view source,
+                                      const std::vector<unsigned>& lines, const SourceConstants& constants) {
   std::vector<unsigned> hidden;
   for (const unsigned line : lines) {
     if (line >= declaration.line && line <= last_line) hidden.push_back(line);
   }
-  if (hidden.empty()) return 0;
+  if (hidden.empty()) return {};
   const Expressions code(source);
   const auto names_array = [&](std::size_t i) {
     return code.is(i, declaration.name) || std::ranges::any_of(declaration.macros, [&](const ArrayMacro& macro) {
@@ -140,7 +140,8 @@ unsigned hidden_line_of(const Declaration& declaration, unsigned last_line, std:
   }
   std::erase_if(
       hidden, [&](unsigned used) { return named.contains(used) || (clear.contains(used) && !unknown.contains(used)); });
-  return hidden.empty() ? 0 : std::ranges::min(hidden);
+  std::ranges::sort(hidden);
+  return hidden;
 }
 
 }  // namespace bankwise::fit

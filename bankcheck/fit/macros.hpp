@@ -18,10 +18,10 @@ std::vector<ArrayMacro> macros_naming(const Declaration& declaration, std::strin
 /// The macros that stand for more than one token, and not for parentheses.
 std::vector<std::string> sums_of(std::string_view source, const std::vector<std::string_view>& headers);
 
-/// The first of the given lines in the array's block whose statement may use the array without its name; 0 if none may.
-/// A statement does not if all of its names are declared or constants: compilers give some accesses the line of a loop,
-/// or of a neighbouring statement.
-unsigned hidden_line_of(const Declaration& declaration, unsigned last_line, std::string_view source,
-                        const std::vector<unsigned>& lines, const SourceConstants& constants);
+/// The given lines in the array's block whose statements may use the array without its name, in order. A statement does
+/// not if all of its names are declared or constants: compilers give some accesses the line of a loop, or of a
+/// neighbouring statement.
+std::vector<unsigned> hidden_lines_of(const Declaration& declaration, unsigned last_line, std::string_view source,
+                                      const std::vector<unsigned>& lines, const SourceConstants& constants);
 
 }  // namespace bankwise::fit

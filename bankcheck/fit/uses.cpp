@@ -9,6 +9,7 @@
 
 #include "bankcheck/fit/addresses.hpp"
 #include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/local_pointers.hpp"
 #include "bankcheck/fit/side_effects.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 
@@ -111,6 +112,8 @@ class UseFinder : Expressions {
     }
     if (is_measured(i)) {
       if (found_.measured_line == 0) found_.measured_line = unsigned(line(i) + first_line_ - 1);
+    } else if (use_pointer(i)) {
+      return;
     } else if (!is_only_element(i)) {
       fail(i, "the address of an element is taken; index the array where the element is used");
     } else if ((is(i + 1, ",") || is(i + 1, ")")) && (is(i - 1, ",") || is(i - 1, "("))) {
@@ -128,9 +131,40 @@ class UseFinder : Expressions {
     return indices < declaration_.dimensions.size();
   }
 
+  /// Whether the array goes to a variable that points into it. Then the elements of that are uses.
+  bool use_pointer(std::size_t i) {
+    if (declaration_.dimensions.size() != 1 || is_macro_ || !index_changes_) return false;
+    const auto pointer = local_pointer_at(*this, i);
+    if (!pointer || !macro_that_names(pointer->name).empty()) return false;
+    if (!pointers_.insert(pointer->elements.empty() ? i : pointer->elements.front().name).second) return true;
+    const std::string name(pointer->name);
+    for (const auto& [token, place, index] : pointer->elements) {
+      Use found{tokens[place.begin].begin, tokens[place.end - 1].end, {}, "", name_};
+      const std::string problem = index.size() == 0 ? "" : why_not_repeated(index);
+      const auto text = plain_text(index, found.comments);
+      if (!problem.empty() || !text || !is_only_element(token)) {
+        fail(token, problem.empty() ? without_indices() : problem);
+        return true;
+      }
+      const bool is_first = text->empty() || *text == "0";
+      const bool binds_less = text->find_first_of("<>&|^?:=,") != std::string::npos;
+      const std::string number = with_parentheses(declaration_, binds_less ? "(" + *text + ")" : *text);
+      found.subscripts.push_back(is_first ? name : name + " + " + number);
+      found_.uses.push_back(std::move(found));
+    }
+    for (const auto& [part, text] : pointer->replacements) {
+      const std::size_t begin = tokens[part.begin].begin;
+      const std::size_t end = part.size() == 0 ? begin
+                              : text.empty()   ? tokens[part.end].begin
+                                               : tokens[part.end - 1].end;
+      found_.pointers.push_back({begin, end, text});
+    }
+    return true;
+  }
+
   /// An element with all of its indices.
   void use_element(std::size_t i) {
-    Use found{offset_ + tokens[i].end, 0, {}, ""};
+    Use found{offset_ + tokens[i].end, 0, {}, "", ""};
     std::vector<Part> indices;
     for (std::size_t next = i + 1; indices.size() < declaration_.dimensions.size();) {
       if (!is(next, "[")) return fail(i, without_indices());
@@ -294,6 +328,7 @@ class UseFinder : Expressions {
   std::string name_;                                              // of the array, or of the parameter that it is
   std::vector<std::string_view> parameters_;                      // of the macro
   std::set<std::pair<std::string_view, std::size_t>> functions_;  // that get the array, and which argument it is
+  std::set<std::size_t> pointers_;                                // into the array, by the first of their elements
   std::set<std::pair<unsigned, std::string>> passed_;
   std::set<std::pair<std::string_view, std::size_t>> resolved_;  // parameters whose arguments are in passed_
   Uses found_;
@@ -354,6 +389,7 @@ void search_header_macros(const Declaration& declaration, bool index_changes, Us
 
 void Uses::add(const Uses& more) {
   uses.insert(uses.end(), more.uses.begin(), more.uses.end());
+  pointers.insert(pointers.end(), more.pointers.begin(), more.pointers.end());
   if (measured_line == 0) measured_line = more.measured_line;
   if (more.widest > widest) {
     widest = more.widest;
@@ -368,9 +404,13 @@ Uses uses_of(std::string_view source, const Declaration& declaration, bool index
   block.search_block();
   Uses found = block.found();
   search_header_macros(declaration, index_changes, found);
-  if (found.why.empty() && index_changes && declaration.hidden_line > 0) {
-    found.why = fmt::format("line {}: the array is used, but not by its name; change the index by hand there",
-                            declaration.hidden_line);
+  const auto has_use = [&](unsigned line) {  // by the name of a pointer
+    return std::ranges::any_of(
+        found.uses, [&](const Use& use) { return line == 1 + std::ranges::count(source.substr(0, use.begin), '\n'); });
+  };
+  const auto hidden = std::ranges::find_if_not(declaration.hidden_lines, has_use);
+  if (found.why.empty() && index_changes && hidden != declaration.hidden_lines.end()) {
+    found.why = fmt::format("line {}: the array is used, but not by its name; change the index by hand there", *hidden);
   }
   search_macros(code, block, declaration, index_changes, found);
   return found;

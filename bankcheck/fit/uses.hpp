@@ -14,10 +14,18 @@ struct Use {
   std::size_t begin = 0, end = 0;  ///< from the first bracket to behind the last one
   std::vector<std::string> subscripts;
   std::string comments;  ///< those inside, each with a blank before it
+  std::string array;     ///< the name of the array, if the use begins with another name: of a pointer
+};
+
+/// What a declaration or an assignment of a pointer into the array becomes.
+struct PointerEdit {
+  std::size_t begin = 0, end = 0;
+  std::string text;
 };
 
 struct Uses {
   std::vector<Use> uses;
+  std::vector<PointerEdit> pointers;
   /// For each parameter of a function that gets the array, what its declaration has in brackets.
   std::vector<std::vector<Extract>> parameters;
   unsigned measured_line =

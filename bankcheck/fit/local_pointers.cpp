@@ -1,0 +1,145 @@
+#include "bankcheck/fit/local_pointers.hpp"
+
+#include <utility>
+
+namespace bankwise::fit {
+namespace {
+
+/// Finds what a function does with one pointer.
+class PointerReader {
+ public:
+  PointerReader(const Expressions& code, std::size_t array, std::size_t name)
+      : code_(code), array_(code.text(array)), body_(code.function_body(name)) {
+    pointer_.name = code.text(name);
+  }
+
+  std::optional<LocalPointer> run() {
+    if (body_ == 0 || !find_declaration()) return std::nullopt;
+    for (std::size_t i = declared_; i < code_.past_bracket(body_); ++i) {
+      const bool is_member = code_.is(i - 1, ".") || code_.is(i - 1, "->") || code_.is(i - 1, "::");
+      if (code_.is_name(i) && code_.is(i, pointer_.name) && !is_member && !read(i)) return std::nullopt;
+    }
+    if (!declare()) return std::nullopt;
+    return std::move(pointer_);
+  }
+
+ private:
+  /// The only declaration of the name in the function.
+  bool find_declaration() {
+    for (std::size_t i = body_; i < code_.past_bracket(body_); ++i) {
+      if (!code_.is_name(i) || !code_.is(i, pointer_.name) || !code_.declares(i)) continue;
+      if (declared_ > 0) return false;
+      declared_ = i;
+    }
+    return declared_ > 0;
+  }
+
+  bool read(std::size_t i) {
+    if (i == declared_ && !code_.is(i + 1, "=")) return true;
+    const bool begins = i == declared_ || ends_statement(code_, i - 1);
+    if (begins && code_.is(i + 1, "=") && !code_.is(i + 2, "=")) return read_value(i + 2);
+    const bool is_sign = code_.is(i + 1, "+") || code_.is(i + 1, "-");
+    if (begins && is_sign && (code_.is(i + 2, "=") || (code_.is(i + 2, code_.text(i + 1)) && code_.is(i + 3, ";")))) {
+      ++changes_;
+      return true;  // of a number, too
+    }
+    if (code_.is(i + 1, "[")) {
+      const std::size_t close = code_.closing(i + 1);
+      pointer_.elements.push_back({i, {i, close + 1}, {i + 2, close}});
+      return true;
+    }
+    const bool is_starred = code_.is(i - 1, "*") && !code_.is_operand(i - 2) && !code_.takes_address(i - 2);
+    const bool is_stepped = is_sign && code_.is(i + 2, code_.text(i + 1)) && code_.touches_next(i + 1);
+    if (!is_starred || is_stepped || code_.is(i + 1, "->") || code_.is(i + 1, "(")) return false;
+    pointer_.elements.push_back({i, {i - 1, i + 1}, {i + 1, i + 1}});
+    return true;
+  }
+
+  /// `s`, `s + x` or `&s[x]`, to the end of the statement.
+  bool read_value(std::size_t begin) {
+    ++changes_;
+    std::size_t end = begin;
+    while (end < code_.tokens.size() && !ends_statement(code_, end)) ++end;
+    const bool is_address = code_.is(begin, "&");
+    const std::size_t array = begin + (is_address ? 1 : 0);
+    if (!code_.is(end, ";") || !code_.is(array, array_)) return false;
+    if (!is_address && end == array + 1) {
+      pointer_.replacements.push_back({{begin, end}, "0"});
+      return true;
+    }
+    const Part number{array + 2, is_address ? end - 1 : end};  // behind the bracket or the +
+    if (number.begin >= number.end || !is_number(number, !is_address)) return false;
+    if (is_address ? !code_.is(array + 1, "[") || code_.closing(array + 1) != number.end : !code_.is(array + 1, "+")) {
+      return false;
+    }
+    pointer_.replacements.push_back({{begin, number.begin}, ""});
+    if (is_address) pointer_.replacements.push_back({{number.end, end}, ""});
+    return true;
+  }
+
+  /// Whether an index without the array, or a term after a + without operators that bind less, is a number as it stands.
+  bool is_number(Part part, bool is_term) const {
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      if (code_.is(i, array_) || code_.is(i, pointer_.name)) return false;
+      if (code_.is(i, "(") || code_.is(i, "[")) {
+        const std::size_t end = code_.past_bracket(i);
+        for (; i + 1 < end; ++i) {
+          if (code_.is(i, array_)) return false;
+        }
+        continue;
+      }
+      for (const std::string_view mark : {"<", ">", "&", "|", "^", "?", "=", ",", ":"}) {
+        if (is_term && code_.is(i, mark)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// The declaration declares a number instead.
+  bool declare() {
+    std::size_t begin = declared_, stars = 0, end = declared_;
+    while (!ends_statement(code_, begin - 1)) {
+      --begin;
+      if (code_.is(begin, "=") || code_.is(begin, ")") || code_.is(begin, "static")) return false;
+    }
+    while (end < code_.tokens.size() && !ends_statement(code_, end)) ++end;
+    std::size_t comma = code_.is(declared_ + 1, "=") ? end : declared_ + 1;
+    if (code_.is(declared_ + 1, "[")) return false;
+    for (std::size_t i = begin; i < declared_; ++i) stars += code_.is(i, "*") ? 1 : 0;
+    const bool is_only = comma == end;
+    for (std::size_t i = begin; i < declared_; ++i) {
+      if (code_.is(i, ",") || code_.is(i, "&") || code_.is(i, "<") || code_.is(i, "(")) return false;
+    }
+    std::string comments;
+    if (!code_.plain_text({begin, end}, comments) || !comments.empty()) return false;
+    if (stars > 1 || (stars == 0 && !code_.is(declared_ - 1, "auto"))) return false;
+    if (is_only) {
+      const std::string gap = code_.touches_next(declared_ - 1) ? " " : "";
+      const bool is_constant = changes_ == 1 && code_.is(declared_ + 1, "=");
+      pointer_.replacements.push_back({{begin, declared_}, is_constant ? "const int" + gap : "int" + gap});
+      return true;
+    }
+    std::size_t star = declared_;
+    while (star > begin && !code_.is(star, "*")) --star;
+    if (!code_.is(comma, ",") || star == begin) return false;
+    pointer_.replacements.push_back({{begin, begin}, "int " + std::string(pointer_.name) + "; "});
+    pointer_.replacements.push_back({{star, comma + 1}, ""});
+    return true;
+  }
+
+  const Expressions& code_;
+  std::string_view array_;
+  std::size_t body_, declared_ = 0;
+  unsigned changes_ = 0;  // of its value
+  LocalPointer pointer_;
+};
+
+}  // namespace
+
+std::optional<LocalPointer> local_pointer_at(const Expressions& code, std::size_t array) {
+  const std::size_t equals = code.is(array - 1, "&") ? array - 2 : array - 1;
+  if (!code.is(equals, "=") || !code.is_name(equals - 1)) return std::nullopt;
+  return PointerReader(code, array, equals - 1).run();
+}
+
+}  // namespace bankwise::fit
