@@ -103,7 +103,7 @@ class PointerReader {
       if (code_.is(begin, "=") || code_.is(begin, ")") || code_.is(begin, "static")) return false;
     }
     while (end < code_.tokens.size() && !ends_statement(code_, end)) ++end;
-    std::size_t comma = code_.is(declared_ + 1, "=") ? end : declared_ + 1;
+    const std::size_t comma = code_.is(declared_ + 1, "=") ? end : declared_ + 1;
     if (code_.is(declared_ + 1, "[")) return false;
     for (std::size_t i = begin; i < declared_; ++i) stars += code_.is(i, "*") ? 1 : 0;
     const bool is_only = comma == end;
@@ -122,7 +122,13 @@ class PointerReader {
     std::size_t star = declared_;
     while (star > begin && !code_.is(star, "*")) --star;
     if (!code_.is(comma, ",") || star == begin) return false;
-    pointer_.replacements.push_back({{begin, begin}, "int " + std::string(pointer_.name) + "; "});
+    const std::size_t at = code_.tokens[begin].begin, line = code_.source.rfind('\n', at) + 1;
+    const std::string_view indentation = code_.source.substr(line, at - line);
+    const bool begins_line = line > 0 && source::trimmed(indentation).empty();
+    const std::string gap =
+        !begins_line ? " "
+                     : (code_.source.substr(0, line).ends_with("\r\n") ? "\r\n" : "\n") + std::string(indentation);
+    pointer_.replacements.push_back({{begin, begin}, "int " + std::string(pointer_.name) + ";" + gap});
     pointer_.replacements.push_back({{star, comma + 1}, ""});
     return true;
   }

@@ -29,7 +29,7 @@ TEST_CASE("fit/local_pointers/declarations", "[fit]") {
         "const int p = 8 * x;\nt[p + (p >> 3)] = t[p + (p >> 3)];");
   CHECK(changed("auto p = t;\np[x & 3] = 2;") == "const int p = 0;\nt[p + (x & 3) + ((p + (x & 3)) >> 3)] = 2;");
   CHECK(changed("float *p, v[2];\np = &t[x];\np[1] = v[0];") ==
-        "int p; float v[2];\np = x;\nt[p + 1 + ((p + 1) >> 3)] = v[0];");
+        "int p;\nfloat v[2];\np = x;\nt[p + 1 + ((p + 1) >> 3)] = v[0];");
   CHECK(changed("float* p;\np = t + x;\np[1] = 0;\np = t;\n*p = 0;") ==
         "int p;\np = x;\nt[p + 1 + ((p + 1) >> 3)] = 0;\np = 0;\nt[p + (p >> 3)] = 0;");
   CHECK(changed("float* p = t + x;\np += 8;\np++;\n*p = 0;") == "int p = x;\np += 8;\np++;\nt[p + (p >> 3)] = 0;");
