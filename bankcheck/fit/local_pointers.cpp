@@ -97,40 +97,41 @@ class PointerReader {
 
   /// The declaration declares a number instead.
   bool declare() {
-    std::size_t begin = declared_, stars = 0, end = declared_;
-    while (!ends_statement(code_, begin - 1)) {
-      --begin;
-      if (code_.is(begin, "=") || code_.is(begin, ")") || code_.is(begin, "static")) return false;
-    }
+    std::size_t begin = declared_, end = declared_;
+    while (!ends_statement(code_, begin - 1)) --begin;
     while (end < code_.tokens.size() && !ends_statement(code_, end)) ++end;
-    const std::size_t comma = code_.is(declared_ + 1, "=") ? end : declared_ + 1;
-    if (code_.is(declared_ + 1, "[")) return false;
-    for (std::size_t i = begin; i < declared_; ++i) stars += code_.is(i, "*") ? 1 : 0;
-    const bool is_only = comma == end;
-    for (std::size_t i = begin; i < declared_; ++i) {
-      if (code_.is(i, ",") || code_.is(i, "&") || code_.is(i, "<") || code_.is(i, "(")) return false;
-    }
     std::string comments;
-    if (!code_.plain_text({begin, end}, comments) || !comments.empty()) return false;
-    if (stars > 1 || (stars == 0 && !code_.is(declared_ - 1, "auto"))) return false;
-    if (is_only) {
+    const bool is_plain = code_.plain_text({begin, end}, comments) && comments.empty();
+    if (!is_plain || !names_pointer({begin, declared_})) return false;
+    const bool has_value = code_.is(declared_ + 1, "=");
+    if (has_value || declared_ + 1 == end) {
       const std::string gap = code_.touches_next(declared_ - 1) ? " " : "";
-      const bool is_constant = changes_ == 1 && code_.is(declared_ + 1, "=");
-      pointer_.replacements.push_back({{begin, declared_}, is_constant ? "const int" + gap : "int" + gap});
+      pointer_.replacements.push_back({{begin, declared_}, (has_value && changes_ == 1 ? "const int" : "int") + gap});
       return true;
     }
     std::size_t star = declared_;
     while (star > begin && !code_.is(star, "*")) --star;
-    if (!code_.is(comma, ",") || star == begin) return false;
+    if (!code_.is(declared_ + 1, ",") || star == begin) return false;
     const std::size_t at = code_.tokens[begin].begin, line = code_.source.rfind('\n', at) + 1;
-    const std::string_view indentation = code_.source.substr(line, at - line);
+    const std::string indentation(code_.source.substr(line, at - line));
     const bool begins_line = line > 0 && source::trimmed(indentation).empty();
-    const std::string gap =
-        !begins_line ? " "
-                     : (code_.source.substr(0, line).ends_with("\r\n") ? "\r\n" : "\n") + std::string(indentation);
+    const std::string line_end = code_.source.substr(0, line).ends_with("\r\n") ? "\r\n" : "\n";
+    const std::string gap = begins_line ? line_end + indentation : " ";
     pointer_.replacements.push_back({{begin, begin}, "int " + std::string(pointer_.name) + ";" + gap});
-    pointer_.replacements.push_back({{star, comma + 1}, ""});
+    pointer_.replacements.push_back({{star, declared_ + 2}, ""});
     return true;
+  }
+
+  /// Whether the tokens before a name declare a pointer that is local, in the first declarator of its statement.
+  bool names_pointer(Part part) const {
+    std::size_t stars = 0;
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      for (const std::string_view mark : {",", "&", "<", "(", ")", "=", "static"}) {
+        if (code_.is(i, mark)) return false;
+      }
+      stars += code_.is(i, "*") ? 1 : 0;
+    }
+    return stars == 1 || (stars == 0 && code_.is(part.end - 1, "auto"));
   }
 
   const Expressions& code_;

@@ -137,29 +137,26 @@ class UseFinder : Expressions {
     const auto pointer = local_pointer_at(*this, i);
     if (!pointer || !macro_that_names(pointer->name).empty()) return false;
     if (!pointers_.insert(pointer->elements.empty() ? i : pointer->elements.front().name).second) return true;
-    const std::string name(pointer->name);
-    for (const auto& [token, place, index] : pointer->elements) {
-      Use found{tokens[place.begin].begin, tokens[place.end - 1].end, {}, "", name_};
-      const std::string problem = index.size() == 0 ? "" : why_not_repeated(index);
-      const auto text = plain_text(index, found.comments);
-      if (!problem.empty() || !text || !is_only_element(token)) {
-        fail(token, problem.empty() ? without_indices() : problem);
-        return true;
-      }
-      const bool is_first = text->empty() || *text == "0";
-      const bool binds_less = text->find_first_of("<>&|^?:=,") != std::string::npos;
-      const std::string number = with_parentheses(declaration_, binds_less ? "(" + *text + ")" : *text);
-      found.subscripts.push_back(is_first ? name : name + " + " + number);
-      found_.uses.push_back(std::move(found));
-    }
+    for (const LocalPointer::Element& element : pointer->elements) use_pointed(std::string(pointer->name), element);
     for (const auto& [part, text] : pointer->replacements) {
-      const std::size_t begin = tokens[part.begin].begin;
-      const std::size_t end = part.size() == 0 ? begin
-                              : text.empty()   ? tokens[part.end].begin
-                                               : tokens[part.end - 1].end;
+      const std::size_t begin = tokens[part.begin].begin, last = tokens[part.end - 1].end;
+      const std::size_t end = part.size() == 0 ? begin : text.empty() ? tokens[part.end].begin : last;
       found_.pointers.push_back({begin, end, text});
     }
     return true;
+  }
+
+  void use_pointed(const std::string& pointer, const LocalPointer::Element& element) {
+    const auto& [token, place, index] = element;
+    Use found{tokens[place.begin].begin, tokens[place.end - 1].end, {}, "", name_};
+    const std::string problem = index.size() == 0 ? "" : why_not_repeated(index);
+    const auto text = plain_text(index, found.comments);
+    if (!problem.empty()) return fail(token, problem);
+    if (!text || !is_only_element(token)) return fail(token, without_indices());
+    const bool binds_less = text->find_first_of("<>&|^?:=,") != std::string::npos;
+    const std::string number = with_parentheses(declaration_, binds_less ? "(" + *text + ")" : *text);
+    found.subscripts.push_back(text->empty() || *text == "0" ? pointer : pointer + " + " + number);
+    found_.uses.push_back(std::move(found));
   }
 
   /// An element with all of its indices.
@@ -242,9 +239,9 @@ class UseFinder : Expressions {
   /// Whether a call passes a whole array as the argument of this number.
   void check_call(std::size_t call, std::size_t number, std::size_t parameters, bool is_template) {
     const std::vector<Part> arguments = arguments_of_call(*this, call);
-    const bool is_array =
-        arguments.size() == parameters && arguments[number].size() == 1 && is_name(arguments[number].begin);
-    if (!is_array) {
+    const bool begins_with_name = arguments.size() == parameters && is_name(arguments[number].begin);
+    if (!begins_with_name || arguments[number].size() > 1) {
+      if (begins_with_name && is(arguments[number].begin + 1, "+")) note_passed(arguments[number].begin);  // a + 1
       fail(call, fmt::format("{} gets a part of an array, or another number of arguments; change the index by hand "
                              "there",
                              text(call)));

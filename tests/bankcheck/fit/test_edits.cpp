@@ -331,6 +331,9 @@ TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {
         "line 2: the macro P may name p; change the index by hand");
   CHECK(changed(add + kernel("add(2, t); add(2, t + 8);"), pad, line) ==
         "line 6: add gets a part of an array, or another number of arguments; change the index by hand there");
+  CHECK(changed(add + kernel("add(2, t); add(2, out + 8);"), pad, line) ==
+        "line 6: a function that gets the array also gets out, which is no array in shared memory; write a copy of the "
+        "function first");
   // Dimensions of a parameter.
   const auto with_square = [&](const std::string& parameter, const std::string& call) {
     return changed("__device__ void f(" + parameter +
