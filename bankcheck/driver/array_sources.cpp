@@ -10,6 +10,7 @@
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/merged.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 
 namespace bankwise::driver {
@@ -37,7 +38,15 @@ std::optional<ArraySource> declared_in(const std::string& path, const std::strin
                           .block = largest_block(kernel)};
   auto declaration = fit::find_declaration(text, sought);
   if (!declaration) return std::nullopt;
-  return ArraySource{path, text, std::move(*declaration), "nothing is changed"};
+  ArraySource source{path, text, std::move(*declaration), "nothing is changed"};
+  const std::uint64_t element = source.declaration.element;
+  const auto casts = [&](std::string_view some) { return fit::casts_to_wider(some, element); };
+  if (element == 0 || !source.declaration.macro.empty() || casts(text) || std::ranges::any_of(headers, casts)) {
+    return source;
+  }
+  const fit::Uses uses = uses_of(text, source.declaration, true);
+  source.one_by_one = uses.why.empty() && are_plain(text, uses.uses);
+  return source;
 }
 
 }  // namespace

@@ -146,7 +146,11 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
       const auto declaration = declared.find(array);
       const auto source = declaration == declared.end() ? std::nullopt : std::optional(declaration->second);
-      if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) shapes[array] = *shape;
+      if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) {
+        shape->merges = trace.maker == trace::Maker::cuda && source && source->one_by_one &&
+                        shape->element == source->declaration.element;
+        shapes[array] = *shape;
+      }
     }
     try {
       report.fit =

@@ -28,6 +28,8 @@ struct ArraySource {
   std::variant<std::vector<fit::Edit>, std::string> edits;
   /// The other shapes that other instances of its template give it, with what is declared there.
   std::vector<std::pair<fit::Declaration, fit::ArrayShape>> instances;
+  /// The source accesses one element at a time: fit::ArrayShape::merges.
+  bool one_by_one = false;
   std::uint32_t used_row = 0;  ///< bytes of a row, from its begin, that some kernel uses; 0: all
 };
 

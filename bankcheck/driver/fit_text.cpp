@@ -248,6 +248,10 @@ std::string search_text(const ArrayFit& array) {
     text += fmt::format("  {} conflicts remain in every layout: lanes that wait for one word or one bank\n",
                         grouped(queued));
   }
+  if (array.parted > 0) {
+    text += fmt::format("  the compiler merges accesses to neighbours; with this index it merges {} fewer, at most\n",
+                        grouped(array.parted));
+  }
   return text + fmt::format("  proposed: {}\n", reason_of(array, array.after()));
 }
 

@@ -198,7 +198,11 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
       result.text += fmt::format("{}, as before: the change is not in the program that ran\n", count);
       result.problem = "the program that ran does not have all changes";
     } else {
-      result.text += fmt::format("{} instead of {}; {} were predicted\n", count, grouped(before), grouped(predicted));
+      const std::uint64_t excess = kernels[k].trace.excess_accesses;
+      result.text += fmt::format("{} instead of {}; {} were predicted{}\n", count, grouped(before), grouped(predicted),
+                                 excess == 0 ? ""
+                                             : fmt::format(", with {} as before that did not fit into the trace",
+                                                           support::plural(excess, "access", "accesses")));
     }
   }
   return result;

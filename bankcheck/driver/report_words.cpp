@@ -150,7 +150,12 @@ std::string access_text(const trace::LineReport& line) {
 
 const trace::LineReport* same_line(const trace::Report& report, const trace::LineReport& wanted) {
   const auto same = std::ranges::lower_bound(report.lines, line_key(wanted), {}, line_key);
-  return same == report.lines.end() || line_key(*same) != line_key(wanted) ? nullptr : &*same;
+  if (same != report.lines.end() && line_key(*same) == line_key(wanted)) return &*same;
+  const auto narrower = std::ranges::find_if(report.lines, [&](const trace::LineReport& line) {  // after a change
+    return line.site == wanted.site && line.array == wanted.array && line.operation == wanted.operation &&
+           line.width < wanted.width;
+  });
+  return narrower == report.lines.end() ? nullptr : &*narrower;
 }
 
 const trace::LineReport& line_on(const trace::Report& report, const trace::LineReport& wanted) {

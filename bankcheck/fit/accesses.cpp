@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include <bankwise/banks/cost.hpp>
+#include "bankcheck/fit/merged.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -159,6 +160,48 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   std::sort(strides.rbegin(), strides.rend());
   for (std::size_t i = 0; i < std::min(strides.size(), max_strides); ++i) bounds.strides.push_back(strides[i].second);
   make_chunks(groups);
+}
+
+/// Some of the accesses, with a trace of their own.
+struct Accesses::Split {
+  unsigned bytes;
+  trace::KernelTrace trace;
+  Accesses accesses;
+  Split(unsigned bytes_of_access, trace::KernelTrace split, const std::vector<std::uint32_t>& arrays,
+        const Architectures& architectures)
+      : bytes(bytes_of_access), trace(std::move(split)), accesses(trace, arrays, architectures) {}
+};
+
+Accesses::Accesses(Accesses&&) noexcept = default;
+Accesses::~Accesses() = default;
+
+void Accesses::expect_merged(const ArrayShape& shape) {
+  merged_ = widest_merged(trace_, arrays_, shape);
+  if (merged_ == 0) return;
+  merged_shape_ = shape;
+  trace::KernelTrace part = trace_;
+  std::erase_if(part.patterns, [&](const trace::Pattern& pattern) {
+    return std::ranges::find(arrays_, pattern.array) == arrays_.end();
+  });
+  for (auto bytes = merged_ / 2; bytes >= shape.element; bytes /= 2) {
+    splits_.push_back(std::make_unique<Split>(bytes, split_accesses(part, arrays_, bytes), arrays_, architectures_));
+  }
+  const FamilyBounds& narrow = splits_.back()->accesses.facts().bounds;
+  facts_.bounds.granule = narrow.granule;
+  facts_.bounds.alignment = narrow.alignment;
+}
+
+std::vector<const Accesses*> Accesses::variants() const {
+  std::vector<const Accesses*> all{this};
+  for (const auto& split : splits_) all.push_back(&split->accesses);
+  return all;
+}
+
+const Accesses& Accesses::after(const Change& change) const {
+  if (merged_ == 0) return *this;
+  const unsigned bytes = merged_bytes(change, merged_shape_, merged_);
+  const auto split = std::ranges::find_if(splits_, [&](const auto& each) { return each->bytes == bytes; });
+  return split == splits_.end() ? *this : (*split)->accesses;
 }
 
 template <class Visit>
@@ -368,6 +411,7 @@ std::vector<std::uint64_t> Accesses::passes_by_access(const Change& change) cons
 }
 
 std::optional<std::uint64_t> Accesses::passes(const Change& change, std::uint64_t limit) const {
+  if (const Accesses& left = after(change); &left != this) return left.passes(change, limit);
   if (!keeps_words(change)) {
     const std::vector<std::uint64_t> sums = passes_by_access(change);
     const std::uint64_t all = std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
@@ -384,6 +428,7 @@ std::optional<std::uint64_t> Accesses::passes(const Change& change, std::uint64_
 }
 
 std::vector<std::uint64_t> Accesses::passes_by_architecture(const Change& change) const {
+  if (const Accesses& left = after(change); &left != this) return left.passes_by_architecture(change);
   if (!keeps_words(change)) return passes_by_access(change);
   std::vector<std::uint64_t> sums = constants_;
   std::vector<ChunkCost> costs(chunks_.size());
@@ -399,7 +444,13 @@ std::vector<std::uint64_t> Accesses::passes_by_architecture(const Change& change
   return sums;
 }
 
-Difference Accesses::difference(const Change& before, const Change& after) const {
+Difference Accesses::difference(const Change& before, const Change& changed) const {
+  const Accesses& left = after(changed);
+  if (&left != this) {  // other accesses: only the sums can be compared
+    const std::uint64_t from = *passes(before), to = *left.passes(changed);
+    const double change = double(from) - double(to);
+    return {from > to ? from - to : 0, to > from ? to - from : 0, change * change};
+  }
   Difference difference;
   const auto add = [&](std::uint64_t weight, std::uint64_t from, std::uint64_t to) {
     (from > to ? difference.gain : difference.harm) += weight * (from > to ? from - to : to - from);
@@ -408,12 +459,12 @@ Difference Accesses::difference(const Change& before, const Change& after) const
   };
   std::vector<ChunkCost> from(chunks_.size()), to(chunks_.size());
   chunk_costs(before, chunks_.data(), chunks_.size(), from.data());
-  chunk_costs(after, chunks_.data(), chunks_.size(), to.data());
+  chunk_costs(changed, chunks_.data(), chunks_.size(), to.data());
   for (std::size_t c = 0; c < chunks_.size(); ++c) {
     for (unsigned lane = 0; lane < chunk_width; ++lane) add(weights_[c][lane], from[c][lane], to[c][lane]);
   }
   if (slow_.empty()) return difference;
-  const Placement old_places = placement_of(before), new_places = placement_of(after);
+  const Placement old_places = placement_of(before), new_places = placement_of(changed);
   for (const Slow& slow : slow_) add(1, slow_cost(slow, old_places), slow_cost(slow, new_places));
   return difference;
 }

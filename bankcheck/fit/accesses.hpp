@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include <bankwise/trace/trace.hpp>
 #include <bankwise/trace/warps.hpp>
 #include "bankcheck/fit/change.hpp"
+#include "bankcheck/fit/index.hpp"
 
 namespace bankwise::fit {
 
@@ -93,7 +95,8 @@ class Accesses {
            const Architectures& architectures)
       : Accesses(trace, arrays, patterns_of(trace, arrays), architectures) {}
 
-  Accesses(Accesses&&) = default;
+  Accesses(Accesses&&) noexcept;
+  ~Accesses();
   Accesses(const Accesses&) = delete;
   Accesses& operator=(const Accesses&) = delete;
 
@@ -103,6 +106,14 @@ class Accesses {
   /// No change has fewer passes: lanes that queue for one word, for instance, do so in every layout.
   std::uint64_t bound() const { return constant_ + rest_bound_.front() + slow_bound_; }
 
+  /// Notes which accesses were merged from several elements (merged.hpp): changes that part these cost what the single
+  /// ones do. Changes facts().bounds.
+  void expect_merged(const ArrayShape& shape);
+  /// These accesses, and then those that are left of them after changes.
+  std::vector<const Accesses*> variants() const;
+  /// What the machine code accesses after a change.
+  const Accesses& after(const Change& change) const;
+
   /// Whether no access is torn apart. Only 12-byte accesses can be, by changes of the family.
   bool keeps_together(const Change& change) const;
 
@@ -111,9 +122,10 @@ class Accesses {
   std::optional<std::uint64_t> passes(const Change& change, std::uint64_t limit = ~std::uint64_t{0}) const;
   /// Passes of each architecture.
   std::vector<std::uint64_t> passes_by_architecture(const Change& change) const;
-  Difference difference(const Change& before, const Change& after) const;
+  Difference difference(const Change& before, const Change& changed) const;
 
-  // The parts of passes(), for evaluating many changes block by block.
+  // The parts of passes(), for evaluating many changes block by block. The change must be one that after() gives this
+  // object for.
   std::size_t blocks() const { return (chunks_.size() + chunks_per_block - 1) / chunks_per_block; }
   std::uint64_t constant() const { return constant_; }
   std::uint64_t block_passes(const Change& change, std::size_t block) const;
@@ -126,6 +138,7 @@ class Accesses {
   static constexpr std::size_t chunks_per_block = 64;
 
  private:
+  struct Split;
   struct Slow {
     std::uint32_t pattern, architecture;
     std::uint64_t ideal;
@@ -154,6 +167,9 @@ class Accesses {
   std::vector<std::vector<std::array<std::uint64_t, chunk_width>>> weights_by_;
   std::vector<std::uint64_t> rest_bound_;  // by block: the bound for it and those after it
   std::vector<Slow> slow_;
+  ArrayShape merged_shape_;
+  unsigned merged_ = 0;                         // bytes of the widest merged access
+  std::vector<std::unique_ptr<Split>> splits_;  // into accesses of half as many bytes, and so on
 };
 
 }  // namespace bankwise::fit

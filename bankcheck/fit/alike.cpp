@@ -52,6 +52,7 @@ Option sum_of(const Together& parts) {
     sum.bytes += part.bytes;
     sum.instructions = std::max(sum.instructions, part.instructions);
     sum.cycles += part.cycles;
+    sum.parted += part.parted;
   }
   return sum;
 }
@@ -110,12 +111,16 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
   const auto fit_of = [](const SharedArray& array) -> ArrayFit& { return array.kernel->arrays[array.number]; };
   if (std::ranges::none_of(shared, [&](const SharedArray& array) { return fit_of(array).chosen > 0; })) return;
   std::vector<Accesses> accesses;
-  for (const SharedArray& array : shared) accesses.emplace_back(*array.trace, fit_of(array).arrays, architectures);
+  for (const SharedArray& array : shared) {
+    accesses.emplace_back(*array.trace, fit_of(array).arrays, architectures).expect_merged(fit_of(array).shape);
+  }
   const auto option_of = [&](std::size_t i, const Change& change) {
     const ArrayFit& fit = fit_of(shared[i]);
     Option option{change, *accesses[i].passes(change), change.bytes_of(fit.facts.extent),
                   index_instructions(change, fit.shape)};
-    option.cycles = estimated_cycles(option.passes, option.instructions, accesses[i].facts().executions);
+    const std::uint64_t executions = accesses[i].after(change).facts().executions;
+    option.parted = executions - accesses[i].facts().executions;
+    option.cycles = cycles_of(option, executions);
     return option;
   };
   // Each option of each array, made for all of them.

@@ -21,8 +21,8 @@ namespace {
 using source::SourceTokens;
 
 /// Uses of an index that are worth a function of their own, if its text is longer than this, or if the texts of all
-/// uses together become so much longer.
-constexpr std::size_t many_uses = 3, long_index = 24, long_indices = 160;
+/// uses together become so much longer. Two uses are worth one if they become longer by the last number.
+constexpr std::size_t many_uses = 3, long_index = 24, long_indices = 160, long_pair = 80;
 
 /// The end of the line at an offset, before its line end.
 std::size_t end_of_line(std::string_view source, std::size_t at) {
@@ -68,6 +68,19 @@ std::string assertion_of(const std::string& condition, const Declaration& declar
   return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", condition, declaration.name);
 }
 
+/// Whether a product has a number that is a multiple of a block: "2 * N" of blocks of two.
+bool has_factor(const std::string& product, std::uint64_t block) {
+  const SourceTokens code(product);
+  for (std::size_t i = 0; is_product(product) && i < code.tokens.size(); i += 2) {
+    const std::string factor(code.text(i));
+    constexpr std::size_t max_digits = 9;
+    const bool is_decimal = factor.find_first_not_of("0123456789") == factor.npos && factor.size() <= max_digits &&
+                            !factor.starts_with('0');
+    if (is_decimal && std::stoull(factor) % block == 0) return true;
+  }
+  return false;
+}
+
 /// An assertion of the lengths that the indices are made for, which are macros, constants or template parameters, and
 /// may become others; "" if they are numbers, or any lengths will do.
 std::string required_lengths(const Declaration& declaration, const Change& change, const ArrayShape& shape,
@@ -84,7 +97,7 @@ std::string required_lengths(const Declaration& declaration, const Change& chang
   block /= shape.element;
   const std::string& length = declaration.dimensions.back();
   const bool is_rounded = needs_blocks && declaration.lengths.back() % block != 0;  // by the declaration
-  if (is_rounded || equalities({length}, {0}).empty()) return "";
+  if (is_rounded || equalities({length}, {0}).empty() || has_factor(length, block)) return "";
   return fmt::format("static_assert({} % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
                      is_product(length) ? length : "(" + length + ")", block, declaration.name, block);
 }
@@ -222,7 +235,8 @@ class Editor : SourceTokens {
     const bool is_long = formula.size() > long_index || added > long_indices;
     const bool can_call =
         declaration_.macros.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
-    if (uses.size() >= many_uses && is_long && can_call) function_ = name_of_function();
+    const bool is_often = (uses.size() >= many_uses && is_long) || (uses.size() > 1 && added > long_pair);
+    if (is_often && can_call) function_ = name_of_function();
     std::vector<std::size_t> needed;  // the indices that the formula has
     const SourceTokens code(formula);
     for (std::size_t d = 0; d < names.size(); ++d) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/fit/merged.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -156,7 +157,9 @@ std::optional<bool> holds_on_other_blocks(const trace::KernelTrace& trace, const
   const auto even = alternate_blocks(trace, fit.arrays, false), odd = alternate_blocks(trace, fit.arrays, true);
   if (!even || !odd) return std::nullopt;
   constexpr double deviations = 4;
-  const Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
+  Accesses chosen_on(*even, fit.arrays, architectures), tested_on(*odd, fit.arrays, architectures);
+  chosen_on.expect_merged(fit.shape);
+  tested_on.expect_merged(fit.shape);
   const SearchResult result = search(chosen_on, family(fit.facts.bounds), fit.shape, {fit.bytes_limit});
   const auto best = std::ranges::min_element(result.best_of_kind, {}, &Option::passes);
   const Difference difference = tested_on.difference({}, best->change);
@@ -248,7 +251,7 @@ std::vector<Option> compared(const SearchResult& result) {
   return options;
 }
 
-ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, const Architectures& architectures,
+ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const Architectures& architectures,
                     const KnownShapes& shapes, std::uint64_t bytes_limit, bool complete) {
   ArrayFit fit{.arrays = accesses.arrays(),
                .name = name_of(trace, accesses.arrays()),
@@ -260,6 +263,8 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
   const bool has_rows = known == fit.arrays.end() || !shapes.at(*known).lengths.empty();
   fit.shape_inferred = known == fit.arrays.end() || !has_rows;
   fit.shape = fit.shape_inferred ? inferred_shape(fit.facts, has_rows) : shapes.at(*known);
+  accesses.expect_merged(fit.shape);
+  fit.facts = accesses.facts();
   set_bounds(trace, fit, complete);
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
@@ -285,6 +290,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, const Accesses& accesses, c
     }
   }
   fit.doubts = doubts_about(trace, fit);
+  fit.parted = accesses.after(fit.after().option.change).facts().accesses - accesses.facts().accesses;
   return fit;
 }
 
@@ -399,8 +405,14 @@ void settle(KernelFit& kernel, const trace::KernelTrace& trace, const Architectu
   kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, &changed);
   const Placement placement(trace, changed);
   kernel.after.clear();
+  trace::KernelTrace left = trace;
+  for (const ArrayFit& fit : kernel.arrays) {
+    const unsigned widest = widest_merged(trace, fit.arrays, fit.shape);
+    if (widest > 0) left = split_accesses(left, fit.arrays, merged_bytes(fit.after().option.change, fit.shape, widest));
+  }
+  left = moved(std::move(left), placement);
   for (const banks::Architecture* architecture : architectures) {
-    kernel.after.push_back(trace::report(moved(trace, placement), *architecture));
+    kernel.after.push_back(trace::report(left, *architecture));
   }
 }
 

@@ -22,8 +22,9 @@ struct Option {
   std::uint64_t passes = 0;   ///< over all architectures
   std::uint64_t bytes = 0;    ///< the size of the array afterwards
   unsigned instructions = 0;  ///< that its index adds to each access: index_instructions()
-  /// Of a multiprocessor, over all architectures: estimated_cycles().
+  /// Of a multiprocessor, over all architectures: cycles_of().
   double cycles = 0;
+  std::uint64_t parted = 0;  ///< executions of accesses that the compiler no longer merges: expect_merged()
 };
 
 /// Cycles of one multiprocessor: it makes one pass per cycle (report/busy.hpp), and issues four instructions of warps.
@@ -32,6 +33,10 @@ struct Option {
 /// H200 that differ in one instruction per access, tile32_padded.cuh and swizzled.cuh, the second takes 2 to 4 % longer
 /// (transpose/README.md), and this function says 6 %. `executions`: how often a warp executes an access.
 double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions);
+
+/// The same, and the issue of each access that the compiler no longer merges with a neighbour: nothing hides these.
+/// `executions`: after the change.
+double cycles_of(const Option& option, std::uint64_t executions);
 
 /// The index of the proposal among options, of which the first is the identity: the fewest bytes whose estimated cycles
 /// are within 2 % of the fewest; of equal bytes, the fewest cycles, then passes, then the first. It saves at least 1 % of
@@ -96,6 +101,7 @@ struct ArrayFit {
   std::uint64_t bound = 0;          ///< no layout has fewer passes
   std::uint64_t bytes_limit = 0;    ///< the array may not be larger
   std::size_t family = 0, tried = 0;
+  std::uint64_t parted = 0;  ///< accesses more after the proposed change, which the compiler then no longer merges
   std::vector<std::string> doubts;  ///< why nothing is claimed to be the best: a sentence each
 
   const PricedOption& before() const { return options.front(); }

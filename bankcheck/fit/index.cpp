@@ -132,7 +132,10 @@ std::string flat_index(const Change& change, const ArrayShape& shape, const std:
                                                                      (std::uint64_t{1} << swizzle.base) / element, 0));
   std::string padded = summand(text);
   for (const Pad& pad : change.pads) {
-    if (pad.every > 0) padded += " + " + times(quotient(text, pad.every / element), pad.bytes / element);
+    if (pad.every == element) {  // the first one, if any: longer elements
+      padded = fmt::format("{} * {}", operand(text), 1 + pad.bytes / element);
+    } else if (pad.every > 0)
+      padded += " + " + times(quotient(text, pad.every / element), pad.bytes / element);
   }
   return change.pads[0].every > 0 ? padded : text;
 }

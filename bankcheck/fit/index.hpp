@@ -14,6 +14,8 @@ namespace bankwise::fit {
 struct ArrayShape {
   std::uint64_t element = 4;           ///< bytes
   std::vector<std::uint64_t> lengths;  ///< elements in each dimension
+  /// Of a trace of machine code: the source accesses one element at a time, and the compiler has merged the wider ones.
+  bool merges = false;
   std::uint64_t row_bytes() const { return lengths.empty() ? 0 : lengths.back() * element; }
 };
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace bankwise::fit {
 namespace {
@@ -31,7 +33,7 @@ std::vector<Option> frontier(std::vector<Option> options) {
   for (const Option& option : options) {
     const bool is_beaten = std::ranges::any_of(front, [&](const Option& other) {
       return other.instructions <= option.instructions && other.bytes <= option.bytes &&
-             (is_simple(other.change) || !is_simple(option.change));
+             other.parted <= option.parted && (is_simple(other.change) || !is_simple(option.change));
     });
     if (!is_beaten) front.push_back(option);
   }
@@ -41,7 +43,9 @@ std::vector<Option> frontier(std::vector<Option> options) {
 /// Evaluates many changes, block by block of the accesses, so that a block stays in the cache.
 class Race {
  public:
-  Race(const Accesses& accesses, std::vector<Option>& evaluated) : accesses_(accesses), evaluated_(evaluated) {}
+  /// `accesses`: those that are left after all candidates; `parted`: Option::parted of each.
+  Race(const Accesses& accesses, std::uint64_t parted, std::vector<Option>& evaluated)
+      : accesses_(accesses), parted_(parted), evaluated_(evaluated) {}
 
   /// Evaluates the candidates exactly, or finds that they exceed their limits: then none is on the frontier, nor, with
   /// `kinds`, the best of its kind. Ends when `work` lane groups are evaluated, and returns the number of candidates
@@ -79,7 +83,7 @@ class Race {
       work_ += accesses_.slow_count() * groups_per_slow;
       ++decided;
       if (!slow) continue;
-      evaluated_.push_back({candidate.change, candidate.sum + *slow, candidate.bytes, candidate.instructions});
+      add(candidate, candidate.sum + *slow);
       if (work_ >= end_of_work) break;
     }
     return decided;
@@ -96,7 +100,8 @@ class Race {
     std::uint64_t limit = none;
     for (const Option& option : front) {
       const bool is_as_simple = is_simple(option.change) || !is_simple(candidate.change);
-      if (is_as_simple && option.bytes <= candidate.bytes && option.instructions <= candidate.instructions)
+      const bool is_as_cheap = option.instructions <= candidate.instructions && option.parted <= parted_;
+      if (is_as_simple && is_as_cheap && option.bytes <= candidate.bytes)
         limit = std::min(limit, option.passes > 0 ? option.passes - 1 : 0);
     }
     if (!kinds) return limit;
@@ -123,11 +128,18 @@ class Race {
   }
   void evaluate(const PartlyPriced& candidate) {
     work_ += accesses_.blocks() * groups_per_block + accesses_.slow_count() * groups_per_slow;
-    evaluated_.push_back(
-        {candidate.change, *accesses_.passes(candidate.change), candidate.bytes, candidate.instructions});
+    add(candidate, *accesses_.passes(candidate.change));
+  }
+
+  void add(const PartlyPriced& candidate, std::uint64_t passes) {
+    Option option{candidate.change, passes, candidate.bytes, candidate.instructions};
+    option.parted = parted_;
+    option.cycles = cycles_of(option, accesses_.facts().executions);
+    evaluated_.push_back(option);
   }
 
   const Accesses& accesses_;
+  std::uint64_t parted_;
   std::vector<Option>& evaluated_;
   std::uint64_t work_ = 0;
 };
@@ -157,6 +169,11 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
   constexpr double issued_per_cycle = 4, not_hidden = 0.25;
   const double accesses = double(executions) / issued_per_cycle, added = double(instructions) * accesses;
   return std::max(double(passes), accesses + added) + not_hidden * added;
+}
+
+double cycles_of(const Option& option, std::uint64_t executions) {
+  constexpr double issued_per_cycle = 4;
+  return estimated_cycles(option.passes, option.instructions, executions) + double(option.parted) / issued_per_cycle;
 }
 
 std::size_t proposal(const std::vector<Option>& options) {
@@ -210,18 +227,25 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
     }
     return candidates;
   };
-  std::vector<Option> evaluated;
-  Race race(accesses, evaluated);
   const auto singles = allowed(family.singles), combinations = allowed(family.combinations);
   SearchResult result;
   result.family = singles.size() + combinations.size();
-  result.tried = race.run(singles, true, none);
-  result.tried += race.run(combinations, false, limits.work);
-  result.work = race.work();
+  std::vector<Option> evaluated;
+  const auto run = [&](const std::vector<PartlyPriced>& candidates, bool kinds) {
+    for (const Accesses* variant : accesses.variants()) {
+      std::vector<PartlyPriced> own;
+      std::ranges::copy_if(candidates, std::back_inserter(own),
+                           [&](const PartlyPriced& candidate) { return &accesses.after(candidate.change) == variant; });
+      Race race(*variant, variant->facts().executions - accesses.facts().executions, evaluated);
+      result.tried += race.run(own, kinds, kinds ? none : limits.work - std::min(limits.work, result.work));
+      result.work += race.work();
+    }
+  };
+  run(singles, true);
+  const std::uint64_t work = std::exchange(result.work, 0);  // the limit is for combinations
+  run(combinations, false);
+  result.work += work;
 
-  for (Option& option : evaluated) {
-    option.cycles = estimated_cycles(option.passes, option.instructions, accesses.facts().executions);
-  }
   evaluated = sorted_by_passes(evaluated, shape);
   std::array<const Option*, kind_count> best{};
   for (const Option& option : evaluated) {

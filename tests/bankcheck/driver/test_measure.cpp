@@ -4,6 +4,7 @@
 #include "bankcheck/cuda/tree_copy.hpp"
 #include "bankcheck/driver/measure_parts.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
@@ -46,6 +47,34 @@ TEST_CASE("driver/measure/lines_with_times") {
     INFO(line);
     CHECK_FALSE(has_time(line));
   }
+}
+
+TEST_CASE("driver/measure/passes_of_a_full_table") {
+  const auto watched = [](std::uint64_t count, std::uint64_t excess) {
+    trace::KernelTrace kernel = fit_traces::kernel(4096);
+    kernel.patterns.push_back(fit_traces::access(
+        banks::Operation::load, 4, [](auto lane) { return 4 * lane; }, 0xFFFFFFFF, count));
+    kernel.excess_accesses = excess;
+    return kernel;
+  };
+  const auto text = [&](std::uint64_t again, std::uint64_t excess) {
+    const trace::KernelTrace kernel = watched(4, excess);
+    KernelReport report{.name = "k", .trace = kernel};
+    report.reports = {trace::report(kernel, *fit_traces::sm_90.front())};
+    KernelFitReport fit;
+    fit.fit = fit::fit_kernel(kernel, fit_traces::sm_90, {}, {});
+    ProgramVersion version;
+    version.kernels.emplace_back(fit);
+    bankwise::driver::Outcome outcome;
+    outcome.trace.kernels = {watched(again, excess)};
+    return observed_passes({report}, version, outcome).text;
+  };
+  CHECK(
+      text(3, 5) ==
+      "watched again: k: 3 passes on sm_90 instead of 4; 4 were predicted, with 5 accesses as before that did not fit "
+      "into the trace\n");
+  CHECK(text(3, 0) == "watched again: k: 3 passes on sm_90 instead of 4; 4 were predicted\n");
+  CHECK_THAT(text(4, 5), ContainsSubstring("as predicted"));
 }
 
 TEST_CASE("driver/measure/equal_output") {

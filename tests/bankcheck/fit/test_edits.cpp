@@ -218,6 +218,9 @@ TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
   CHECK(changed(nested, padded(48, 4), shape).find("/* a\n/* b */\nunsigned k_t_at(") == 0);
   const std::string twice = "__global__ void k() {\n  __shared__ float t[16][16];\n  t[y][x] = t[x][y];\n}\n";
   CHECK(changed(twice, padded(48, 4), shape).find("t_at") == std::string::npos);
+  const std::string long_twice =
+      "__global__ void k() {\n  __shared__ float t[16][16];\n  t[first_row + step][x] = t[first_row + step][y];\n}\n";
+  CHECK(changed(long_twice, padded(48, 4), shape).find("t[t_at(first_row + step, x)] = ") != std::string::npos);
   const std::string taken = "int t_at;\n" + cuda;
   CHECK(changed(taken, padded(48, 4), shape).find("const auto t_at2 = [") != std::string::npos);
 }
@@ -276,6 +279,8 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
   CHECK(changed(flat, {{128, 1, 4}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"})
             .find("  static_assert(2 * N % 8 == 0, \"the indices of t are for whole blocks of 8 elements\");\n"
                   "  t[i ^ (i >> 3 & 4)] = 1;\n") != std::string::npos);
+  CHECK(changed(flat, {{128, 1, 2}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"}).find("static_assert") ==
+        std::string::npos);  // any 2 * N is right
   const Change shorter{.rows = {136, 132}};
   const std::string rows = "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W];\n  t[y][x] = 1;\n}\n";
   CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==

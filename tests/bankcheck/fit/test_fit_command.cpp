@@ -301,8 +301,10 @@ TEST_CASE("fit/command/index_costs_more", "[fit]") {
   const Fitted fitted(trace);
   std::filesystem::remove(fitted.scratch.path() / "k.cu");
   const std::string out = ended(0, fitted.run()).out;
-  CHECK_THAT(out, StartsWith("fit of k: dynamic shared memory has 101 passes where 100 would do; no layout pays: the "
-                             "best saves 1 of 101 passes and adds 1 instruction to the index of each of 100 accesses\n"));
+  CHECK_THAT(
+      out, StartsWith("fit of k: dynamic shared memory has 101 passes where 100 would do; no layout pays: the "
+                      "best saves 1 of 101 passes and adds 1 instruction to the index of each of 100 accesses, for 128 "
+                      "bytes more\n"));
 }
 
 TEST_CASE("fit/command/other_cures", "[fit]") {

@@ -1,0 +1,31 @@
+// Accesses of machine code that the compiler has merged from neighbouring elements, and what is left of them in another
+// layout: it merges only what it knows to be neighbours, and aligned.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bankcheck/fit/index.hpp"
+#include "bankcheck/fit/uses.hpp"
+
+namespace bankwise::fit {
+
+/// Whether a cast in the source, or in a macro of it, may access more bytes at once than an element has.
+bool casts_to_wider(std::string_view source, std::uint64_t element);
+/// Whether no use is in the argument of a function or of a macro, which may have such a cast.
+bool are_plain(std::string_view source, const std::vector<Use>& uses);
+
+/// The bytes that one access still has after the change, at most `widest`. Longer rows keep the neighbours that stay
+/// aligned. A new index parts all: of `i ^ (i >> 4 & 14)` and the same of i + 1, nvcc 13.0 does not see that they are
+/// neighbours (bits that are known to be 0 excepted), and of `i + (i >> 5) * 2` not that they are aligned.
+unsigned merged_bytes(const Change& change, const ArrayShape& shape, unsigned widest);
+
+/// The bytes of the widest access to these arrays that was merged; 0 if none was, or if that is not certain.
+unsigned widest_merged(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+                       const ArrayShape& shape);
+
+/// The trace with each wider access to these arrays as several of `bytes`.
+trace::KernelTrace split_accesses(trace::KernelTrace trace, const std::vector<std::uint32_t>& arrays, unsigned bytes);
+
+}  // namespace bankwise::fit
