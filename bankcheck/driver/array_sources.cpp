@@ -41,7 +41,7 @@ std::optional<ArraySource> declared_in(const std::string& path, const std::strin
   ArraySource source{path, text, std::move(*declaration), "nothing is changed"};
   const std::uint64_t element = source.declaration.element;
   const auto casts = [&](std::string_view some) { return fit::casts_to_wider(some, element); };
-  if (element == 0 || !source.declaration.macro.empty() || casts(text) || std::ranges::any_of(headers, casts)) {
+  if (element == 0 || !source.declaration.macros.empty() || casts(text) || std::ranges::any_of(headers, casts)) {
     return source;
   }
   const fit::Uses uses = uses_of(text, source.declaration, true);
