@@ -466,9 +466,12 @@ std::variant<std::vector<Edit>, std::string> edits_of_uses(std::string_view sour
   if (declaration.lengths.size() != declaration.dimensions.size())
     return fmt::format("line {}: {}; change the indices by hand", declaration.line, declaration.unknown);
   const bool has_rows = declaration.pitch > 0 && shape.lengths.size() == 2;
-  if (has_rows && *form == IndexForm::flat) {
+  // A formula of the whole index does for any length of a row.
+  const bool stays = *form == IndexForm::columns && stays_in_rows(change, shape);
+  const bool is_line = *form == IndexForm::flat || (stays && !declaration.parameters.empty());
+  if (has_rows && is_line) {
     const ArrayShape line{shape.element, declaration.lengths};
-    return Editor(source, declaration, change, line, *form).run();
+    return Editor(source, declaration, change, line, IndexForm::flat).run();
   }
   if (has_rows) return row_edits(source, declaration, change, shape);
   return Editor(source, declaration, change, shape, *form).run();

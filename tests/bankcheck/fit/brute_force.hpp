@@ -245,8 +245,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
 }
 
 /// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those that save 1 % of the cycles. Only
-/// those of one part compete if one of them is within these 2 %, or saves 95 % of the cycles that can be saved. More than
-/// 1.25 times the bytes, and more than twice, must each save a tenth more than the best with fewer.
+/// those of one part compete if one of them is within these 2 %, or saves 95 % of the cycles that can be saved. More
+/// than 1.25 times the bytes, and more than twice, must each save a tenth more than the best with fewer.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;

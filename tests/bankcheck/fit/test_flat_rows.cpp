@@ -106,6 +106,10 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
         "t[P * P] | t[(y + 1) * P + (x ^ (y + 1))] = t[0 * P + x];");
   CHECK(changed("P * P", "t[y * P + x] = 0;", every32, named) ==
         "t[P * P + P * P / 32] | t[y * P + x + ((y * P + x) >> 5)] = 0;");
+  const Change every8{{}, {Pad{32, 4}, Pad{}}};  // inside the rows
+  CHECK(changed("P * P", "t[y * P + x] = 0;", every8, named) == "t[P * (P + 2)] | t[y * (P + 2) + x + (x >> 3)] = 0;");
+  CHECK(changed("P * P", "t[y * P + x] = 0;", every8, "template <int P>\n") ==
+        "t[P * P + P * P / 8] | t[y * P + x + ((y * P + x) >> 3)] = 0;");
   CHECK(changed("P * P", "t[y * P + x] = 0;", longer, "template <int P>\n") ==
         "t[P * (P + 1)] | t[y * (P + 1) + x] = 0;");
   CHECK(changed("P * P", "t[y * P + x] = 0;", swizzle, "template <int P>\n") ==
