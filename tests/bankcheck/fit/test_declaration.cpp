@@ -203,16 +203,6 @@ TEST_CASE("fit/declaration/lines_without_the_name", "[fit]") {
   CHECK(hidden({4, 5}) == 4);
   CHECK(hidden({3, 9}) == 0);  // a function that has got an element by reference
   CHECK(hidden({}) == 0);
-  // The compiler moves accesses to other lines.
-  const auto moved = [&](const std::string& line) {
-    return declared("void k(int n) {\n  __shared__ int t[2];\n  t[0] = 1;\n  " + line + "\n}\n",
-                    {.name = "t", .lines = {3, 4}})
-        .hidden_line;
-  };
-  CHECK(moved("for (int i = 0; i < n; i++) {}") == 0);
-  CHECK(moved("for (int i = 0; i < n; i++) SET(i);") == 4);
-  CHECK(moved("for (int i = 0; i < FIRST; i++) {}") == 4);
-  CHECK(moved("const unsigned x = threadIdx.x;") == 0);
 }
 
 // A compiler that optimizes gives an access the line of a loop, or of a statement nearby.
