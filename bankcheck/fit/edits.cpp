@@ -235,7 +235,7 @@ class Editor : SourceTokens {
     const bool is_long = formula.size() > long_index || added > long_indices;
     const bool can_call =
         declaration_.macros.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
-    const bool is_often = (uses.size() >= many_uses && is_long) || (uses.size() > 1 && added > long_pair);
+    const bool is_often = (uses.size() >= many_uses && is_long) || (uses.size() == 2 && added > long_pair);
     if (is_often && can_call) function_ = name_of_function();
     std::vector<std::size_t> needed;  // the indices that the formula has
     const SourceTokens code(formula);

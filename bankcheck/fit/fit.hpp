@@ -39,10 +39,10 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 double cycles_of(const Option& option, std::uint64_t executions);
 
 /// The index of the proposal among options, of which the first is the identity: the fewest bytes whose estimated cycles
-/// are within 2 % of the fewest; of equal bytes, the fewest cycles, then passes, then the first. 0 if none saves 1 % of
-/// the cycles. An array that is longer by more than a quarter saves a tenth more than any shorter one, and likewise one
-/// of more than twice the bytes. Two pads, or a pad and an XOR, are proposed only if they save more than any change of
-/// one part, by 2 % of the cycles and by a twentieth of what they save.
+/// are within 2 % of the fewest; of equal bytes, the fewest cycles, then passes, then the first. 0 if none saves cycles
+/// and 1 % of the passes. An array that is longer by more than a quarter has one pad or XOR, and saves a tenth more
+/// than any shorter one; so does one of more than twice the bytes. Two pads, or a pad and an XOR, are proposed only if
+/// they save more than any change of one part, by 2 % of the cycles and by a twentieth of what they save.
 std::size_t proposal(const std::vector<Option>& options);
 
 struct SearchResult {

@@ -180,11 +180,11 @@ std::size_t proposal(const std::vector<Option>& options) {
   constexpr double nearly = 1.02, nearly_all = 0.95, worth_a_change = 0.99, worth_more_bytes = 0.9;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Option& before = options.front();
-  const auto choose = [&](double max_bytes) {
-    bool only_simple = false;
+  const auto choose = [&](double max_bytes, bool only_simple) {
     const auto competes = [&](const Option& option) {
-      return option.cycles <= worth_a_change * before.cycles && double(option.bytes) <= max_bytes &&
-             (!only_simple || is_simple(option.change));
+      const bool saves =
+          option.cycles < before.cycles && double(option.passes) <= worth_a_change * double(before.passes);
+      return saves && double(option.bytes) <= max_bytes && (!only_simple || is_simple(option.change));
     };
     const auto fewest_cycles = [&] {
       double fewest = before.cycles;
@@ -192,10 +192,11 @@ std::size_t proposal(const std::vector<Option>& options) {
       return fewest;
     };
     double fewest = fewest_cycles();
-    only_simple = true;
+    const bool must_be_simple = std::exchange(only_simple, true);
     const double simple = fewest_cycles();
     const double gain = before.cycles - fewest;
-    only_simple = simple < before.cycles && simple <= std::max(nearly * fewest, before.cycles - nearly_all * gain);
+    only_simple = must_be_simple ||
+                  (simple < before.cycles && simple <= std::max(nearly * fewest, before.cycles - nearly_all * gain));
     if (only_simple) fewest = simple;
     const auto rank = [&](std::size_t i) { return std::tuple(options[i].bytes, options[i].cycles, options[i].passes); };
     std::size_t chosen = 0;
@@ -207,9 +208,9 @@ std::size_t proposal(const std::vector<Option>& options) {
   };
   std::size_t chosen = 0;
   for (const double longer : {1.25, 2.0, infinity}) {
-    const std::size_t other = choose(longer * double(before.bytes));
-    const double least = longer == 1.25 ? 1 : worth_more_bytes;
-    if (options[other].cycles < least * options[chosen].cycles) chosen = other;
+    const bool is_first = longer == 1.25;
+    const std::size_t other = choose(longer * double(before.bytes), !is_first);
+    if (options[other].cycles < (is_first ? 1 : worth_more_bytes) * options[chosen].cycles) chosen = other;
   }
   return chosen;
 }

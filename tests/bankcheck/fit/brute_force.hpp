@@ -244,9 +244,10 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those that save 1 % of the cycles. Only
-/// those of one part compete if one of them is within these 2 %, or saves 95 % of the cycles that can be saved. More
-/// than 1.25 times the bytes, and more than twice, must each save a tenth more than the best with fewer.
+/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those that save cycles and 1 % of the
+/// passes. Only those of one part compete if one of them is within these 2 %, or saves 95 % of the cycles that can be
+/// saved. More than 1.25 times the bytes, and more than twice, must each save a tenth more than the best with fewer, in
+/// one part.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
@@ -264,7 +265,9 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
   }
   const Proposal before = priced.front();  // as it is: the first name
   const auto best_of = [&](std::vector<Proposal> some) {
-    std::erase_if(some, [&](const Proposal& each) { return each.cycles > 0.99 * before.cycles; });
+    std::erase_if(some, [&](const Proposal& each) {
+      return each.cycles >= before.cycles || double(each.passes) > 0.99 * double(before.passes);
+    });
     double fewest = before.cycles, fewest_simple = before.cycles;
     for (const Proposal& each : some) fewest = std::min(fewest, each.cycles);
     for (const Proposal& each : some) fewest_simple = std::min(fewest_simple, each.parts > 1 ? 1e300 : each.cycles);
@@ -281,8 +284,9 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
   std::vector<Proposal> small, medium;
   for (const Proposal& each : priced) {
     if (4 * each.bytes <= 5 * before.bytes) small.push_back(each);
-    if (each.bytes <= 2 * before.bytes) medium.push_back(each);
+    if (each.bytes <= 2 * before.bytes && each.parts <= 1) medium.push_back(each);
   }
+  std::erase_if(priced, [](const Proposal& each) { return each.parts > 1; });
   Proposal chosen = best_of(small);
   if (const Proposal other = best_of(medium); other.cycles < 0.9 * chosen.cycles) chosen = other;
   if (const Proposal other = best_of(priced); other.cycles < 0.9 * chosen.cycles) chosen = other;
