@@ -180,7 +180,7 @@ class CachedBuild {
       append(compile, {"-x", "cpp-output", work / "expanded.ii"});
     } else {
       try {
-        const std::string changed = rewritten(text);
+        const std::string changed = rewritten(text, kind);
         if (kind == Language::host && changed.find(launch_in_rewritten) != std::string::npos)
           throw BadLaunch(text.find("<<<"), std::string(kernel_in_host_source));
         std::ofstream(work / "rewritten.ii", std::ios::binary)

@@ -172,8 +172,9 @@ struct BadLaunch : std::runtime_error {
   std::size_t offset;  ///< in the source
 };
 
-/// Rewrites a source: the whole of it after the preprocessor, or one that has not seen it. Error: BadLaunch.
-std::string rewritten(std::string_view source);
+/// Rewrites a source: the whole of it after the preprocessor, or one that has not seen it. Inline assembler of a source
+/// for the host is no PTX. Error: BadLaunch.
+std::string rewritten(std::string_view source, Language language = Language::kernels);
 /// How the call begins that a launch becomes.
 inline constexpr std::string_view launch_in_rewritten = "::bankwise::emulator::runtime::launching(";
 

@@ -75,7 +75,7 @@ constexpr std::string_view launching =
 
 class Rewriter : SourceTokens {
  public:
-  explicit Rewriter(std::string_view text_of_source) : SourceTokens(text_of_source) {}
+  Rewriter(std::string_view text_of_source, Language language) : SourceTokens(text_of_source), language_(language) {}
 
   std::string run() {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -85,7 +85,7 @@ class Rewriter : SourceTokens {
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(tokens[i].begin, tokens[i + 2].end, component_of(i));
-      if (is_any(i, {"asm", "__asm__", "__asm"})) i = inline_ptx(i);
+      if (language_ == Language::kernels && is_any(i, {"asm", "__asm__", "__asm"})) i = inline_ptx(i);
       if (text(i).find("no_sanitize") != std::string_view::npos) keep_instrumentation(i);
     }
     return edited();
@@ -377,6 +377,7 @@ class Rewriter : SourceTokens {
     std::size_t begin, end;
     std::string by;
   };
+  Language language_;
   std::vector<RewriteEdit> edits_;
 };
 
@@ -410,7 +411,7 @@ std::optional<std::string> emulated_asm(std::string_view statement) {
   return call;
 }
 
-std::string rewritten(std::string_view source) { return Rewriter(source).run(); }
+std::string rewritten(std::string_view source, Language language) { return Rewriter(source, language).run(); }
 
 std::string place_in(std::string_view source, std::size_t offset, std::string_view name) {
   std::string file(name);

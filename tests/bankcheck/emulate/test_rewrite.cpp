@@ -97,6 +97,12 @@ TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   }
 }
 
+TEST_CASE("emulate/rewrite/assembler_of_host", "[emulate]") {
+  const std::string pause = "asm volatile(\"rep; nop\" ::: \"memory\");";
+  CHECK(rewritten(pause, Language::host) == pause);
+  CHECK(rewritten(pause).find("::bankwise::emulator::device::ptx<true>(") == 0);
+}
+
 TEST_CASE("emulate/rewrite/built_in_variables", "[emulate]") {
   CHECK(rewritten("threadIdx.x + blockDim . y") == "bankwise_x(threadIdx) + bankwise_y(blockDim)");
   CHECK(rewritten("asm(\"x; %0\" : : \"l\"(&a[threadIdx.x]), \"r\"(blockIdx.z));") ==
