@@ -139,6 +139,10 @@ class CachedBuild {
     // From CUDA 13 on, Thrust is there; its algorithms run on the host.
     const fs::path thrust = find_in_toolkit("include/cccl/thrust");
     if (!thrust.empty()) append(command, {"-idirafter", thrust.parent_path().string()});
+    if (const fs::path curand = find_in_toolkit("include/curand_kernel.h"); !curand.empty() && !program_.hip) {
+      append(command, {fmt::format("-DBANKWISE_TOOLKIT_CURAND_KERNEL=\"{}\"", curand.string()),
+                       fmt::format("-DBANKWISE_TOOLKIT_CURAND=\"{}\"", (curand.parent_path() / "curand.h").string())});
+    }
     append(command, {"-x", "c++"});
     return command;
   }

@@ -31,8 +31,9 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const ScratchDirectory scratch;
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"int main() { return x; }\n", "program.cu:1: "},
-           {"#include <curand_kernel.h>\n__global__ void k(curandState* state) {}\nint main() {}\n",
-            "program.cu:2: curandState is not emulated"},
+           {"#include <curand.h>\nint main() { curandGenerator_t g; return curandCreateGenerator(&g, "
+            "CURAND_RNG_PSEUDO_XORWOW); }\n",
+            "program.cu:2: curandCreateGenerator is not emulated"},
            {"#include <cub/cub.cuh>\n__global__ void k() { typename cub::BlockScan<int, 32>::TempStorage s; }\n"
             "int main() {}\n",
             "program.cu:2: cub::BlockScan is not emulated"},

@@ -1,4 +1,4 @@
-// Libraries that are not emulated (cuDNN, cuFFT, the host side of cuRAND, cuSOLVER, cuSPARSE, NCCL, compilation at run
+// Libraries that are not emulated (cuDNN, cuFFT, cuSOLVER, cuSPARSE, NCCL, compilation at run
 // time): programs may include their headers, but not call them.
 #pragma once
 
@@ -36,28 +36,6 @@ BANKWISE_NONE_OF(cufftResult, cufftCreate, cufftDestroy, cufftPlan1d, cufftPlan2
                  cufftExecZ2Z, cufftExecD2Z, cufftExecZ2D, cufftSetStream, cufftSetWorkArea, cufftGetSize,
                  cufftEstimate1d, cufftXtSetGPUs, cufftXtMalloc, cufftXtFree, cufftXtMemcpy, cufftXtExecDescriptorC2C,
                  cufftXtExecDescriptor, cufftXtSetCallback)
-
-BANKWISE_HANDLES(curandGenerator_t)
-enum curandStatus {
-  CURAND_STATUS_SUCCESS, CURAND_STATUS_VERSION_MISMATCH = 100, CURAND_STATUS_NOT_INITIALIZED,
-  CURAND_STATUS_ALLOCATION_FAILED, CURAND_STATUS_TYPE_ERROR, CURAND_STATUS_OUT_OF_RANGE,
-  CURAND_STATUS_LENGTH_NOT_MULTIPLE, CURAND_STATUS_DOUBLE_PRECISION_REQUIRED, CURAND_STATUS_LAUNCH_FAILURE = 201,
-  CURAND_STATUS_PREEXISTING_FAILURE, CURAND_STATUS_INITIALIZATION_FAILED, CURAND_STATUS_ARCH_MISMATCH,
-  CURAND_STATUS_INTERNAL_ERROR = 999
-};
-using curandStatus_t = curandStatus;
-enum curandRngType {
-  CURAND_RNG_TEST = 0, CURAND_RNG_PSEUDO_DEFAULT = 100, CURAND_RNG_PSEUDO_XORWOW = 101,
-  CURAND_RNG_PSEUDO_MRG32K3A = 121, CURAND_RNG_PSEUDO_MTGP32 = 141, CURAND_RNG_PSEUDO_MT19937 = 142,
-  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161, CURAND_RNG_QUASI_DEFAULT = 200, CURAND_RNG_QUASI_SOBOL32 = 201
-};
-using curandRngType_t = curandRngType;
-enum curandOrdering { CURAND_ORDERING_PSEUDO_BEST = 100, CURAND_ORDERING_PSEUDO_DEFAULT = 101 };
-BANKWISE_NONE_OF(curandStatus_t, curandCreateGenerator, curandCreateGeneratorHost, curandDestroyGenerator,
-                 curandSetPseudoRandomGeneratorSeed, curandSetQuasiRandomGeneratorDimensions, curandSetGeneratorOffset,
-                 curandSetGeneratorOrdering, curandSetStream, curandGenerate, curandGenerateUniform,
-                 curandGenerateUniformDouble, curandGenerateNormal, curandGenerateNormalDouble, curandGenerateLogNormal,
-                 curandGeneratePoisson, curandGetVersion)
 
 BANKWISE_HANDLES(cusolverDnHandle_t)
 enum cusolverStatus_t { CUSOLVER_STATUS_SUCCESS, CUSOLVER_STATUS_NOT_INITIALIZED };

@@ -1,0 +1,17 @@
+// Libraries that kernels call, from the headers of a CUDA Toolkit. Without one there is nothing to test.
+#include "bankcheck/emulate/build.hpp"
+#include "tests/bankcheck/emulate/emulated_program.hpp"
+
+namespace {
+
+using bankwise::emulate::find_in_toolkit;
+
+TEST_CASE("emulate/device_libraries/curand", "[emulate]") {
+  if (find_in_toolkit("include/curand_kernel.h").empty()) {
+    CHECK_THAT(ended(3, emulate(source("random"))).err, ContainsSubstring("device cuRAND is not emulated without"));
+    return;
+  }
+  CHECK_THAT(ended(0, emulate(source("random"))).out, ContainsSubstring("right\n"));
+}
+
+}  // namespace
