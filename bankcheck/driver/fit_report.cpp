@@ -37,13 +37,19 @@ void share_declarations(std::vector<KernelFitReport>& reports) {
   }
 }
 
-/// The rows of an array of one dimension count only if they are the same ones for all kernels that it serves.
+/// The rows of an array of one dimension count only if they are the same ones for all kernels that it serves, and for
+/// the arrays that the same macro serves.
 void keep_common_rows(std::vector<std::map<std::uint32_t, ArraySource>>& kernels) {
   std::map<Place, std::vector<ArraySource*>> by_place;
   for (auto& arrays : kernels) {
     for (auto& [number, source] : arrays) by_place[place_of(source)].push_back(&source);
   }
-  for (const auto& [place, sources] : by_place) {
+  for (const auto& [place, own] : by_place) {
+    std::vector<ArraySource*> sources = own;
+    for (const fit::Declaration::Tie& tie : own.front()->declaration.tied) {
+      const auto others = by_place.find({place.first, tie.at});
+      if (others != by_place.end()) sources.insert(sources.end(), others->second.begin(), others->second.end());
+    }
     const auto& rows = sources.front()->declaration.row_indices;
     const auto has_these = [&](const ArraySource* source) { return source->declaration.row_indices == rows; };
     if (std::ranges::all_of(sources, has_these)) continue;

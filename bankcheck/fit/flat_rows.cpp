@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
@@ -84,9 +85,13 @@ class Ranges : public SourceTokens {
     if (depth_ > max_depth || part.begin >= part.end) return std::nullopt;
     ++depth_;
     std::size_t at = part.begin;
-    const auto range = binary(0, at, part.end);
+    auto range = binary(0, at, part.end);
+    if (at != part.end) range.reset();
+    if (const auto sum = range ? compared_sum(part) : std::nullopt) {
+      range = checked({std::max(range->low, sum->low), std::min(range->high, sum->high)});
+    }
     --depth_;
-    return at == part.end ? range : std::nullopt;
+    return range;
   }
 
   /// Whether a token is one of these marks of one character.
@@ -205,6 +210,60 @@ class Ranges : public SourceTokens {
       return refined({0, std::int64_t(block_[d]) - 1}, key, place);
     }
     return std::nullopt;
+  }
+
+  /// Of a sum with x and -y, where a condition around it says that x is at most y.
+  std::optional<Range> compared_sum(Span part) const {
+    struct Summand {
+      Span span;
+      bool is_negative = false, is_name = false;
+    };
+    if (next_outside(part.begin, part.end, "<>&|^?,=!*/%") < part.end) return std::nullopt;
+    std::vector<Summand> summands;
+    for (std::size_t begin = part.begin, end = 0; begin <= part.end; begin = end + 1) {
+      end = next_outside(begin, part.end, "+-");
+      if (begin == end) return std::nullopt;  // a sign
+      const bool is_negative = begin > part.begin && is(begin - 1, "-");
+      summands.push_back({{begin, end}, is_negative, end == begin + 1 && is_name(begin)});
+    }
+    std::optional<Range> best;
+    for (const Summand& x : summands) {
+      for (const Summand& y : summands) {
+        if (!x.is_name || !y.is_name || x.is_negative || !y.is_negative) continue;
+        if (!is_at_most(x.span.begin, y.span.begin)) continue;
+        const auto low = of(x.span), high = of(y.span);
+        std::optional<Range> sum = low && high ? checked({low->low - high->high, 0}) : std::nullopt;
+        for (const Summand& other : summands) {
+          if (&other == &x || &other == &y) continue;
+          const auto value = sum ? of(other.span) : std::nullopt;
+          sum = value ? combined(other.is_negative ? "-" : "+", *sum, *value) : std::nullopt;
+        }
+        if (sum) best = best ? Range{std::max(best->low, sum->low), std::min(best->high, sum->high)} : *sum;
+      }
+    }
+    return best;
+  }
+
+  /// Whether a condition around two names compares them so, and neither changes behind it.
+  bool is_at_most(std::size_t x, std::size_t y) const {
+    const Span function = function_at(x);
+    for (const Control& control : controls_around(x)) {
+      const Span& head = control.head;
+      if (control.is_loop || control.is_else || next_outside(head.begin, head.end, "|?") < head.end) continue;
+      if (!writings(text(x), control.body, function).empty() || !writings(text(y), control.body, function).empty()) {
+        continue;
+      }
+      for (std::size_t begin = head.begin, end = 0; begin < head.end; begin = end + 2) {
+        end = next_outside(begin, head.end, "&");
+        const bool has_equal = is(begin + 2, "="), is_less = is(begin + 1, "<"), is_greater = is(begin + 1, ">");
+        const std::size_t last = begin + (has_equal ? 3 : 2);
+        if (last + 1 != end || !(is_less || is_greater)) continue;
+        const bool is_in_order = is(begin, text(x)) && is(last, text(y));
+        const bool is_reversed = is(begin, text(y)) && is(last, text(x));
+        if ((is_less && is_in_order) || (is_greater && is_reversed)) return true;
+      }
+    }
+    return false;
   }
 
   // --- Variables ---
@@ -572,17 +631,119 @@ std::optional<SourceConstants> with_length(const SourceConstants& constants, con
   return std::nullopt;
 }
 
+/// A macro whose text is an element of an array: `#define AT(y, x) t[x + y * 17]`.
+struct ElementMacro {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+  std::string_view text;  // after the parameters
+};
+
+/// The only macro that names the array, if its text is one element; nothing otherwise.
+std::optional<ElementMacro> element_macro(std::string_view source, const Declaration& declaration) {
+  if (declaration.macros.size() != 1) return std::nullopt;
+  for (const Macro& macro : macros_of(source)) {
+    if (macro.line != declaration.macros.front().line || !macro.has_parameters) continue;
+    const auto [parameters, text] = parts_of(macro);
+    const SourceTokens code(text);
+    if (!code.is(0, declaration.name) || !code.is(1, "[") || code.past_bracket(1) != code.tokens.size()) break;
+    return ElementMacro{macro.name, parameters, text.substr(code.tokens.front().begin)};
+  }
+  return std::nullopt;
+}
+
+/// The index of a macro as a row, which is one parameter, and a column, which is another one.
+struct MacroRows {
+  std::size_t row = 0, column = 0;  // numbers of the parameters
+  std::int64_t pitch = 0;
+  RowIndex index;
+};
+
+std::optional<MacroRows> rows_of_macro(const ElementMacro& macro, std::string_view source,
+                                       const SourceConstants& constants) {
+  const Ranges code(macro.text, constants, {});
+  const auto parameter = [&](Span span) {
+    const auto place = std::ranges::find(macro.parameters, text_of(code, span));
+    return std::size_t(place - macro.parameters.begin());  // the number of parameters if it is none
+  };
+  const std::size_t none = macro.parameters.size();
+  const Span whole{2, code.tokens.size() - 1};
+  const auto terms = terms_of(code, whole);
+  if (terms.size() != 2 || terms[0].is_negative || terms[1].is_negative) return std::nullopt;
+  const bool is_first = terms[0].factors.size() == 2;  // the row
+  const Term &row = terms[is_first ? 0 : 1], &column = terms[is_first ? 1 : 0];
+  if (row.factors.size() != 2 || column.factors.size() != 1) return std::nullopt;
+  const bool is_pitch_first = parameter(row.factors[0]) == none;
+  const Span &pitch = row.factors[is_pitch_first ? 0 : 1], &factor = row.factors[is_pitch_first ? 1 : 0];
+  MacroRows rows{.row = parameter(factor), .column = parameter(column.factors[0])};
+  rows.pitch = only_value(code, pitch).value_or(0);
+  const bool is_split = rows.row < none && rows.column < none && rows.row != rows.column && rows.pitch > 1;
+  if (!is_split || parameter(pitch) < none) return std::nullopt;
+  const auto offset = std::size_t(macro.text.data() - source.data());
+  const auto extract = [&](Span span) {
+    return Extract{offset + code.tokens[span.begin].begin, offset + code.tokens[span.end - 1].end};
+  };
+  const Extract index = extract(whole);
+  rows.index = {index.begin,
+                index.end,
+                fmt::format("({})", macro.parameters[rows.row]),
+                fmt::format("({})", macro.parameters[rows.column]),
+                {extract(pitch)}};
+  return rows;
+}
+
+/// Whether all calls of the macro in the function around the array have columns of its rows.
+bool has_certain_columns(const Ranges& code, const ElementMacro& macro, const MacroRows& rows, std::size_t declared) {
+  const std::size_t body = code.function_body(declared), end = body == 0 ? 0 : code.past_bracket(body);
+  bool is_called = false;
+  for (std::size_t i = body; i < end; ++i) {
+    if (!code.is(i, macro.name)) continue;
+    if (!code.is(i + 1, "(")) return false;
+    std::vector<Span> arguments;
+    const std::size_t close = code.past_bracket(i + 1) - 1;
+    for (std::size_t begin = i + 2; begin <= close; begin = arguments.back().end + 1) {
+      arguments.push_back({begin, code.next_outside(begin, close, ",")});
+    }
+    if (arguments.size() != macro.parameters.size()) return false;
+    const auto is_operand = [&](Span argument) {
+      const bool is_enclosed = code.is(argument.begin, "(") && code.past_bracket(argument.begin) == argument.end;
+      return argument.end == argument.begin + 1 || is_enclosed;
+    };
+    const Span& column = arguments[rows.column];
+    const bool are_whole = is_operand(arguments[rows.row]) && (is_operand(column) || !terms_of(code, column).empty());
+    const auto range = code.of(column);
+    if (!are_whole || !range || range->low < 0 || range->high >= rows.pitch) return false;
+    is_called = true;
+  }
+  return is_called;
+}
+
+/// Rows in the text of the macro through which all uses go.
+void find_macro_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
+                     const std::array<std::uint64_t, 3>& block) {
+  const auto macro = element_macro(source, declaration);
+  const auto rows = macro ? rows_of_macro(*macro, source, constants) : std::nullopt;
+  if (!rows || declaration.lengths.front() % std::uint64_t(rows->pitch) != 0) return;
+  const Uses uses = uses_of(source, declaration, true);
+  if (!uses.why.empty() || uses.uses.size() != 1) return;  // that of the macro
+  const Ranges code(source, constants, block);
+  const auto name = std::ranges::lower_bound(code.tokens, declaration.at, {}, &source::Token::begin);
+  if (!has_certain_columns(code, *macro, *rows, std::size_t(name - code.tokens.begin()))) return;
+  declaration.pitch = std::uint64_t(rows->pitch);
+  declaration.row_indices = {rows->index};
+}
+
 }  // namespace
 
 void find_flat_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
                     const std::array<std::uint64_t, 3>& block) {
   const bool may_have_rows = declaration.dimensions.size() == 1 && declaration.lengths.size() == 1 &&
-                             !declaration.dimensions.front().empty() && declaration.macros.empty() &&
-                             declaration.tied.empty() && declaration.hidden_lines.empty();
+                             !declaration.dimensions.front().empty() && declaration.hidden_lines.empty() &&
+                             std::ranges::all_of(declaration.tied, &Declaration::Tie::by_macro);
   // A macro of another branch would give another length.
   if (!may_have_rows) return;
   const auto known = with_length(constants, declaration.dimensions.front(), declaration.lengths.front());
   if (!known) return;
+  if (!declaration.macros.empty()) return find_macro_rows(declaration, source, *known, block);
   const Uses uses = uses_of(source, declaration, true);
   if (!uses.why.empty() || uses.uses.empty() || !uses.pointers.empty()) return;
   const Ranges code(source, *known, block);

@@ -39,6 +39,34 @@ TEST_CASE("fit/flat_rows/certain_columns", "[fit]") {
   CHECK(pitch_of("t[y * P + x / 2 % 8 * 2] = t[x];") == 16);
 }
 
+TEST_CASE("fit/flat_rows/compared_variables", "[fit]") {
+  const std::string column = "int c = x + 15 - y; t[y * P + c] = 0;";
+  CHECK(pitch_of("if (x <= y) { " + column + " }") == 16);
+  CHECK(pitch_of("if (y > x && n) { int c = 15 - y + x; t[y * P + c] = 0; }") == 16);
+  CHECK(pitch_of(column) == 0);
+  CHECK(pitch_of("if (x >= y) { " + column + " }") == 0);
+  CHECK(pitch_of("if (x <= y) {} else { " + column + " }") == 0);
+  CHECK(pitch_of("if (x <= y || n) { " + column + " }") == 0);
+  CHECK(pitch_of("if (x <= y) { y = 0; " + column + " }") == 0);
+  CHECK(pitch_of("if (x <= y + 1) { " + column + " }") == 0);
+  CHECK(pitch_of("if (x <= y) { int c = x + 16 - y; t[y * P + c] = 0; }") == 0);
+}
+
+TEST_CASE("fit/flat_rows/macros", "[fit]") {
+  const std::string at = "#define AT(i, j) t[j + i * P]\n";
+  CHECK(pitch_of("AT(y, x) = AT((y + n), 3);", at) == 16);
+  CHECK(pitch_of("AT(y, x - 0) = AT(0, (n & 15));", "#define AT(i, j) t[P * i + j]\n") == 16);
+  CHECK(pitch_of("AT(y, x + 1) = 0;", at) == 0);
+  CHECK(pitch_of("AT(y, x) = 0; AT(y, n) = 1;", at) == 0);
+  CHECK(pitch_of("AT(y, x) = t[3];", at) == 0);   // not through the macro
+  CHECK(pitch_of("AT(y + 1, x) = 0;", at) == 0);  // j + y + 1 * P
+  CHECK(pitch_of("AT(y, x & 3) = 0;", at) == 0);  // x & (3 + y * P)
+  CHECK(pitch_of("AT(y, x) = 0;", "#define AT(i, j) t[j - i * P]\n") == 0);
+  CHECK(pitch_of("AT(y, x) = 0;", "#define AT(i, j) t[j + i * P] + 1\n") == 0);
+  CHECK(pitch_of("AT(y, x) = 0;", "#define AT(i, j) t[i + i * P]\n") == 0);
+  CHECK(pitch_of("AT(y, x) = 0;", at + "#define FIRST AT(0, 0)\n") == 0);
+}
+
 TEST_CASE("fit/flat_rows/columns_that_may_leave_their_row", "[fit]") {
   CHECK(pitch_of("t[y * P + x + 1] = 0;") == 0);
   CHECK(pitch_of("t[y * P + x - 1] = 0;") == 0);
