@@ -11,7 +11,8 @@ line='
 names=
 for word do
   shift
-  name=${word##*/}
+  name=${word#--source=}
+  name=${name##*/}
   case $word in
     --source=*) names=$names$line$name$line ;;
     *) case $names in '' | *"$line${name%.o*}$line"*) set -- "$@" "$word" ;; esac ;;

@@ -187,14 +187,20 @@ std::vector<std::string> refusals_of(const std::vector<KernelFitReport>& reports
   return refusals;
 }
 
+/// Whether both add a text at the same place, such as a function of the new index, and not the same one.
+bool add_different_texts(const fit::Edit& a, const fit::Edit& b) {
+  return a != b && a.begin == b.begin && a.end == a.begin && b.end == b.begin;
+}
+
 /// Whether an edit of one list would be made in the place of another edit.
 bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& place) {
   for (const auto& [path, file] : edits) {
     const auto others = accepted.find(path);
     if (others == accepted.end()) continue;
     for (const fit::Edit& edit : file.edits) {
-      const bool clashes =
-          std::ranges::any_of(others->second.edits, [&](const fit::Edit& other) { return overlap(edit, other); });
+      const bool clashes = std::ranges::any_of(others->second.edits, [&](const fit::Edit& other) {
+        return overlap(edit, other) || add_different_texts(edit, other);
+      });
       if (!clashes) continue;
       place = fmt::format("line {}",
                           1 + std::count(file.text.begin(), file.text.begin() + std::ptrdiff_t(edit.begin), '\n'));

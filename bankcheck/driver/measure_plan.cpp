@@ -12,14 +12,13 @@ using fit::PricedOption;
 
 /// The layouts of an array to measure: what is proposed, then those that need more of one thing and less of another.
 std::vector<PricedOption> candidates_of(const fit::ArrayFit& array) {
-  std::vector<PricedOption> candidates;
+  std::vector<PricedOption> candidates{array.after()};  // which may serve other kernels, and save nothing here
   const auto add = [&](const PricedOption& option) {
     const bool is_known = std::ranges::any_of(
         candidates, [&](const PricedOption& known) { return known.option.change == option.option.change; });
     const bool saves = option.option.passes < array.before().option.passes;
     if (!is_known && saves && form_of(option.option.change, array.shape)) candidates.push_back(option);
   };
-  add(array.after());
   for (const PricedOption& option : array.front) add(option);
   for (const PricedOption& option : array.options) add(option);
   return candidates;
