@@ -2,8 +2,8 @@
 
     bankwise mcp FOLDER
 
-Its tools read and run only files in the folder, and write only below FOLDER/.bankwise. They run programs: a program
-that a tool builds or starts can do what it likes. So start the server only for a folder whose programs you trust.
+Its tools take only files in the folder, and write only below FOLDER/.bankwise. But check builds and runs programs,
+which can read and do what they like. So start the server only for a folder whose programs you trust.
 """
 
 from __future__ import annotations

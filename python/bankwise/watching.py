@@ -19,7 +19,13 @@ from typing import Any
 from bankwise import program
 from bankwise.reports import Report
 
-RUN_INSTEAD = "start the program with python -m bankwise run {script}, which watches it from the beginning"
+
+def another_way() -> str:
+    """How to watch a program whose process has initialized CUDA."""
+    if "ipykernel" in sys.modules:
+        return "restart the kernel, or begin the cell with %%bankwise, which runs it in a process of its own"
+    return f"python -m bankwise run {sys.argv[0] or 'SCRIPT.py'} watches the program from its beginning"
+
 
 
 # --- From outside: bankcheck starts the interpreter ---
@@ -99,8 +105,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         if cuda_is_initialized():
-            instead = RUN_INSTEAD.format(script=sys.argv[0] or "SCRIPT.py")
-            raise program.BankwiseError(f"CUDA is initialized already, and can no longer be watched: {instead}")
+            raise program.BankwiseError(f"CUDA is initialized already, so it is too late to watch it: {another_way()}")
         self._folder = folder = Path(tempfile.mkdtemp(prefix="bankwise."))
         os.mkfifo(folder / "end")
         self._bankcheck = subprocess.Popen(
