@@ -11,7 +11,7 @@ def test_read(trace: Path) -> None:
     assert kernel.complete and report.incomplete == []
     assert (report.lines[0].line, report.lines[0].array, report.lines[0].conflicts) == (6, "tile", 992)
     assert "transpose" in str(report) and "992 conflicts" in repr(report)
-    assert len(bankwise.read(trace, ["sm_90", "gfx942"]).kernels) == 2
+    assert len(bankwise.read(trace, ["sm_90", "sm_75"]).kernels) == 2
 
 
 def test_incomplete(trace: Path, tmp_path: Path) -> None:
