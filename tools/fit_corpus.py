@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs `bankcheck cuda --measure` on public CUDA programs with bank conflicts, and prints a table in Markdown.
+"""Runs `bankcheck cuda --measure` on public CUDA programs with bank conflicts, and writes a table as CSV.
 
-  tools/fit_corpus.py [options] --results FILE FOLDER...
+  tools/fit_corpus.py [options] --results FILE --csv FILE FOLDER...
 
 Each folder is a checkout of a repository of fit_corpus.json and has its name; the script fetches nothing. A program is
 copied and built. bankcheck watches it, and if it proposes a layout that can be applied, it builds a copy with it, runs
@@ -11,6 +11,7 @@ one. Needs an NVIDIA GPU, nvcc, git and flock. Programs run with your rights: gi
 """
 
 import argparse
+import csv
 import json
 import os
 import shutil
@@ -22,10 +23,9 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
 from campaign import Run, data, output, run, said_by_bankcheck
-from reports import markdown
 
-HEAD = ["repository", "program", "kernel", "arrays", "result", "passes before", "predicted", "watched again", "time before"]
-HEAD += ["after", "speedup", "at most"]
+COLUMNS = ["repository", "program", "kernel", "arrays", "result", "passes_before", "passes_predicted", "passes_again"]
+COLUMNS += ["ns_before", "ns_after", "speedup", "at_most"]  # at most: without any conflict, as the report says
 NO_LAYOUT = {"none": "no layout has fewer passes", "chance": "no layout helps random addresses", "unprofitable": "no layout pays"}
 VERDICTS = {"faster": "faster", "slower": "slower", "none": "equal within the noise", "unknown": "no verdict"}
 LIMIT = 40  # seconds for one run of a program, watched or not; its exit code is then 124
@@ -138,37 +138,32 @@ def kept(results: Path) -> dict:
     return {(record["repository"], record["program"]): record for record in records}
 
 
-def row_of(kernel: dict, reason: str) -> list:
+def row_of(record: dict, kernel: dict) -> list:
     found = kernel["measured"]
     before, after = found.get("versions", [{}, {}])
-    refusals = [why or found.get("not_measured") or reason for why in kernel["refusals"]]
+    refusals = [why or found.get("not_measured") or record["reason"] for why in kernel["refusals"]]
     result = after.get("problem") or VERDICTS[found["verdict"]] if after else "; ".join(filter(None, dict.fromkeys(refusals)))
-    passes = (kernel["passes"], after.get("passes"), found.get("passes_again"))
-    cells = ["–" if count is None else f"{count:,}" for count in passes]
-    cells += [f"{version['nanoseconds'] / 1000:,.2f} µs" if version.get("nanoseconds") else "–" for version in (before, after)]
-    cells += [f"{factor:.2f} ×" if factor else "–" for factor in (after.get("speedup"), kernel["at_most"])]
-    return [f"`{kernel['kernel']}`", ", ".join(kernel["arrays"]), result or "–", *cells]
+    row = [record["repository"], record["program"], kernel["kernel"], " ".join(kernel["arrays"]), result, kernel["passes"]]
+    row += [after.get("passes"), found.get("passes_again"), before.get("nanoseconds"), after.get("nanoseconds")]
+    return [*row, after.get("speedup"), kernel["at_most"]]
 
 
-def print_table(records: list) -> None:
-    rows, kernels = [], [kernel["measured"] for record in records for kernel in record["kernels"]]
-    for record in records:
-        found = [row_of(kernel, record["reason"]) for kernel in record["kernels"]]
-        found = found or [["", "", record["reason"] or "no conflicts", *["–"] * 7]]
-        rows += [[record["repository"], f"`{record['program']}`", *row] for row in found]
-    verdicts = [kernel.get("verdict") for kernel in kernels]
-    again = [kernel for kernel in kernels if kernel.get("passes_again") is not None]
-    right = sum(kernel["passes_again"] == kernel["versions"][1]["passes"] for kernel in again)
-    counts = ", ".join(f"{verdicts.count(verdict)} {said}" for verdict, said in VERDICTS.items())
-    print(f"{len(records)} programs have {len(kernels)} kernels with conflicts. Measured are {counts}. Of "
-          f"{len(again)} watched again, {right} have the predicted passes.\n")
-    print(markdown(HEAD, [[cell.replace("|", "\\|") for cell in row] for row in rows], 5), end="")
+def write_csv(records: list, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for record in records:
+            kernels = [row_of(record, kernel) for kernel in record["kernels"]]
+            empty = [record["repository"], record["program"], "", "", record["reason"] or "no conflicts", *[None] * 7]
+            for row in kernels or [empty]:
+                rows.writerow([f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--results", type=Path, required=True, help="JSON Lines: what is done")
+    parser.add_argument("--csv", type=Path, required=True, help="the table, for tools/tables.py")
     parser.add_argument("--bankcheck", default="build/default/bankcheck")
     parser.add_argument("--nvcc", default="nvcc -O3 -lineinfo -std=c++17 -arch=native -I.", help="how programs are compiled")
     parser.add_argument("--only", default="", help="a part of OWNER/REPOSITORY/PROGRAM")
@@ -192,7 +187,7 @@ def main() -> None:
                 print(json.dumps(record), file=results)
             print(f"{record['program']}: {len(record['kernels'])} kernels {record['reason']}", file=sys.stderr, flush=True)
     done = kept(options.results)
-    print_table([done[program[:2]] for program in work])
+    write_csv([done[program[:2]] for program in work], options.csv)
 
 
 if __name__ == "__main__":
