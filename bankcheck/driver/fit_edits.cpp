@@ -187,9 +187,9 @@ std::vector<std::string> refusals_of(const std::vector<KernelFitReport>& reports
   return refusals;
 }
 
-/// Whether both add a text at the same place, such as a function of the new index, and not the same one.
-bool add_different_texts(const fit::Edit& a, const fit::Edit& b) {
-  return a != b && a.begin == b.begin && a.end == a.begin && b.end == b.begin;
+/// Whether both only add a text at the same place, such as a function of the new index.
+bool add_at_one_place(const fit::Edit& a, const fit::Edit& b) {
+  return a.begin == b.begin && a.end == a.begin && b.end == b.begin;
 }
 
 /// Whether an edit of one list would be made in the place of another edit.
@@ -198,8 +198,10 @@ bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& p
     const auto others = accepted.find(path);
     if (others == accepted.end()) continue;
     for (const fit::Edit& edit : file.edits) {
-      const bool clashes = std::ranges::any_of(others->second.edits, [&](const fit::Edit& other) {
-        return overlap(edit, other) || add_different_texts(edit, other);
+      const auto& made = others->second.edits;
+      const bool is_made = std::ranges::find(made, edit) != made.end();
+      const bool clashes = !is_made && std::ranges::any_of(made, [&](const fit::Edit& other) {
+        return overlap(edit, other) || add_at_one_place(edit, other);
       });
       if (!clashes) continue;
       place = fmt::format("line {}",

@@ -144,7 +144,7 @@ inline constexpr Architecture amd[]{
     {"gfx1201", "gfx1200 rx9060xt rx9070xt", "RDNA 4: RX 9070", 32, 64, rdna4, wave64, no_amd_limits, no_amd_model,
      rdna_sectors},
     {"gfx1250",
-     "gfx1251 mi450",
+     "gfx1251",
      "gfx1250: MI450",
      32,
      32,
