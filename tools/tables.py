@@ -343,60 +343,76 @@ def line_table(device: str) -> str:
 
 
 # Programs of public repositories that were changed with the patches of `bankcheck cuda --patch`.
-STATES = ("changed", "refused", "none")  # of an array in several instances of a template: the first of these
+APPLIED = ("faster", "equal within the noise", "slower")  # results of kernels whose change was timed
 
 
-def fitted_arrays(device: str) -> dict:
-    """The rows of each array with conflicts: one for each instance of its kernel."""
-    arrays: dict = {}
+def fitted_kernels(device: str) -> dict:
+    """The rows of the kernels with conflicts, by what became of them; instances of a template are kernels."""
+    kernels: dict = {state: [] for state in ("no layout", "refused", "not timed", *APPLIED)}
     for row in csv_rows(RESULTS / device / "fit_programs.csv"):
-        name = row["repository"], row["program"], row["kernel"].split("<")[0], row["array"]
-        arrays.setdefault(name, []).append(row)
-    return arrays
-
-
-def state_of(rows: list) -> str:
-    return min((row["state"] for row in rows), key=STATES.index)
+        reasons = row["result"].split("; ")
+        if row["result"] in APPLIED:
+            kernels[row["result"]].append(row)
+        elif row["kernel"] and all(re.match("no layout|an access reaches", reason) for reason in reasons):
+            kernels["no layout"].append(row)
+        elif row["kernel"]:
+            is_refused = not row["passes_predicted"] and re.search(r"\bline \d|declaration", row["result"])
+            kernels["refused" if is_refused else "not timed"].append(row)
+    return kernels
 
 
 def fitted_table(device: str) -> str:
-    """By repository: arrays with conflicts, and what became of them."""
-    repositories: dict = {}
-    for (repository, *_), rows in fitted_arrays(device).items():
-        for name in (repository, "all"):
-            repositories.setdefault(name, []).append(rows)
+    """By repository: kernels with conflicts, and what became of them."""
+    kernels = fitted_kernels(device)
+    repositories = list(dict.fromkeys(row["repository"] for row in csv_rows(RESULTS / device / "fit_programs.csv")))
     body = []
-    for name, arrays in sorted(repositories.items(), key=lambda item: item[0] == "all"):
-        changed = [[row for row in rows if row["state"] == "changed"] for rows in arrays if state_of(rows) == "changed"]
-        counts = [len({row["program"] for rows in arrays for row in rows}), len(arrays)]
-        counts += [sum(state_of(rows) == state for rows in arrays) for state in ("none", "refused")]
-        counts += [len(changed), sum(all(row["passes_after"] == row["passes_predicted"] for row in rows) for rows in changed)]
-        ratios = [int(row["passes_before"]) / int(row["passes_after"]) for rows in changed for row in rows]
-        body.append([name, *map(str, counts), f"{median(ratios):.2f}" if ratios else "–"])
-    head = ["repository", "programs", "arrays with conflicts", "no layout", "refused", "changed", "as predicted"]
-    return markdown([*head, "passes before ÷ after"], body)
+    for name in [*repositories, "all"]:
+        own = {state: [row for row in rows if name in (row["repository"], "all")] for state, rows in kernels.items()}
+        programs = {row["program"] for rows in own.values() for row in rows}
+        watched = [row for rows in own.values() for row in rows if row["passes_again"]]
+        right = sum(row["passes_again"] == row["passes_predicted"] for row in watched)
+        body.append([name, *map(str, [len(programs), *map(len, own.values())]), f"{right} of {len(watched)}"])
+    return markdown(["repository", "programs", *kernels, "as predicted"], body)
+
+
+def measured_table(device: str) -> str:
+    """The kernels whose change was timed, the greatest gain first."""
+    timed = [row for state in APPLIED for row in fitted_kernels(device)[state]]
+    body = []
+    for row in sorted(timed, key=lambda row: -float(row["speedup"])):
+        times = [f"{float(row[key]) / 1000:,.2f}" for key in ("ns_before", "ns_after")]
+        passes = f"{int(row['passes_before']) / int(row['passes_predicted']):.2f}"
+        most = f"{float(row['at_most']):.2f} ×" if row["at_most"] else "–"
+        program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
+        kernel, speedup = f"`{row['kernel'].split('<')[0]}`", f"{float(row['speedup']):.2f} ×"
+        body.append([program, kernel, passes, *times, speedup, most, row["result"]])
+    head = ["program", "kernel", "passes before ÷ after", "µs before", "µs after", "speedup", "at most", "verdict"]
+    return markdown(head, body, 2)
 
 
 def unpredicted_table(device: str) -> str:
-    """The changed arrays whose passes are not those that were predicted."""
+    """The changed kernels whose passes are not those that were predicted."""
     body = [
-        [row["program"], f"`{row['kernel'].split('<')[0]}`", f"`{row['array']}`"]
-        + [grouped(row[key]) for key in ("passes_before", "passes_predicted", "passes_after")]
+        [row["program"].rsplit("/", 1)[-1], f"`{row['kernel']}`"]
+        + [grouped(row[key]) for key in ("passes_before", "passes_predicted", "passes_again")]
         for row in csv_rows(RESULTS / device / "fit_programs.csv")
-        if row["passes_after"] and row["passes_after"] != row["passes_predicted"]
+        if row["passes_again"] and row["passes_again"] != row["passes_predicted"] and row["result"] in APPLIED
     ]
-    return markdown(["program", "kernel", "array", "before", "predicted", "observed"], body, 3)
+    return markdown(["program", "kernel", "before", "predicted", "watched again"], body, 2)
 
 
 def unchanged_table(device: str) -> str:
-    """Why arrays with conflicts were not changed: bankcheck's sentences without lines and advice, the commonest first."""
+    """Why kernels with conflicts were not changed: bankcheck's sentences without lines and advice, the commonest first."""
     reasons = Counter()
-    for rows in fitted_arrays(device).values():
-        if (state := state_of(rows)) != "changed":
-            reason = next(row["reason"] for row in rows if row["state"] == state)
-            reasons[state, re.sub(r"^line \d+: (line \d+ )?", "", reason).split(";")[0]] += 1
-    body = [["no layout" if state == "none" else state, reason, str(n)] for (state, reason), n in reasons.most_common()]
-    return markdown(["", "why", "arrays"], body, 2)
+    kernels = fitted_kernels(device)
+    for state in ("no layout", "refused", "not timed"):
+        for row in kernels[state]:
+            sentences = row["result"].split("; ")
+            sentence = next((text for text in sentences if state == "no layout" or not text.startswith("no ")), "no layout pays")
+            reason = re.sub(r"^(.*?: )?line \d+: ", "", sentence)
+            reasons[state, re.sub(r".*(the declaration of) \S+", r"\1 the array", reason)] += 1
+    body = [[state, reason or "no time", str(n)] for (state, reason), n in reasons.most_common()]
+    return markdown(["", "why", "kernels"], body, 2)
 
 
 # The functions that generate a table from a device's directory, by the name in the mark; some also need an API.
@@ -417,6 +433,7 @@ TABLES = {
     "different_global": different_global_table,
     "arbitration": arbitration_table,
     "fitted": fitted_table,
+    "timed": measured_table,
     "unpredicted": unpredicted_table,
     "unchanged": unchanged_table,
     "programs": program_table,
