@@ -14,9 +14,4 @@ TEST_CASE("emulate/device_libraries/curand", "[emulate]") {
   CHECK_THAT(ended(0, emulate(source("random"))).out, ContainsSubstring("right\n"));
 }
 
-TEST_CASE("emulate/device_libraries/cub", "[emulate]") {
-  if (find_in_toolkit("include/cccl/cub").empty()) return;
-  CHECK_THAT(ended(0, emulate(source("collectives"))).out, ContainsSubstring("right\n"));
-}
-
 }  // namespace
