@@ -93,10 +93,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// One line; empty between launches. `left`: seconds of the time limit.
-  std::string text(std::optional<double> left = {}) const;
+  /// One line; empty between launches.
+  std::string text() const;
   /// Updates the line, if it is half a second old. The cursor is at its beginning, so that output replaces it.
-  void show(std::optional<double> left);
+  void show();
   void hide();
 
  private:

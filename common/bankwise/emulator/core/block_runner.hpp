@@ -61,25 +61,19 @@ class BlockRunner {
   void report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
                    const std::function<std::string()>& text);
   /// A kernel accesses memory that is neither shared nor device memory.
-  void note_other_memory(const void* address, bool writes) const {
-    if (global_memory.uses != nullptr && is_of_program(address)) global_memory.note_use(0, writes);
+  void note_other_memory(const void* address) const {
     if (global_memory.left.load(std::memory_order_relaxed)) return;
     if (!stacks_.contains(address) && !is_of_program(address)) global_memory.leave();
   }
   /// Whether an access to memory that is not shared lies in one allocation. If it should, but does not, it is reported.
   bool is_in_allocation(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
     if (!global_memory.contains(address)) {
-      note_other_memory(address, writes);
+      note_other_memory(address);
       return false;
     }
-    global_memory.note_use(global_memory.number_at(address), writes);
     if (global_memory.is_valid(address, bytes)) return true;
     report_invalid(lane, address, bytes, writes, pc);
     return false;
-  }
-  /// An access that also reads, such as an atomic operation.
-  void note_read(const void* address) const {
-    if (global_memory.contains(address)) global_memory.note_use(global_memory.number_at(address), false);
   }
   bool is_shared(const void* address) const {
     const SharedLayout& layout = block_.layout;

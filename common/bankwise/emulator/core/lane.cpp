@@ -27,7 +27,6 @@ bool access(const PendingAccess& access, const void* address, const void* caller
     const bool writes = access.operation != banks::Operation::load;
     lane.runner->log_access(lane, access.operation, address, access.bytes, access.as_aligned, std::uintptr_t(caller));
     lane.runner->is_in_allocation(lane, address, access.bytes, writes, std::uintptr_t(caller));
-    if (access.operation != banks::Operation::store) lane.runner->note_read(address);
     lane.runner->note_sync(lane);  // an atomic, or an instruction whose memory order is not known here
     return false;
   }
@@ -125,8 +124,7 @@ void before_access(banks::Operation operation, const void* address, std::size_t 
 void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool past_l1, const void* caller) noexcept {
   Lane& lane = running();
   PendingCopy copy{.bytes = bytes, .pc = std::uintptr_t(caller), .group = lane.copy_group};
-  lane.runner->note_read(from);
-  if (!global_memory.contains(from)) lane.runner->note_other_memory(from, false);
+  if (!global_memory.contains(from)) lane.runner->note_other_memory(from);
   if (given != 0) std::memcpy(copy.content.data(), from, std::min(given, bytes));
   if (!lane.runner->is_shared(to)) {
     std::memcpy(to, copy.content.data(), bytes);

@@ -15,7 +15,6 @@
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
-#include <bankwise/emulator/runtime/skipped.hpp>
 
 // bankcheck defines it in programs that include Thrust.
 extern "C" __attribute__((weak)) const char bankwise_uses_thrust;
@@ -232,7 +231,6 @@ Digest digest_of(const void* memory, std::size_t bytes) {
 
 void host_access(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
   if (writes) note_write(address);
-  if (!writes) note_host_read(address, reinterpret_cast<const void*>(pc));
   static std::mutex mutex;
   static auto* const known = new std::set<std::uintptr_t>;
   const std::lock_guard lock(mutex);

@@ -9,7 +9,6 @@
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
-#include <bankwise/emulator/runtime/skipped.hpp>
 
 #define BANKWISE_CALLER __builtin_return_address(0)
 
@@ -45,7 +44,6 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
 cudaError_t set(void* to, int value, std::size_t bytes, std::string_view function, const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
   if (!valid(to, bytes, true, true, function, caller)) return failed(cudaErrorInvalidValue);
-  note_host_copy(to, nullptr, bytes, caller);
   if (bytes > 0 && !note_write(to, bytes, value & 0xFF)) std::memset(to, value, bytes);
   return cudaSuccess;
 }
@@ -105,7 +103,6 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     return failed(cudaErrorInvalidValue);
   }
   note_write(to);
-  note_host_copy(to, from, bytes, caller);
   if (bytes > 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
@@ -138,7 +135,6 @@ cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const 
   void* to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
   void* from = const_cast<void*>(other);
   if (!to_symbol) std::swap(to, from);
-  if (!to_symbol) note_host_read(from, BANKWISE_CALLER);
   return copy(to, from, bytes, cudaMemcpyDefault, function, BANKWISE_CALLER);
 }
 
