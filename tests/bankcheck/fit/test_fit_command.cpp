@@ -193,17 +193,17 @@ TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   CHECK(array.at("reason") == "the fewest passes, and 1 instruction more in the index");
   CHECK(array.at("chosen").at("passes_on").at("sm_75") == 64);
   CHECK(array.at("tried") == array.at("family"));
-  CHECK(array.at("source").at("edits").size() == 3);
+  CHECK(array.at("source").at("edits").size() == 4);
 
   const auto sarif = fitted.scratch.path() / "out.sarif";
   CHECK(fitted.run("--max-shared 4096 --sarif " + sarif.string()).code == 0);
   const json results = json::parse(text_of(sarif)).at("runs").at(0).at("results");
   REQUIRE(results.size() == 1);
   const json& replacements = results.at(0).at("fixes").at(0).at("artifactChanges").at(0).at("replacements");
-  REQUIRE(replacements.size() == 3);
-  check_members(replacements.at(1).at("deletedRegion"), R"({"startLine": 4, "startColumn": 7})");
+  REQUIRE(replacements.size() == 4);
+  check_members(replacements.at(2).at("deletedRegion"), R"({"startLine": 4, "startColumn": 7})");
   CHECK(replacements.at(0).at("insertedContent").at("text") == "  // swizzled to avoid bank conflicts");
-  CHECK(replacements.at(1).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
+  CHECK(replacements.at(2).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
 }
 
 TEST_CASE("fit/command/lines_of_a_stranger", "[fit]") {
