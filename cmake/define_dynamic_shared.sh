@@ -1,8 +1,8 @@
 #!/bin/sh
-# define_dynamic_shared.sh READELF COMPILER OUTPUT [--source=FILE]... OBJECT...: runs before a program is linked. Defines
-# the objects' undefined thread-local symbols, all at the same address, in OUTPUT.s and OUTPUT.o. This implements
-# `extern __shared__ float tile[];`: every such array is the block's dynamic shared memory. With sources, only the
-# objects of these contain kernels. Needs what g++ needs, so that bankcheck emulate needs no more either.
+# define_dynamic_shared.sh READELF COMPILER OUTPUT [--source=FILE]... OBJECT...: runs before a program is linked.
+# Defines the objects' undefined thread-local symbols, all at the same address, in OUTPUT.s and OUTPUT.o. This
+# implements `extern __shared__ float tile[];`: every such array is the block's dynamic shared memory. With sources,
+# only the objects of these contain kernels. Needs what g++ needs, so that bankcheck emulate needs no more either.
 set -eu
 readelf=$1 compiler=$2 output=$3
 shift 3

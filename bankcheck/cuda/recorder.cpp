@@ -47,8 +47,8 @@ std::vector<fs::path> toolkits() {
   return toolkits;
 }
 
-/// Where NVIDIA's Python packages and the CUDA Toolkit put a library: these folders of each folder `nvidia` that pip has
-/// made, first of the one next to the package that has this program as bankwise/bin/bankcheck, and these of each toolkit.
+/// Where NVIDIA's Python packages and the CUDA Toolkit put a library: these folders of each folder `nvidia` of pip,
+/// first of the one next to the package that has this program as bankwise/bin/bankcheck, and these of each toolkit.
 std::vector<fs::path> usual_places(std::initializer_list<const char*> in_toolkit,
                                    std::initializer_list<const char*> in_package) {
   std::vector<fs::path> places;

@@ -77,7 +77,7 @@ class PointerReader {
     return true;
   }
 
-  /// Whether an index without the array, or a term after a + without operators that bind less, is a number as it stands.
+  /// Whether an index without the array, or a term after a + without operators that bind less, is a number as it is.
   bool is_number(Part part, bool is_term) const {
     for (std::size_t i = part.begin; i < part.end; ++i) {
       if (code_.is(i, array_) || code_.is(i, pointer_.name)) return false;
