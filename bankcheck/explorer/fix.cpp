@@ -146,15 +146,15 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
   const trace::KernelTrace trace = trace_of(prediction, bytes);
   const fit::KernelFit kernel = fit::fit_kernel(trace, architectures, {{0, shape}}, {});
   const fit::ArrayFit& array = kernel.arrays.front();
-  ordered_json answer{{"verdict", to_string(array.verdict)},
-                      {"passes", array.before().option.passes},
-                      {"ideal", array.ideal},
-                      {"least", array.bound},
-                      {"reason", array.verdict == fit::FitVerdict::unprofitable
-                                     ? "no better layout is worth its index or its bytes"
-                                     : array.facts.why_fixed},
-                      {"is_layout", typed != nullptr && typed->layout.has_value()},
-                      {"fixes", ordered_json::array()}};
+  ordered_json answer{
+      {"verdict", to_string(array.verdict)},
+      {"passes", array.before().option.passes},
+      {"ideal", array.ideal},
+      {"least", array.bound},
+      {"reason", array.verdict == fit::FitVerdict::unprofitable ? "no better layout is worth its index or its bytes"
+                                                                : array.facts.why_fixed},
+      {"is_layout", typed != nullptr && typed->layout.has_value()},
+      {"fixes", ordered_json::array()}};
   if (array.chosen == 0) return answer;
   std::vector<std::size_t> order{array.chosen};
   for (std::size_t i = 1; i < array.options.size(); ++i) {

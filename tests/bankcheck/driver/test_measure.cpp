@@ -49,6 +49,23 @@ TEST_CASE("driver/measure/lines_with_times") {
   }
 }
 
+// Two kernels of one template: what both add behind a declaration must be the same, or only the first is changed.
+TEST_CASE("driver/measure/one_function_at_one_place") {
+  const auto changed = [](const std::string& function) {
+    KernelFitReport report;
+    report.fit.arrays.emplace_back().arrays = {0};
+    report.fit.arrays.front().chosen = 1;
+    const std::vector<fit::Edit> edits{{5, 5, " // a comment"}, {5, 5, function}, {7, 8, "at(i)"}};
+    report.sources.emplace_back(ArraySource{"k.cu", "t[9];\nt[i];\n", {}, edits});
+    return report;
+  };
+  const std::vector<KernelReport> kernels(2);
+  CHECK(fixed_sources(kernels, {changed("\nf"), changed("\nf")}).left_out.empty());
+  const FixedSources fixed = fixed_sources(kernels, {changed("\nf"), changed("\ng")});
+  CHECK(fixed.kernels == std::vector<std::size_t>{0});
+  CHECK_THAT(fixed.left_out.at(0), ContainsSubstring("line 1: another kernel needs other code there"));
+}
+
 TEST_CASE("driver/measure/passes_of_a_full_table") {
   const auto watched = [](std::uint64_t count, std::uint64_t excess) {
     trace::KernelTrace kernel = fit_traces::kernel(4096);

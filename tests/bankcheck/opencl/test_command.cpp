@@ -37,9 +37,9 @@ std::vector<std::string> kernels_in(const json& report) {
 TEST_CASE("opencl/command/help") {
   const Outcome outcome = ended(0, bankcheck("opencl --help"));
   CHECK(outcome.err.empty());
-  for (const char* words : {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif",
-                            "--kernel", "--sources", "--local-memory", "--trace",
-                            "Exit codes: 0 ok, 1 more conflicts than allowed, or ", "follow the options"}) {
+  for (const char* words :
+       {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif", "--kernel", "--sources",
+        "--local-memory", "--trace", "Exit codes: 0 ok, 1 more conflicts than allowed, or ", "follow the options"}) {
     CHECK_THAT(outcome.out, ContainsSubstring(words));
   }
 }
