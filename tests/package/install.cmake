@@ -8,7 +8,12 @@ foreach(file IN ITEMS bin/reduction bin/prefix_sum bin/transpose bin/access_patt
                       share/bankwise/reduction/packed.cl share/bankwise/prefix_sum/padded.cl
                       share/bankwise/transpose/swizzled.cuh include/bankwise/banks/cost.hpp
                       include/bankwise/emulator/cuda.hpp include/bankwise/emulator/shims/cuda_runtime.h
-                      include/bankwise/study/case_study.hpp)
+                      include/bankwise/study/case_study.hpp
+                      share/doc/bankwise/README.md share/doc/bankwise/docs/fit.md
+                      share/doc/bankwise/docs/pictures/transpose_banks.svg share/doc/bankwise/docs/tutorial/matmul.cu
+                      share/doc/bankwise/transpose/README.md share/man/man1/bankcheck.1
+                      share/bash-completion/completions/bankcheck share/zsh/site-functions/_bankcheck
+                      share/fish/vendor_completions.d/bankcheck.fish)
   if(NOT EXISTS ${PREFIX}/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()
