@@ -16,12 +16,11 @@ import re
 import sys
 from collections import Counter
 from functools import partial
-from statistics import median
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 import bounds  # noqa: I001
 import ranks
-from reports import CASES, PAIRS, RESULTS, ROOT, SCOPES, STUDIES, WAYS, fastest, markdown, report, rows, size_text, sizes, software
+from reports import APIS, CASES, PAIRS, RESULTS, ROOT, SCOPES, STUDIES, fastest, markdown, report, rows, size_text, sizes, software
 from reports import block_counters, csv_rows, limits, model_totals, traffic, write_or_check
 from targets import target_table
 
@@ -103,22 +102,35 @@ def accesses(device: str, which: str) -> list:
     return list(found.items())
 
 
+def nearly(clocks: list) -> str:
+    """The range of some clocks, or one of them if all are the same."""
+    low, high = min(clocks, key=float), max(clocks, key=float)
+    return low if low == high else f"{low} to {high}"
+
+
 def stride_table(device: str) -> str:
-    """Two halves side by side, to use the width of the page."""
-    found = accesses(device, "strides")
-    half = len(found) // 2
-    cells = [[name.removeprefix("stride"), str(a["passes"]), a["cuda"], a["opencl"]] for name, a in found]
-    head = ["stride", "passes", "CUDA", "OpenCL"]
-    return markdown(head * 2, [cells[i] + cells[i + half] for i in range(half)])
+    """By passes, which each stride has in common with the others of its greatest power of two."""
+    groups: dict = {}
+    for name, access in accesses(device, "strides"):
+        groups.setdefault(access["passes"], []).append((name.removeprefix("stride"), access))
+    body = []
+    for passes, strides in sorted(groups.items()):
+        clocks = [nearly([access[api] for _, access in strides]) for api in APIS]
+        body.append([", ".join(stride for stride, _ in strides), str(passes), *clocks])
+    return markdown(["strides", "passes", *APIS.values()], body)
 
 
 def pattern_table(which: str, device: str) -> str:
+    """The clocks of OpenCL are in the results; the last line says how near they are."""
+    found = accesses(device, which)
     body = [
-        [f"`{name}`", a["pattern"].replace("|", "\\|"), f"{a['operation']} {a['width']}", str(a["passes"])]
-        + [str(a["conflicts"]), f"{a['expected_clocks']:.0f}", a["cuda"], a["opencl"]]
-        for name, a in accesses(device, which)
+        [f"`{name}`", a["pattern"].replace("|", "\\|"), f"{a['operation']} {a['width']}"]
+        + [str(a["passes"]), str(a["conflicts"]), f"{a['expected_clocks']:.0f}", a["cuda"]]
+        for name, a in found
     ]
-    return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "CUDA", "OpenCL"], body, 3)
+    both = [abs(float(a["opencl"]) / float(a["cuda"]) - 1) for _, a in found if a.get("opencl", "–") != "–"]
+    near = f"\nOpenCL's cycles differ from CUDA's by at most {math.ceil(1000 * max(both)) / 10:.1f} %.\n" if both else ""
+    return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "measured"], body, 3) + near
 
 
 KINDS = ("load", "store", "atomic")  # of the counters
@@ -300,8 +312,8 @@ def different_global_table(device: str) -> str:
 
 
 def arbitration_table(device: str) -> str:
-    """By kernel of the case studies with shared memory: the passes of its launches by both counters, and in how many
-    launches the conflicts by arbitration explain the difference."""
+    """The passes of launches of the case studies' kernels with shared memory by both counters, and in how many launches
+    the conflicts by arbitration explain the difference; in lines of their own, kernels with launches that differ."""
     kernels = {}
     for row in csv_rows(RESULTS / device / "arbitration.csv"):
         exact, pipe = (sum(int(row[f"{of}{kind}_passes"]) for kind in ("ld", "st", "atom")) for of in ("", "l1tex_"))
@@ -309,8 +321,9 @@ def arbitration_table(device: str) -> str:
             counts = (1, pipe - exact <= int(row["arbitration"]), exact, pipe - exact, int(row["arbitration"]))
             kernels[row["kernel"]] = [a + b for a, b in zip(kernels.get(row["kernel"], (0,) * 5), counts)]
     rows = [(f"`{name}`", *counts) for name, counts in kernels.items()]
-    rows.append(("all", *(sum(column) for column in list(zip(*rows))[1:])))
-    body = [[name, *(f"{n:,}" for n in passes), f"{explained} of {launches}"] for name, launches, explained, *passes in rows]
+    good = [row for row in rows if row[1] == row[2]]
+    shown = [(f"{len(good)} kernels", *(sum(column) for column in list(zip(*good))[1:])), *(row for row in rows if row not in good)]
+    body = [[name, *(f"{n:,}" for n in passes), f"{explained} of {launches}"] for name, launches, explained, *passes in shown]
     return markdown(["kernel", "passes per instruction", "more by `l1tex__…`", "arbitration", "launches explained"], body)
 
 
@@ -319,17 +332,19 @@ def grouped(number: str) -> str:
 
 
 def program_table(device: str) -> str:
-    body = []
+    """By library: its programs, their sums, and the range of the ratio of times."""
+    libraries: dict = {}
     for row in csv_rows(RESULTS / device / "programs.csv"):
+        libraries.setdefault(f"{row['source']}, `{row['version']}`", []).append(row)
+    body = []
+    for library, programs in libraries.items():
         # No ratio if the program fails without bankcheck's plugin.
-        ours, (alone, *more) = row["bankcheck"].split(), row["same_device_O0"].split()
-        times = [re.sub(" (.*)", r" (\1)", row[way]) for way in WAYS[-2:]]
-        failed = "" if row["exit"] == "0" else f" ({row['exit']}: {row['reason']})"
-        body.append([f"`{row['program']}`{failed}", f"{row['source']}, `{row['version']}`", row["kernels"] or "–"])
-        body[-1] += [grouped(row[key]) for key in ("passes", "conflicts")]
-        body[-1] += [*times, "–" if ours[1:] or more else f"{float(ours[0]) / float(alone):.2f}"]
-    head = ["program", "source", "kernels", "passes", "conflicts", "Oclgrind, s", "bankcheck, s", "ratio"]
-    return markdown(head, body, 2)
+        alone = [(row["same_device_O0"].split(), row["bankcheck"].split()) for row in programs]
+        ratios = [f"{float(ours[0]) / float(plain[0]):.2f}" for plain, ours in alone if not plain[1:] and not ours[1:]]
+        failed = [f" ({row['program']} {row['exit']}: {row['reason']})" for row in programs if row["exit"] != "0"]
+        sums = [f"{sum(int(row[key] or 0) for row in programs):,}" for key in ("kernels", "passes", "conflicts")]
+        body.append([library + "".join(failed), str(len(programs)), *sums, nearly(ratios) if ratios else "–"])
+    return markdown(["library", "programs", "kernels", "passes", "conflicts", "time, bankcheck ÷ Oclgrind"], body)
 
 
 def line_table(device: str) -> str:
@@ -376,18 +391,20 @@ def fitted_table(device: str) -> str:
 
 
 def measured_table(device: str) -> str:
-    """The kernels whose change was timed, the greatest gain first."""
-    timed = [row for state in APPLIED for row in fitted_kernels(device)[state]]
+    """The kernels whose change was timed: the greatest gains, and all that lost; the others are counted."""
+    rows = sorted((row for state in APPLIED for row in fitted_kernels(device)[state]), key=lambda row: -float(row["speedup"]))
+    shown = [row for row in rows if float(row["speedup"]) >= 1.2 or row["result"] == "slower"]
     body = []
-    for row in sorted(timed, key=lambda row: -float(row["speedup"])):
+    for row in shown:
         times = [f"{float(row[key]) / 1000:,.2f}" for key in ("ns_before", "ns_after")]
         passes = f"{int(row['passes_before']) / int(row['passes_predicted']):.2f}"
         most = f"{float(row['at_most']):.2f} ×" if row["at_most"] else "–"
         program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
-        kernel, speedup = f"`{row['kernel'].split('<')[0]}`", f"{float(row['speedup']):.2f} ×"
-        body.append([program, kernel, passes, *times, speedup, most, row["result"]])
-    head = ["program", "kernel", "passes before ÷ after", "µs before", "µs after", "speedup", "at most", "verdict"]
-    return markdown(head, body, 2)
+        body.append([program, f"`{row['kernel'].split('<')[0]}`", passes, *times, f"{float(row['speedup']):.2f} ×", most])
+    others = Counter(row["result"] for row in rows if row not in shown)
+    counted = ", ".join(f"{n} {result}" for result, n in others.items())
+    head = ["program", "kernel", "passes before ÷ after", "µs before", "µs after", "speedup", "at most"]
+    return markdown(head, body, 2) + f"\nBetween these: {counted}.\n"
 
 
 def unpredicted_table(device: str) -> str:

@@ -111,24 +111,17 @@ const Difference* known_difference(const CountedKernel& kernel) {
 
 std::string counters_page(const std::vector<CountedKernel>& kernels) {
   std::string text =
-      "# The emulator compared with hardware counters\n\n"
-      "The build target `update_counters` writes this page, and a test compares it with the code. The numbers are for "
-      "one block\n"
-      "of each kernel. A cell with one number means that the hardware counters of an NVIDIA H200 and the emulator "
-      "agree, or\n"
-      "that the kernel is not emulated. In a cell with several numbers\n"
-      "\n"
-      "- the first number is the counter ([counters.csv](counters.csv), [collected with Nsight "
-      "Compute](../README.md));\n"
-      "- *emulated* are the passes (NVIDIA: wavefronts) that the bank model computes for the accesses of the emulator, "
-      "without\n"
-      "  a GPU;\n"
-      "- *merged* is the emulator's second count, of accesses [as a device compiler may merge\n"
-      "  them](../../emulator.md#merged). It is shown only if it differs from *emulated*.\n"
-      "\n"
+      "# The emulator compared with hardware counters, kernel by kernel\n\n"
+      "Passes (NVIDIA: wavefronts) of one block of each kernel, written by the build target `update_counters`. In a "
+      "cell with\n"
+      "several numbers the first is the counter of an NVIDIA H200 ([counters.csv](counters.csv), [collected with "
+      "Nsight\n"
+      "Compute](../README.md)), *emulated* is what the bank model computes for the accesses of the emulator, and "
+      "*merged* its\n"
+      "second count, [as a device compiler may merge accesses](../../emulator.md#merged), if that differs.\n\n"
       "| kernel | load passes | conflicts | store passes | conflicts | atomic passes | conflicts |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-  std::size_t patterns = 0, equal = 0, instructions = 0, emulated = 0, equal_sectors = 0;
+  std::size_t patterns = 0, equal = 0, instructions = 0, emulated = 0, equal_sectors = 0, equal_kernels = 0;
   std::string notes, sectors, sector_notes;
   for (const CountedKernel& kernel : kernels) {
     if (is_pattern(kernel)) {
@@ -147,21 +140,24 @@ std::string counters_page(const std::vector<CountedKernel>& kernels) {
       sectors += '\n';
       sector_notes += fmt::format("- `{}`: {}\n", kernel.kernel, difference->why_sectors);
     }
-    if (is_pattern(kernel) && difference == nullptr) continue;
+    if (!kernel.emulated && !is_pattern(kernel))
+      notes += fmt::format("- `{}` is not emulated: {}.\n", kernel.kernel, kernel.why_not);
+    if (!kernel.emulated || difference == nullptr || !difference->emulated) {
+      equal_kernels += kernel.emulated && !is_pattern(kernel) ? 1 : 0;
+      continue;
+    }
     text += fmt::format("| `{}`{} |", kernel.kernel, is_pattern(kernel) ? " " + kernel.variant : "");
     for (std::size_t i = 0; i < kernel.measured.size(); ++i) {
       text += fmt::format(" {} |", cell(kernel, i));
     }
     text += '\n';
-    if (difference != nullptr && difference->emulated)
-      notes += fmt::format("- `{}`: {}\n", kernel.kernel, difference->why);
-    if (!kernel.emulated) notes += fmt::format("- `{}` is not emulated: {}.\n", kernel.kernel, kernel.why_not);
+    notes += fmt::format("- `{}`: {}\n", kernel.kernel, difference->why);
   }
   text += fmt::format(
-      "| patterns of `access_patterns`: {} of {} agree in all six numbers; {} patterns with matrix instructions are "
-      "not "
-      "emulated | | | | | | |\n",
-      equal, patterns, instructions);
+      "\nThe other {} kernels agree in all six numbers, and so do {} of {} patterns of `access_patterns`; {} patterns "
+      "with\n"
+      "matrix instructions are not emulated.\n",
+      equal_kernels, equal, patterns, instructions);
   return text + "\n## Differences\n\n" + notes +
          fmt::format(
              "\n## Sectors of global memory\n\n"
