@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who includes whom, by room: the table of CONTRIBUTING.md, and what the sources do.
+"""Who includes whom, by room: the table of rooms.txt, and what the sources do.
 
     tools/include_graph.py           each room: what it includes, and in how many files
     tools/include_graph.py --dot     the same for Graphviz: tools/include_graph.py --dot | dot -Tsvg >graph.svg
@@ -31,13 +31,13 @@ def known_rooms(text: str) -> dict:
         """By its path, or by the path's last part."""
         rooms = [room for room in rows if word in (room, room.removesuffix(".*").split("/")[-1])]
         if len(rooms) != 1:
-            sys.exit(f"include_graph.py: CONTRIBUTING.md's table of rooms has {len(rooms)} rooms named {word}")
+            sys.exit(f"include_graph.py: rooms.txt has {len(rooms)} rooms named {word}")
         return rooms[0]
 
     some = {"everything": set(rows), "nothing": set()}
     direct = {name: some[words] if words in some else set(map(room, words.split(", "))) for name, words in rows.items()}
     known: dict = {}
-    for name in sorted_by_arrows({name: rooms - {name} for name, rooms in direct.items()}, "CONTRIBUTING.md's rooms"):
+    for name in sorted_by_arrows({name: rooms - {name} for name, rooms in direct.items()}, "the rooms of rooms.txt"):
         known[name] = direct[name].union(*(known[room] for room in direct[name] - {name}))
     return known
 
@@ -104,7 +104,7 @@ def main() -> int:
     output.add_argument("--check", action="store_true", help="exit with 1 if an include is not as it must be")
     options = parser.parse_args()
     names = [name for name in tracked() if name.endswith(SOURCES)]
-    known = known_rooms((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    known = known_rooms((ROOT / "tools/rooms.txt").read_text(encoding="utf-8"))
     if options.check:
         faults = check(names, known)
         print("\n".join(faults) or f"{len(known)} rooms, {len(names)} files")

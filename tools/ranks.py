@@ -80,28 +80,6 @@ def large_table(device: str) -> str:
     return markdown(head, body, 2)
 
 
-def small_table(device: str) -> str:
-    keys = ("time_median_s", "exchanges_s", "launches_s")
-    rows = rows_of(device, "hot", False)
-    body = [[problem, f"`{name}`", *(microseconds(row[key]) for key in keys)] for problem, name, row in rows]
-    return markdown(["problem", "variant", "time", "NCCL's exchange alone", "launches alone"], body, 2)
-
-
-def strong_table(device: str) -> str:
-    body = []
-    ranks = max_ranks(device)
-    for case in CASES:
-        one = run_of(device, 1, case, "cold", True)
-        same = next(run for run in runs(device, ranks) if run["case"] == case and words(run) == words(one))
-        alone = measured(one)["alone"]
-        for name, row in measured(same).items():
-            if name not in ONLY_RATES:
-                before, after = alone["time_median_s"], row["time_median_s"]
-                body.append([f"{case}, {size_of(one)} words", f"`{name}`", f"`{alone['alone']}` {milliseconds(before)}"])
-                body[-1] += [milliseconds(after), f"{before / after:.2f} ×"]
-    return markdown(["problem", "variant", "one GPU", f"{ranks} GPUs", "speedup"], body, 2)
-
-
 def sizes_table(device: str) -> str:
     """The prefix sum's variants, size by size. The floor is that of the variants that read each word twice."""
     found = [*runs(device, max_ranks(device)), *report(device, "ranks_largest")["runs"]]

@@ -48,14 +48,11 @@ def cell(row: dict, key: str) -> str:
 def case_table(case: str, device: str, api: str) -> str:
     found, body = rows(device, case, api), []
     keys = {"block": ["time_median_s"], "l2": ["bytes_per_s"], "memory": ["bytes_per_s", "of_copy"]}
-    on_cpu = any(d["api"] == api and d["platform"] == POCL for d in report(device, f"{case}.memory")["devices"])
-    gain = [] if on_cpu else ["speedup_over_naive"]  # a CPU has no banks, so no fix of conflicts either
     for variant, row in found["memory"].items():
         name = f"`{variant}`" + (f" ({row['library']})" if row["library"] else "")
-        cells = [cell(found[at].get(variant, {}), key) for at in keys for key in keys[at] + gain]
+        cells = [cell(found[at].get(variant, {}), key) for at in keys for key in keys[at]]
         body.append([name, *cells])
-    over = ["over naive"] * len(gain)
-    return markdown(["variant", "block", *over, "L2, GB/s", *over, "memory, GB/s", "of copy", *over], body)
+    return markdown(["variant", "block", "L2, GB/s", "memory, GB/s", "of copy"], body)
 
 
 def pair_table(device: str, api: str) -> str:
@@ -125,12 +122,14 @@ def pattern_table(which: str, device: str) -> str:
     found = accesses(device, which)
     body = [
         [f"`{name}`", a["pattern"].replace("|", "\\|"), f"{a['operation']} {a['width']}"]
-        + [str(a["passes"]), str(a["conflicts"]), f"{a['expected_clocks']:.0f}", a["cuda"]]
+        + [str(a["passes"]), str(a["conflicts"]), a["cuda"]]
         for name, a in found
     ]
+    off = max(abs(float(a["cuda"]) / a["expected_clocks"] - 1) for _, a in found)
     both = [abs(float(a["opencl"]) / float(a["cuda"]) - 1) for _, a in found if a.get("opencl", "–") != "–"]
-    near = f"\nOpenCL's cycles differ from CUDA's by at most {math.ceil(1000 * max(both)) / 10:.1f} %.\n" if both else ""
-    return markdown(["pattern", "", "access", "passes", "conflicts", "expected", "measured"], body, 3) + near
+    near = f", and OpenCL's from CUDA's by at most {math.ceil(1000 * max(both)) / 10:.1f} %" if both else ""
+    table = markdown(["pattern", "", "access", "passes", "conflicts", "cycles"], body, 3)
+    return table + f"\nThey differ by at most {math.ceil(1000 * off) / 10:.1f} % from those expected{near}.\n"
 
 
 KINDS = ("load", "store", "atomic")  # of the counters
@@ -243,14 +242,21 @@ def equal_kernels(rows: list) -> dict:
     return kernels
 
 
-def with_sums(body: list) -> list:
-    return [*body, ["all", *(str(sum(int(cell) for cell in column)) for column in list(zip(*body))[1:])]]
+def equal_together(body: list) -> list:
+    """Rows whose last two numbers are the same in one row with their sums, then the others, and the sum of all."""
+
+    def summed(name: str, rows_to_sum: list) -> list:
+        return [name, *(str(sum(column)) for column in list(zip(*rows_to_sum))[1:])]
+
+    equal = [row for row in body if row[-1] == row[-2]]
+    others = [[name, *map(str, counts)] for name, *counts in (row for row in body if row not in equal)]
+    return [summed(", ".join(name for name, *_ in equal), equal), *others, summed("all", body)]
 
 
 def watched_table(device: str) -> str:
     """By program: kernels with accesses to shared memory, and how many of them are equal in all numbers."""
-    body = [[name, str(len(of)), str(sum(of.values()))] for name, of in equal_kernels(numbers(device)).items()]
-    return markdown(["program", "kernels", "equal"], with_sums(body), 1)
+    body = [[name, len(of), sum(of.values())] for name, of in equal_kernels(numbers(device)).items()]
+    return markdown(["program", "kernels", "equal"], equal_together(body), 1)
 
 
 def global_numbers(device: str) -> list:
@@ -263,11 +269,8 @@ def watched_global_table(device: str) -> str:
     repositories = {}
     for name, of in equal_kernels(global_numbers(device)).items():
         repositories.setdefault(name.split("/")[0], []).append(of)
-    body = [
-        [name, *(str(n) for n in (len(of), sum(map(len, of)), sum(sum(equal.values()) for equal in of)))]
-        for name, of in repositories.items()
-    ]
-    return markdown(["repository", "programs", "kernels", "equal"], with_sums(body), 1)
+    body = [[name, len(of), sum(map(len, of)), sum(sum(equal.values()) for equal in of)] for name, of in repositories.items()]
+    return markdown(["repository", "programs", "kernels", "equal"], equal_together(body), 1)
 
 
 def costs_table(device: str) -> str:
@@ -299,16 +302,6 @@ def different_table(device: str) -> str:
         if not is_equal(row)
     ]
     return markdown(["program", "kernel", "access", "computed", "counted", "`l1tex__`"], body, 3)
-
-
-def different_global_table(device: str) -> str:
-    """Each number of sectors that is not equal."""
-    body = [
-        [row["program"], f"`{row['kernel']}`", NAMES[row["kind"]], grouped(row["sectors"]), grouped(row["counter"])]
-        for row in global_numbers(device)
-        if not is_equal(row)
-    ]
-    return markdown(["program", "kernel", "access", "computed", "counted"], body, 3)
 
 
 def arbitration_table(device: str) -> str:
@@ -396,14 +389,14 @@ def measured_table(device: str) -> str:
     shown = [row for row in rows if float(row["speedup"]) >= 1.2 or row["result"] == "slower"]
     body = []
     for row in shown:
-        times = [f"{float(row[key]) / 1000:,.2f}" for key in ("ns_before", "ns_after")]
+        time = f"{float(row['ns_before']) / 1000:,.2f}"
         passes = f"{int(row['passes_before']) / int(row['passes_predicted']):.2f}"
         most = f"{float(row['at_most']):.2f} ×" if row["at_most"] else "–"
         program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
-        body.append([program, f"`{row['kernel'].split('<')[0]}`", passes, *times, f"{float(row['speedup']):.2f} ×", most])
+        body.append([program, f"`{row['kernel'].split('<')[0]}`", passes, time, f"{float(row['speedup']):.2f} ×", most])
     others = Counter(row["result"] for row in rows if row not in shown)
     counted = ", ".join(f"{n} {result}" for result, n in others.items())
-    head = ["program", "kernel", "passes before ÷ after", "µs before", "µs after", "speedup", "at most"]
+    head = ["program", "kernel", "passes before ÷ after", "µs before", "speedup", "at most"]
     return markdown(head, body, 2) + f"\nBetween these: {counted}.\n"
 
 
@@ -447,7 +440,6 @@ TABLES = {
     "costs": costs_table,
     "different": different_table,
     "watched_global": watched_global_table,
-    "different_global": different_global_table,
     "arbitration": arbitration_table,
     "fitted": fitted_table,
     "timed": measured_table,
@@ -455,7 +447,7 @@ TABLES = {
     "unchanged": unchanged_table,
     "programs": program_table,
     "lines": line_table,
-    **{f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "small", "strong", "sizes", "model")},
+    **{f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "sizes", "model")},
 }
 TABLES_BY_API = {"pairs": pair_table, "best": best_table}
 

@@ -43,7 +43,7 @@ LEGEND = """
 CONDITIONS = """
 ## Claims that hold only under a condition
 
-The articles do not state the conditions. `tid` is the thread index.
+The articles do not state the conditions; claims.json has the reasons. `tid` is the thread index.
 
 """
 
@@ -280,8 +280,7 @@ def page(articles: list, points: dict) -> str:
     for claim in claims:
         if claim.get("verdict") == "condition":
             verdict = VERDICTS["condition"].format_map(claim)
-            said = f"{claim['subject']}: {claim['says']}. It {verdict}. {claim.get('why', '')}"
-            text += wrapped(f"- **{claim['key'][:2]}**, {said.rstrip()}", "  ") + "\n"
+            text += wrapped(f"- **{claim['key'][:2]}**, {claim['subject']}: it {verdict}.", "  ") + "\n"
     return text
 
 

@@ -193,7 +193,7 @@ CONTROLS = (
     (GRAPH, edit(f"{COMMON}/banks/access.hpp", "^", "#include <bankwise/banks/cost.hpp>\n"), 1, CYCLE + f"files: {COMMON}/banks/"),
     (GRAPH, edit("bankcheck/main.cpp", "^", '#include "bankwise/banks/cost.hpp"\n'), 1, "bankcheck/main.cpp:1: bankwise/banks/cost.hpp"),
     (GRAPH, new_room, 1, f"{NEW_ROOM}: the table of rooms has no room for it"),
-    (GRAPH, edit("CONTRIBUTING.md", "knows banks, support\n", "knows banks, support, study\n"), 1, CYCLE + "CONTRIBUTING.md's rooms: "),
+    (GRAPH, edit("tools/rooms.txt", "knows banks, support\n", "knows banks, support, study\n"), 1, CYCLE + "the rooms of rooms.txt: "),
     ("check_pages.py", nothing, 0, ""),
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),

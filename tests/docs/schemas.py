@@ -35,7 +35,7 @@ def faults(value, schema: dict, root: dict, where: str = "") -> list:
         all_faults = [faults(value, choice, root, where) for choice in schema["anyOf"]]
         return [] if [] in all_faults else max(all_faults, key=lambda found: found[0].count("."))
     names = schema.get("type", [])
-    if not any(is_of(value, name) for name in ([names] if isinstance(names, str) else names)):
+    if names and not any(is_of(value, name) for name in ([names] if isinstance(names, str) else names)):
         return [f"{where}: {json.dumps(value)[:40]} is no {names}"]
     if value not in schema.get("enum", [value]) or value != schema.get("const", value):
         return [f"{where}: unexpected {json.dumps(value)[:40]}"]
@@ -44,11 +44,11 @@ def faults(value, schema: dict, root: dict, where: str = "") -> list:
         found += [f"{where}: no {key}" for key in schema.get("required", []) if key not in value]
         for key, part in value.items():
             inner = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
-            if inner is None:
+            if inner is None and "properties" in schema:
                 found.append(f"{where}: {key} is not in the schema")
-            else:
+            elif isinstance(inner, dict):
                 found += faults(part, inner, root, f"{where}.{key}")
-    if isinstance(value, list):
+    if isinstance(value, list) and "items" in schema:
         for i, part in enumerate(value):
             found += faults(part, schema["items"], root, f"{where}[{i}]")
     return found
@@ -67,7 +67,7 @@ def recorded() -> list:
         if "schema_version" in content:
             runs = content.get("runs", [content])
             found += [(path.name, schema, json.dumps(run)) for run in runs]
-    return found
+    return found + [(str(path), "study", path.read_text()) for path in sorted(ROOT.glob("*/study.json"))]
 
 
 def written(bankcheck: str) -> list:
