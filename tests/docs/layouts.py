@@ -5,7 +5,7 @@
     tests/docs/layouts.py BANKCHECK --write    writes the outputs into the page
 
 A block of code that begins with `$ bankcheck` has the whole output of the command. If its last line is `...`, it has
-only the answer and the table of the copies.
+only the beginning, which may lack the first line.
 """
 
 import os
@@ -26,10 +26,11 @@ def output(bankcheck: str, command: str) -> str:
     return subprocess.run([bankcheck, *words], capture_output=True, text=True, check=True, env=environment).stdout
 
 
-def abridged(text: str) -> str:
-    """Without the first line, up to the table of the copies."""
-    answer, table = text.split("\n", 1)[1].split("\n\n")[:2]
-    return f"{answer}\n\n{table}\n{ABRIDGED}"
+def abridged(text: str, shown: str) -> str:
+    """As many lines of the text as are shown, from the first or from the second."""
+    lines, count = text.splitlines(keepends=True), shown.count("\n") - 1
+    first = 0 if shown.startswith(lines[0]) else 1
+    return "".join(lines[first : first + count]) + ABRIDGED
 
 
 def main() -> int:
@@ -38,7 +39,7 @@ def main() -> int:
 
     def filled(block: re.Match) -> str:
         text = output(bankcheck, block[1])
-        shown = abridged(text) if block[2].endswith(ABRIDGED) else text
+        shown = abridged(text, block[2]) if block[2].endswith(ABRIDGED) else text
         return f"```console\n{block[1]}\n{shown}```"
 
     new = BLOCK.sub(filled, page)

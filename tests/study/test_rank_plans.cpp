@@ -230,7 +230,7 @@ JobModel model_of(const CaseStudy& study, std::string_view name, Extent extent, 
 }  // namespace
 
 TEST_CASE("study/job_model/sum_over_blocks") {
-  // docs/results/nvidia_h200/counters.csv has the numbers of a block, which the emulated equal. 4096 blocks, then 16, then one.
+  // counters.csv of the H200 has the numbers of a block. 4096 blocks, then 16, then one.
   const JobModel reduced = model_of(reduction::case_study(), "naive", {1, 1 << 20});
   INFO(reduced.reason);
   constexpr std::uint64_t blocks = 4096 + 16 + 1;
