@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Generates what describes the command lines, from --help of every program in a build directory and from the head comments
-of the scripts: docs/cli.md, the manual page docs/bankcheck.1, and the completions of shells in docs/completion.
+"""Generates what describes the command lines, from --help of every program in a build directory: docs/cli.md, the manual
+page docs/bankcheck.1, and the completions of shells in docs/completion.
 
     tools/cli_reference.py BUILD [--check]
 
@@ -9,12 +9,11 @@ With --check nothing is written, and the exit code is 1 if a file differs.
 
 import re
 import sys
-from itertools import takewhile
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 from cli_completion import completions
-from cli_help import Program, bankcheck, joined, program_of
+from cli_help import Program, bankcheck, program_of
 from cli_man import manual
 from reports import ROOT, STUDIES, markdown, write_or_check
 
@@ -26,6 +25,7 @@ several programs have are in one table for all of them.
 The checkers and the case studies have the same exit codes: 0 success; 1 a wrong result, or more conflicts than a limit
 allows; 2 bad usage or unreadable input; 3 a device, driver, build or output failed; 77 nothing to run on this machine.
 `bankcheck` alone prints its help, with exit code 2: a script in which the variable with the command is empty must fail.
+Each script in `script/` describes itself in its head.
 """
 
 # Programs that share options: the heading of their table, and their names.
@@ -104,14 +104,6 @@ def section(program: Program, covered: set) -> str:
     return text + paragraphs([text for text in program.footer if text not in covered])
 
 
-def summary_of(script: Path) -> str:
-    """The first sentence of the comment at the head of the script."""
-    lines = takewhile(lambda line: line.startswith("#"), script.read_text().splitlines()[1:])
-    text = joined(" ".join(line.removeprefix("#") for line in lines))
-    usage, _, purpose = text.partition(": ")
-    return f"- `{usage}`: {escaped(re.split(r'(?<=[.;]) ', purpose)[0].rstrip('.;'))}."
-
-
 def page(programs: list, studies: list) -> str:
     main, *commands = programs
     shared, covered = families([*commands, *studies])
@@ -119,10 +111,7 @@ def page(programs: list, studies: list) -> str:
     links = ", ".join(f"[`{c.name}`](#bankcheck-{c.name})" for c in main.groups["Commands"])
     text = HEAD + f"\n## Checkers\n\n{wrapped(links)}.\n" + "".join(shared.values())
     text += "".join(section(command, covered[command.name]) for command in commands)
-    text += "\n## Case studies\n" + of_studies + "".join(section(study, covered[study.name]) for study in studies)
-    scripts = sorted(path for path in (ROOT / "script").iterdir() if path.suffix == "")
-    summaries = "\n".join(wrapped(summary_of(path)).replace("\n", "\n  ") for path in scripts)
-    return text + f"\n## Scripts\n\nThe head of each script has more, and its exit codes.\n\n{summaries}\n"
+    return text + "\n## Case studies\n" + of_studies + "".join(section(study, covered[study.name]) for study in studies)
 
 
 def files(build: Path) -> dict:

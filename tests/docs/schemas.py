@@ -88,7 +88,8 @@ def written(bankcheck: str) -> list:
         for (schema, name), words in commands.items():
             run = subprocess.run([bankcheck, *words], stdout=subprocess.PIPE, text=True, check=False)
             found.append((f"bankcheck {name}", schema, run.stdout))
-    return found
+        lines = Path(trace).read_text().splitlines()
+    return found + [(f"trace.jsonl:{number}", "trace", line) for number, line in enumerate(lines, 1)]
 
 
 def controls(schema: dict, text: str) -> list:
