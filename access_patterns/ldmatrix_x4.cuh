@@ -6,13 +6,13 @@
 //
 // Changed against load.cuh: the instruction is ldmatrix.x4.
 //
-// Needs: compute capability 7.5
-// No OpenCL port: OpenCL C has no such instruction
-// Not emulated: the instruction is inline PTX
-//
 //   lanes  Lane l gives the address of one 16-byte row: row l % 8 of matrix l / 8. It receives word l % 4 of row l / 4
 //          of each matrix. From one access to the next, all rows advance by STEP bytes, as in load.cuh.
 //   banks  The hardware serves the eight rows of one matrix together. Otherwise as in load.cuh.
+//
+// Needs: compute capability 7.5
+// No OpenCL port: OpenCL C has no such instruction
+// Not emulated: the instruction is inline PTX
 //
 // Contract
 //   launch   1 block of BLOCK threads

@@ -6,14 +6,14 @@
 //
 // Changed against store.cuh: the instruction is stmatrix.x4.
 //
-// Needs: compute capability 9.0
-// No OpenCL port: OpenCL C has no such instruction
-// Not emulated: the instruction is inline PTX
-//
 //   lanes  Lane l gives the address of one 16-byte row: row l % 8 of matrix l / 8. It stores word l % 4 of row l / 4 of
 //          each matrix. From one access to the next, all rows advance by STEP bytes, as in load.cuh.
 //   banks  The hardware serves the eight rows of one matrix together. Otherwise as in load.cuh. Each warp stores to its
 //          own part of the tile; otherwise warps would race.
+//
+// Needs: compute capability 9.0
+// No OpenCL port: OpenCL C has no such instruction
+// Not emulated: the instruction is inline PTX
 //
 // Contract
 //   launch   1 block of BLOCK threads

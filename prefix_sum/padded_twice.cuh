@@ -12,6 +12,8 @@
 //          more word of padding after every 1024 words separates them: no conflict on 32 banks. Tiles of up to 1024
 //          words do not need it; use padded.cuh for them.
 //
+// No OpenCL port: only BLOCK and the padding differ from padded.cl
+//
 // Contract
 //   launch  max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional
 //   in      n words; not read when n is 0
@@ -20,7 +22,6 @@
 //   n       any, including 0
 // To scan an array of many tiles (scan-then-propagate): scan `totals` with the same kernel until one tile holds them
 // all, then add each tile's offset to its words (add_offsets_wide).
-// No OpenCL port: only BLOCK and the padding differ from padded.cl
 
 __global__ void __launch_bounds__(1024)
     scan_padded_twice(const unsigned* in, unsigned* out, unsigned* totals, size_t n) {

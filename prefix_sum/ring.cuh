@@ -7,20 +7,20 @@
 // Changed against look_back.cuh: two resident blocks per multiprocessor take tile after tile, each with a ring of three
 // tiles.
 //
-// Needs: compute capability 9.0
-// No OpenCL port: OpenCL has no TMA, and NVIDIA's OpenCL offers only 48 KiB of local memory
-// Not emulated: TMA and mbarrier instructions are inline PTX
-//
 //   lanes  A block publishes a tile's aggregate one tile ahead of the scan, so other blocks rarely wait for it in their
 //          look-back. The first warp looks back while the other warps scan. It stops at the block's own previous tile,
 //          whose inclusive prefix the block knows.
-//   banks  A quarter of a warp loads 32 consecutive words per pass (NVIDIA: wavefront), 16 bytes per lane: no conflict.
-//          Each word of the ring is loaded twice, for the sum and for the scan. That costs less than keeping it in a
-//          register.
+//   banks  A quarter of a warp loads 32 consecutive words per pass (NVIDIA: wavefront), 16 bytes per lane, without a
+//          conflict. Each word of the ring is loaded twice, for the sum and for the scan, which costs less than keeping
+//          it in a register. Of the stores of sums an H200 counts one conflict per block.
 //
 // Forward progress, memory ordering and launch numbers are as in look_back.cuh. A block takes tickets for three tiles
 // and finishes them in order. The unfinished tile with the lowest number is therefore always one that a block is
 // working on, and that block waits for no other tile.
+//
+// Needs: compute capability 9.0
+// No OpenCL port: OpenCL has no TMA, and NVIDIA's OpenCL offers only 48 KiB of local memory
+// Not emulated: TMA and mbarrier instructions are inline PTX
 //
 // Contract
 //   launch  from 1 to max(1, ceil(n / TILE)) blocks of exactly BLOCK threads, one-dimensional; ideally as many as are

@@ -10,18 +10,20 @@ README.md. Lines of prose and comments have at most 120 columns. A comment such 
     <!-- file tests/package/checking/matmul.cuh -->
 
 on the line before a code block names the file that the block shows, or after the name its lines, such as 1-8. The name of
-a test is a path of at most 60 characters that begins with the test's room.
+a test is a path of at most 60 characters that begins with the test's room. What a kernel needs or lacks stands right before
+its contract.
 """
 
 import re
 import sys
 from fnmatch import fnmatch
+from itertools import takewhile
 from os.path import relpath
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the module next to this file
 from campaign import output
-from reports import CASES, ROOT
+from reports import CASES, ROOT, STUDIES
 
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MARKED = re.compile(r"(<!-- file (\S+)(?: (\d+)-(\d+))? -->\n```\w*\n)(.*?)(^```$)", re.DOTALL | re.MULTILINE)
@@ -30,6 +32,7 @@ COMMENTED = ("*.cuh", "*.cl", "*.cu", "*.hpp", "*.cpp", "*.py", "*.sh", "script/
 RECORDED = ("tests/data/*", "docs/results/*/*")
 COPIED = re.compile(r"^<!-- (?!end of)(\w+)\b[^\n]*-->\n(?:(?!<!--).)*<!-- end of \1 -->$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.DOTALL | re.MULTILINE)
+REMARKS = ("// Needs: ", "// No OpenCL port: ", "// Not emulated: ")
 ONE_LINK = re.compile(r"\W*\[[^]]*\]\([^)]*\)\W*")
 
 
@@ -101,6 +104,19 @@ def code_blocks(pages: list, write: bool) -> list:
     return faults
 
 
+def kernel_heads(names: list) -> list:
+    """What a kernel needs or lacks stands right before its contract, in one order."""
+    faults = []
+    for kernel in (name for name in names if name.endswith(".cuh") and name.split("/")[0] in STUDIES):
+        head = list(takewhile(lambda line: line.startswith("//"), (ROOT / kernel).read_text(encoding="utf-8").splitlines()))
+        remarks = [i for i, line in enumerate(head) if line.startswith(REMARKS)]
+        right = sorted((head[i] for i in remarks), key=lambda line: [not line.startswith(remark) for remark in REMARKS])
+        if remarks and head[remarks[0] : remarks[0] + len(remarks) + 2] != [*right, "//", "// Contract"]:
+            found = ", ".join(head[i][3:].split(":")[0] for i in remarks)
+            faults.append(f"{kernel}: {found}: not in order before the contract")
+    return faults
+
+
 def test_names(names: list) -> list:
     """Of Catch2's and CTest's tests; the programs in tests/package are examples of other projects."""
     faults = []
@@ -118,7 +134,7 @@ def main() -> int:
     documents = [name for name in names if name.endswith(".md") and not name.startswith(".")]
     pages = [name for name in documents if name.count("/") <= 1 or name.startswith("docs/")]
     faults = code_blocks(pages, "--write" in sys.argv) + wrong_links(pages) + far_pages(pages)
-    faults += test_names(names)
+    faults += test_names(names) + kernel_heads(names)
     prose = [*documents, *(name for name in names if any(fnmatch(name, pattern) for pattern in COMMENTED))]
     for name in prose:
         if not any(fnmatch(name, recorded) for recorded in RECORDED):

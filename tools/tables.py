@@ -250,7 +250,8 @@ def equal_together(body: list) -> list:
 
     equal = [row for row in body if row[-1] == row[-2]]
     others = [[name, *map(str, counts)] for name, *counts in (row for row in body if row not in equal)]
-    return [summed(", ".join(name for name, *_ in equal), equal), *others, summed("all", body)]
+    together = [summed(", ".join(name for name, *_ in equal), equal)] if equal else []
+    return [*together, *others, summed("all", body)]
 
 
 def watched_table(device: str) -> str:
@@ -315,7 +316,9 @@ def arbitration_table(device: str) -> str:
             kernels[row["kernel"]] = [a + b for a, b in zip(kernels.get(row["kernel"], (0,) * 5), counts)]
     rows = [(f"`{name}`", *counts) for name, counts in kernels.items()]
     good = [row for row in rows if row[1] == row[2]]
-    shown = [(f"{len(good)} kernels", *(sum(column) for column in list(zip(*good))[1:])), *(row for row in rows if row not in good)]
+    together = [(f"{len(good)} kernels", *(sum(column) for column in list(zip(*good))[1:]))] if good else []
+    total = ("all", *(sum(column) for column in list(zip(*rows))[1:]))
+    shown = [*together, *(row for row in rows if row not in good), total]
     body = [[name, *(f"{n:,}" for n in passes), f"{explained} of {launches}"] for name, launches, explained, *passes in shown]
     return markdown(["kernel", "passes per instruction", "more by `l1tex__…`", "arbitration", "launches explained"], body)
 

@@ -12,13 +12,14 @@
 //
 //   lanes, banks  As in vectorized.cuh.
 //
+// No OpenCL port: OpenCL C has no such hints; with them as inline PTX it would repeat output_order.cl
+//
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in column-major order
 //   in      height x width words, row-major; 16-byte aligned
 //   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; launch no block if either is 0
 //   device  any; below compute capability 8.0 this is output_order.cuh
-// No OpenCL port: OpenCL C has no such hints; with them as inline PTX it would repeat output_order.cl
 
 namespace transpose_persisting_detail {
 

@@ -14,14 +14,15 @@
 //          store eight chunks of one column: 8-way conflicts. If they take squares (d ^ x, x) on a diagonal instead,
 //          loads and stores each use eight columns: no conflict.
 //
+// Needs: compute capability 9.0
+// No OpenCL port: OpenCL C has no bulk copies
+// Not emulated: bulk copies and their barriers are PTX
+//
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of THREADS threads, tiles in column-major order
 //   in      height x width words, row-major; 16-byte aligned
 //   out     width x height words, row-major: out[x][y] = in[y][x]; 16-byte aligned; must not overlap `in`
 //   height, width  any; launch no block if either is 0. Rows that are not whole chunks are copied by the threads
-// Needs: compute capability 9.0
-// Not emulated: bulk copies and their barriers are PTX
-// No OpenCL port: OpenCL C has no bulk copies
 
 __global__ void __launch_bounds__(256)
     transpose_tma(const unsigned* __restrict__ in, unsigned* __restrict__ out, size_t height, size_t width) {

@@ -12,10 +12,10 @@
 //          It stores four rows of `out`, two per instruction, 256 contiguous bytes each. If the rows of a matrix are
 //          not whole chunks, most of them do not start at a multiple of 16 bytes; lanes then access single words there.
 //          All active, except in tiles that extend past the edge.
-//   banks  Column x of the tile is a row of 16 chunks in shared memory, with chunk c at position c ^ (x ^ x / 4) % 8.
-//          Eight consecutive positions cover all 32 banks. Eight lanes store words to eight columns that are 4 apart,
-//          or chunks to eight adjacent columns. The x / 4 term sends the words to different positions, and the x term
-//          the chunks. Lanes load chunks or words of a single column. No conflict, for any shape.
+//   banks  No conflict, for any shape. Column x of the tile is a row of 16 chunks in shared memory; chunk c is at
+//          position c ^ (x ^ x / 4) % 8, and eight consecutive positions cover all 32 banks. A load takes one column.
+//          A store takes eight columns: 4 apart for words, which the term x / 4 sends to different positions, or
+//          adjacent for chunks, which the term x does.
 //
 // Contract
 //   launch  ceil(height / TILE) * ceil(width / TILE) blocks of LANES x WARPS threads, tiles in row-major order

@@ -13,8 +13,8 @@
 // two sets of mailboxes, used in turn, suffice.
 //
 // Needs: compute capability 7.0
-// Not emulated: it waits for other GPUs
 // No OpenCL port: OpenCL devices cannot access each other's memory
+// Not emulated: it waits for other GPUs
 //
 // Contract
 //   launch  one block of exactly BLOCK threads, on every rank, as often as on the others

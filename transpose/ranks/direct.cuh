@@ -13,8 +13,8 @@
 //
 // When the kernel has ended on all ranks, every rank's `out` is complete.
 //
-// Not emulated: it writes to other GPUs
 // No OpenCL port: OpenCL devices cannot access each other's memory
+// Not emulated: it writes to other GPUs
 //
 // Contract
 //   launch  on every rank: ranks * ceil(widest / TILE) * ceil((rows + shift) / TILE) blocks of THREADS threads,
