@@ -11,7 +11,7 @@ README.md. Lines of prose and comments have at most 120 columns. A comment such 
 
 on the line before a code block names the file that the block shows, or after the name its lines, such as 1-8. The name of
 a test is a path of at most 60 characters that begins with the test's room. What a kernel needs or lacks stands right before
-its contract.
+its contract. Some files must have the version of CMakeLists.txt.
 """
 
 import re
@@ -32,6 +32,13 @@ COMMENTED = ("*.cuh", "*.cl", "*.cu", "*.hpp", "*.cpp", "*.py", "*.sh", "script/
 RECORDED = ("tests/data/*", "docs/results/*/*")
 COPIED = re.compile(r"^<!-- (?!end of)(\w+)\b[^\n]*-->\n(?:(?!<!--).)*<!-- end of \1 -->$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.DOTALL | re.MULTILINE)
+VERSIONED = {
+    "CHANGELOG.md": "\n## {} - ",
+    "CITATION.cff": "\nversion: {}\n",
+    "docs/bankcheck.1": '"bankwise {}"',
+    "packaging/homebrew/bankwise.rb": "/bankwise-{}.tar.gz",
+    "packaging/vcpkg/ports/bankwise/vcpkg.json": '"version": "{}"',
+}
 REMARKS = ("// Needs: ", "// No OpenCL port: ", "// Not emulated: ")
 ONE_LINK = re.compile(r"\W*\[[^]]*\]\([^)]*\)\W*")
 
@@ -129,12 +136,22 @@ def test_names(names: list) -> list:
     return faults
 
 
+def versions() -> list:
+    """Files that do not have the version of CMakeLists.txt."""
+    version = re.search(r"project\(bankwise VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+    return [
+        f"{name} does not have the version {version}"
+        for name, text in VERSIONED.items()
+        if text.format(version) not in (ROOT / name).read_text(encoding="utf-8")
+    ]
+
+
 def main() -> int:
     names = tracked()
     documents = [name for name in names if name.endswith(".md") and not name.startswith(".")]
     pages = [name for name in documents if name.count("/") <= 1 or name.startswith("docs/")]
     faults = code_blocks(pages, "--write" in sys.argv) + wrong_links(pages) + far_pages(pages)
-    faults += test_names(names) + kernel_heads(names)
+    faults += test_names(names) + kernel_heads(names) + versions()
     prose = [*documents, *(name for name in names if any(fnmatch(name, pattern) for pattern in COMMENTED))]
     for name in prose:
         if not any(fnmatch(name, recorded) for recorded in RECORDED):

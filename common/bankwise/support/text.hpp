@@ -47,7 +47,7 @@ std::string visible(std::string_view text);
 /// The same, escaped for XML, SVG and HTML, as content between tags or in a quoted attribute.
 std::string xml_text(std::string_view text);
 
-/// Version and commit of the sources, "0.1.0-3f2a1b0", with "+" if they were changed since.
+/// Version and commit of the sources, "1.0.0-3f2a1b0", with "+" if they were changed since.
 std::string_view revision();
 
 }  // namespace bankwise::support

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# packaging/github.sh OWNER/NAME: sets the description, the home page and the topics of a GitHub repository, in the words
+# that people search for. Needs gh, and the rights of an owner.
+set -euo pipefail
+repository=${1:?usage: packaging/github.sh OWNER/NAME}
+owner=${repository%%/*} name=${repository##*/}
+topics=(gpu cuda hip opencl rocm triton cute cutlass shared-memory bank-conflicts lds swizzle nsight-compute
+  performance-analysis gpu-programming static-analysis profiling race-detection)
+gh repo edit "$repository" --homepage "https://$owner.github.io/$name/" \
+  --description 'Find shared-memory bank conflicts of CUDA, HIP and OpenCL without a GPU, fix them, and prove the fix' \
+  "${topics[@]/#/--add-topic=}"

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What .github/workflows/release.yml runs, and what can be tried by hand; see docs/releasing.md.
+#   packaging/release.sh packages DIR SYSTEM   builds the Debian package and the tarball of SYSTEM, such as debian12
+#   packaging/release.sh source DIR            the source tarball of the commit
+#   packaging/release.sh explorer DIR          the page that script/explorer --build has built
+#   packaging/release.sh notes DIR TAG         SHA256SUMS of DIR, and notes.md: the changelog of the version. Fails if the
+#                                              tag is not the version of CMakeLists.txt
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+version=$(sed -n 's/^project(bankwise VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+
+packages() {
+  local build=build/release file
+  script/setup
+  cmake --preset opencl -B "$build" -D BANKWISE_TESTS=OFF -D BANKWISE_MPI=OFF
+  cmake --build "$build"
+  mkdir -p "$1"
+  (cd "$build" && cpack -B packages)
+  for file in "$build"/packages/*.deb; do mv "$file" "$1/$(basename "${file%.deb}")-$2.deb"; done
+  for file in "$build"/packages/*.tar.gz; do mv "$file" "$1/$(basename "${file%.tar.gz}")-$2.tar.gz"; done
+}
+
+source_tarball() {
+  mkdir -p "$1"
+  git archive --prefix "bankwise-$version/" -o "$1/bankwise-$version.tar.gz" HEAD
+}
+
+explorer() {
+  mkdir -p "$1"
+  cp build/opencl/explorer/index.html "$1/bankwise-explorer-$version.html"
+}
+
+notes() {
+  [[ $2 == "v$version" ]] || { echo "the tag is $2, and the version in CMakeLists.txt $version" >&2 && exit 1; }
+  (cd "$1" && sha256sum -- * >SHA256SUMS)
+  awk -v version="$version" '/^## / {shown = index($0, "## " version) == 1; next} shown' CHANGELOG.md >notes.md
+  [[ -s notes.md ]]
+}
+
+case ${1:-} in
+  packages | explorer | notes) "$@" ;;
+  source) source_tarball "$2" ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 2 ;;
+esac
