@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The steps of action.yml.
-#   packaging/action.sh install CHECKER   builds what the checker needs from these sources, unless bankcheck is installed
-#   packaging/action.sh check             runs it; the inputs are in the environment, and the outputs go to $GITHUB_OUTPUT
+#   packaging/action.sh install CHECKER   builds what the checker needs, unless bankcheck is installed
+#   packaging/action.sh check             runs it; inputs are in the environment, and outputs go to $GITHUB_OUTPUT
 # The exit code of bankcheck is an output, so that the uploads happen before the last step fails.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

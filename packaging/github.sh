@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# packaging/github.sh OWNER/NAME: sets the description, the home page and the topics of a GitHub repository, in the words
-# that people search for. Needs gh, and the rights of an owner.
+# packaging/github.sh OWNER/NAME: sets the description, the home page and the topics of a GitHub repository, in the
+# words that people search for. Needs gh, and the rights of an owner.
 set -euo pipefail
 repository=${1:?usage: packaging/github.sh OWNER/NAME}
 owner=${repository%%/*} name=${repository##*/}

@@ -3,8 +3,8 @@
 #   packaging/release.sh packages DIR SYSTEM   builds the Debian package and the tarball of SYSTEM, such as debian12
 #   packaging/release.sh source DIR            the source tarball of the commit
 #   packaging/release.sh explorer DIR          the page that script/explorer --build has built
-#   packaging/release.sh notes DIR TAG         SHA256SUMS of DIR, and notes.md: the changelog of the version. Fails if the
-#                                              tag is not the version of CMakeLists.txt
+#   packaging/release.sh notes DIR TAG         SHA256SUMS of DIR, and notes.md: the changelog of the version. Fails if
+#                                              the tag is not the version of CMakeLists.txt
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 version=$(sed -n 's/^project(bankwise VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)

@@ -79,7 +79,7 @@ def written(bankcheck: str) -> list:
             ("report", "emulate"): ["emulate", "--fit", "--json", "-", "--trace", trace, matmul],
             ("report", "report"): ["report", "--arch", "sm_90,gfx1100", "--json", "-", trace],
             ("predict", "predict"): ["predict", "--json", "--index", "32*tid"],
-            ("predict", "refused"): ["predict", "--json", "--arch", "intel_xe", "--width", "8", "--index", "tid"],
+            ("predict", "a range"): ["predict", "--json", "--arch", "sm_13", "--index", "tid / 2"],
             ("predict", "global"): ["predict", "--json", "--space", "global", "--index", "32*tid"],
             ("layout", "layout"): ["layout", "--json", "Swizzle<3,3,3> o (8,64):(64,1)", "--type", "half"],
             ("archs", "archs"): ["archs", "--json"],
@@ -88,8 +88,18 @@ def written(bankcheck: str) -> list:
         for (schema, name), words in commands.items():
             run = subprocess.run([bankcheck, *words], stdout=subprocess.PIPE, text=True, check=False)
             found.append((f"bankcheck {name}", schema, run.stdout))
-        lines = Path(trace).read_text().splitlines()
-    return found + [(f"trace.jsonl:{number}", "trace", line) for number, line in enumerate(lines, 1)]
+        return found + of_trace(bankcheck, Path(trace))
+
+
+def of_trace(bankcheck: str, trace: Path) -> list:
+    """The lines of a trace and its report, if it has its end and can be read."""
+    command = [bankcheck, "report", "--fit", "--arch", "sm_90", "--json", "-", trace]
+    report = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    text = trace.read_text(errors="replace")
+    lines = [line for line in text.splitlines() if line] if report and '"record":"end"' in text else []
+    return [(f"{trace.name}:{number}", "trace", line) for number, line in enumerate(lines, 1)] + [
+        (f"report of {trace.name}", "report", text) for text in [report] if text
+    ]
 
 
 def controls(schema: dict, text: str) -> list:
@@ -103,7 +113,8 @@ def controls(schema: dict, text: str) -> list:
 
 def main() -> int:
     schemas = {path.stem: json.loads(path.read_text()) for path in ROOT.glob("docs/schemas/*.json")}
-    documents = [*written(sys.argv[1]), *recorded()]
+    corpus = [document for path in sorted(ROOT.glob("tests/fuzz/corpus/trace/*")) for document in of_trace(sys.argv[1], path)]
+    documents = [*written(sys.argv[1]), *corpus, *recorded()]
     wrong = [fault for name, schema, text in documents for fault in checked(name, text, schemas[schema])]
     wrong += [f"a change was not found: {what}" for what in controls(schemas["report"], documents[0][2])]
     wrong += [f"no document for the schema {name}" for name in schemas if name not in {schema for _, schema, _ in documents}]

@@ -7,16 +7,19 @@ set(path "${SCRATCH}/my project")
 file(COPY ${SOURCE}/ DESTINATION ${path})
 file(CREATE_LINK ${BUILD} ${path}/bankwise_build SYMBOLIC)
 
-# The commands of the workflow, with the bankcheck of this build.
-file(STRINGS ${SOURCE}/bank_conflicts.yml steps REGEX "^ +- run: (cc|bankwise/build/bankcheck) ")
-list(TRANSFORM steps REPLACE "^ +- run: " "")
-list(TRANSFORM steps REPLACE "bankwise/build/bankcheck" "bankwise_build/bankcheck")
-list(LENGTH steps count)
-if(NOT count EQUAL 2)
-  message(FATAL_ERROR "the workflow's steps are not as expected: ${steps}")
+# The steps of the workflow, with the bankcheck of this build: a command, and the action's script with its inputs.
+file(READ ${SOURCE}/bank_conflicts.yml workflow)
+if(NOT workflow MATCHES "- run: (cc [^\n]*)")
+  message(FATAL_ERROR "the workflow does not compile the program")
 endif()
-list(GET steps 0 compile)
-list(GET steps 1 check)
+set(compile ${CMAKE_MATCH_1})
+if(NOT workflow MATCHES "checker: ([a-z]+), arguments: ([^,]+), arch: '([^']+)', baseline: ([^}]+)}")
+  message(FATAL_ERROR "the workflow does not use the action as expected")
+endif()
+cmake_path(ABSOLUTE_PATH CMAKE_CURRENT_LIST_DIR NORMALIZE OUTPUT_VARIABLE here)
+set(check "rm -f github_output; PATH=\"$PWD/bankwise_build:$PATH\" GITHUB_OUTPUT=github_output CHECKER=${CMAKE_MATCH_1} \
+ARGUMENTS='${CMAKE_MATCH_2}' ARCH=${CMAKE_MATCH_3} BASELINE=${CMAKE_MATCH_4} MAX_CONFLICTS= HTML=yes \
+'${here}/../../../packaging/action.sh' check && exit $(sed -n s/^exit-code=//p github_output)")
 
 # Runs a command in the copy. Its exit code must be `code`, and its stdout must equal the file `expected`.
 function(expect command code expected)
@@ -42,6 +45,10 @@ file(READ ${path}/bank_conflicts.sarif sarif)
 string(JSON uri GET "${sarif}" runs 0 results 0 locations 0 physicalLocation artifactLocation uri)
 if(NOT uri STREQUAL "matmul.cl")
   message(FATAL_ERROR "the SARIF result is at ${uri}")
+endif()
+file(STRINGS ${path}/github_output outputs)
+if(NOT outputs MATCHES "^exit-code=0;sarif=.*/bank_conflicts.sarif;page=.*/bank_conflicts.html$")
+  message(FATAL_ERROR "the outputs of the action are ${outputs}")
 endif()
 
 # A pull request that removes the padding.
