@@ -75,16 +75,19 @@ def zsh(main, commands: list) -> str:
 
 
 def fish(main, commands: list) -> str:
+    """A line for each option, with the commands that have it."""
     lines = [
         f"complete -c bankcheck -n __fish_use_subcommand -f -a {c.name} -d '{described(c.meaning)}'" for c in main.groups["Commands"]
     ]
+    having: dict = {}
     for command in commands:
-        where = f"complete -c bankcheck -n '__fish_seen_subcommand_from {command.name.split()[1]}'"
         for option in command.options():
             if option.flags():
                 spelled = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags())
                 after = f" -x -a '{' '.join(option.values())}'" if option.values() else " -r" if option.argument() else ""
-                lines.append(f"{where} {spelled}{after} -d '{described(option.meaning)}'")
+                having.setdefault(f"{spelled}{after} -d '{described(option.meaning)}'", []).append(command.name.split()[1])
+    for line, names in having.items():
+        lines.append(f"complete -c bankcheck -n '__fish_seen_subcommand_from {' '.join(names)}' {line}")
     return FISH + "\n".join(lines) + "\n"
 
 
