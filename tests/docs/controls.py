@@ -197,7 +197,7 @@ CONTROLS = (
     ("check_pages.py", nothing, 0, ""),
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/tma.cuh", "(// Needs: .*)\n(// No .*)\n", r"\2\n\1\n"), 1, "transpose/tma.cuh: No Op"),
-    ("check_pages.py", edit("CMakeLists.txt", "VERSION [0-9.]+", "VERSION 9.8.7"), 1, "CITATION.cff does not have the version 9.8.7"),
+    ("check_pages.py", edit("CMakeLists.txt", "VERSION 1.0.0", "VERSION 9.8"), 1, "CHANGELOG.md does not have the version 9.8"),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
     ("check_pages.py", edit(SUPPORT_TEST, r'TEST_CASE\("', 'TEST_CASE("a sentence about '), 1, f"{SUPPORT_TEST}: the name"),
     ("check_pages.py", edit("docs/tutorial/matmul.cu", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),

@@ -17,8 +17,8 @@ if(NOT workflow MATCHES "checker: ([a-z]+), arguments: ([^,]+), arch: '([^']+)',
   message(FATAL_ERROR "the workflow does not use the action as expected")
 endif()
 cmake_path(ABSOLUTE_PATH CMAKE_CURRENT_LIST_DIR NORMALIZE OUTPUT_VARIABLE here)
-set(check "rm -f github_output; PATH=\"$PWD/bankwise_build:$PATH\" GITHUB_OUTPUT=github_output CHECKER=${CMAKE_MATCH_1} \
-ARGUMENTS='${CMAKE_MATCH_2}' ARCH=${CMAKE_MATCH_3} BASELINE=${CMAKE_MATCH_4} MAX_CONFLICTS= HTML=yes \
+set(check "rm -f github_output && PATH=\"$PWD/bankwise_build:$PATH\" GITHUB_OUTPUT=github_output CHECKER=${CMAKE_MATCH_1} \
+ARGUMENTS='${CMAKE_MATCH_2}' ARCH=${CMAKE_MATCH_3} BASELINE=${CMAKE_MATCH_4} MAX_CONFLICTS= HTML=$page \
 '${here}/../../../packaging/action.sh' check && exit $(sed -n s/^exit-code=//p github_output)")
 
 # Runs a command in the copy. Its exit code must be `code`, and its stdout must equal the file `expected`.
@@ -46,6 +46,7 @@ string(JSON uri GET "${sarif}" runs 0 results 0 locations 0 physicalLocation art
 if(NOT uri STREQUAL "matmul.cl")
   message(FATAL_ERROR "the SARIF result is at ${uri}")
 endif()
+run(sh -c "cd '${path}' && page=yes && ${check}")
 file(STRINGS ${path}/github_output outputs)
 if(NOT outputs MATCHES "^exit-code=0;sarif=.*/bank_conflicts.sarif;page=.*/bank_conflicts.html$")
   message(FATAL_ERROR "the outputs of the action are ${outputs}")
