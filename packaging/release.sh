@@ -32,8 +32,10 @@ explorer() {
 
 notes() {
   [[ $2 == "v$version" ]] || { echo "the tag is $2, and the version in CMakeLists.txt $version" >&2 && exit 1; }
-  (cd "$1" && sha256sum -- * >SHA256SUMS)
-  awk -v version="$version" '/^## / {shown = index($0, "## " version) == 1; next} shown' CHANGELOG.md >notes.md
+  local files=${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-OWNER/bankwise}/blob/$2
+  (cd "$1" && rm -f SHA256SUMS && sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS .)
+  awk -v version="$version" '/^## / {shown = index($0, "## " version) == 1; next} shown' CHANGELOG.md |
+    sed "s|](\([a-z]\)|]($files/\1|g; s|]($files/\(https*:\)|](\1|g" >notes.md
   [[ -s notes.md ]]
 }
 
