@@ -26,6 +26,7 @@ from campaign import Run, data, output, run, said_by_bankcheck
 
 COLUMNS = ["repository", "program", "kernel", "arrays", "result", "passes_before", "passes_predicted", "passes_again"]
 COLUMNS += ["ns_before", "ns_after", "speedup", "at_most"]  # at most: without any conflict, as the report says
+COLUMNS += ["passes_most"]  # of the prediction, whose least is passes_predicted; "?": not known
 NO_LAYOUT = {"none": "no layout has fewer passes", "chance": "no layout helps random addresses", "unprofitable": "no layout pays"}
 VERDICTS = {"faster": "faster", "slower": "slower", "none": "equal within the noise", "unknown": "no verdict"}
 LIMIT = 40  # seconds for one run of a program, watched or not; its exit code is then 124
@@ -100,18 +101,22 @@ def watching(program: Program, root: Path, report: Path, options, more: list) ->
 
 
 def watch_patched(program: Program, root: Path, trace: Path, kernels: list, options) -> None:
-    """Adds the passes of the kernels that got a change which the fastest program does not have."""
-    patch, report = trace.with_suffix(".diff"), trace.with_suffix(".json")
+    """Adds the passes of the kernels that the patch changes, also with another kernel, and the fastest program does not."""
+    patch, report, fitted = (trace.with_suffix(end) for end in (".diff", ".json", ".fit.json"))
     folder = root / program.folder
-    run([options.bankcheck, "fit", str(trace), "--sources", str(folder), "--patch", str(patch)], folder, options.seconds)
+    fit = [options.bankcheck, "fit", str(trace), "--sources", str(folder), "--patch", str(patch), "--json", str(fitted)]
+    run(fit, folder, options.seconds)
     if run(["git", "apply", str(patch)], folder, LIMIT).code or built_in(folder, program, options):
         return
     watching(program, root, report, options, [])
     again = json.loads(report.read_text())["kernels"] if report.exists() else []
     passes = {kernel["kernel"]: kernel["architectures"][0]["passes"] for kernel in again}
+    fits = json.loads(fitted.read_text())["kernels"]
+    predicted = {kernel["kernel"]: kernel["fit"]["architectures"][0].get("patched") for kernel in fits}
     for kernel in kernels:
-        if kernel["measured"].get("versions") and kernel["measured"]["passes_again"] is None:
+        if predicted.get(kernel["kernel"]) and kernel["measured"].get("passes_again") is None:
             kernel["measured"]["passes_again"] = passes.get(kernel["kernel"])
+            kernel["patched"] = predicted[kernel["kernel"]]
 
 
 def measured(building: Future, program: Program, root: Path, options) -> dict:
@@ -125,7 +130,7 @@ def measured(building: Future, program: Program, root: Path, options) -> dict:
         said = said_by_bankcheck(ended.errors) if ended.code else [f"not done after {options.seconds} s"]
         reason = "" if ended.code == 0 else (said or [f"exit code {ended.code}"])[-1]
         kernels = kernels_of(json.loads(report.read_text())) if report.exists() else []
-        if any(kernel["measured"].get("versions") and kernel["measured"]["passes_again"] is None for kernel in kernels):
+        if any(kernel["measured"].get("passes_again") is None for kernel in kernels):
             watch_patched(program, root, trace, kernels, options)
     shutil.rmtree(root, ignore_errors=True)
     shutil.rmtree(temporary, ignore_errors=True)
@@ -144,8 +149,10 @@ def row_of(record: dict, kernel: dict) -> list:
     refusals = [why or found.get("not_measured") or record["reason"] for why in kernel["refusals"]]
     result = after.get("problem") or VERDICTS[found["verdict"]] if after else "; ".join(filter(None, dict.fromkeys(refusals)))
     row = [record["repository"], record["program"], kernel["kernel"], " ".join(kernel["arrays"]), result, kernel["passes"]]
-    row += [after.get("passes"), found.get("passes_again"), before.get("nanoseconds"), after.get("nanoseconds")]
-    return [*row, after.get("speedup"), kernel["at_most"]]
+    predicted = kernel.get("patched") or after.get("predicted") or {}
+    most = "?" if predicted and (predicted["of_recorded"] or predicted["most"] is None) else predicted.get("most")
+    row += [predicted.get("least"), found.get("passes_again"), before.get("nanoseconds"), after.get("nanoseconds")]
+    return [*row, after.get("speedup"), kernel["at_most"], most]
 
 
 def write_csv(records: list, path: Path) -> None:
@@ -154,7 +161,7 @@ def write_csv(records: list, path: Path) -> None:
         rows.writerow(COLUMNS)
         for record in records:
             kernels = [row_of(record, kernel) for kernel in record["kernels"]]
-            empty = [record["repository"], record["program"], "", "", record["reason"] or "no conflicts", *[None] * 7]
+            empty = [record["repository"], record["program"], "", "", record["reason"] or "no conflicts", *[None] * 8]
             for row in kernels or [empty]:
                 rows.writerow([f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row])
 

@@ -372,6 +372,12 @@ def fitted_kernels(device: str) -> dict:
     return kernels
 
 
+def as_predicted(row: dict) -> bool | None:
+    """Whether the passes that were watched again are in the predicted range; nothing if that is not known."""
+    most = row.get("passes_most") or row["passes_predicted"]
+    return None if most == "?" else int(row["passes_predicted"]) <= int(row["passes_again"]) <= int(most)
+
+
 def fitted_table(device: str) -> str:
     """By repository: kernels with conflicts, and what became of them."""
     kernels = fitted_kernels(device)
@@ -380,9 +386,10 @@ def fitted_table(device: str) -> str:
     for name in [*repositories, "all"]:
         own = {state: [row for row in rows if name in (row["repository"], "all")] for state, rows in kernels.items()}
         programs = {row["program"] for rows in own.values() for row in rows}
-        watched = [row for rows in own.values() for row in rows if row["passes_again"]]
-        right = sum(row["passes_again"] == row["passes_predicted"] for row in watched)
-        body.append([name, *map(str, [len(programs), *map(len, own.values())]), f"{right} of {len(watched)}"])
+        predicted = [as_predicted(row) for rows in own.values() for row in rows if row["passes_again"]]
+        known = f"{sum(filter(None, predicted))} of {len(predicted)}"
+        unknown = f", {predicted.count(None)} not known" if None in predicted else ""
+        body.append([name, *map(str, [len(programs), *map(len, own.values())]), known + unknown])
     return markdown(["repository", "programs", *kernels, "as predicted"], body)
 
 
@@ -393,7 +400,7 @@ def measured_table(device: str) -> str:
     body = []
     for row in shown:
         time = f"{float(row['ns_before']) / 1000:,.2f}"
-        passes = f"{int(row['passes_before']) / int(row['passes_predicted']):.2f}"
+        passes = f"{int(row['passes_before']) / int(row['passes_again']):.2f}"
         most = f"{float(row['at_most']):.2f} ×" if row["at_most"] else "–"
         program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
         body.append([program, f"`{row['kernel'].split('<')[0]}`", passes, time, f"{float(row['speedup']):.2f} ×", most])
@@ -409,7 +416,7 @@ def unpredicted_table(device: str) -> str:
         [row["program"].rsplit("/", 1)[-1], f"`{row['kernel']}`"]
         + [grouped(row[key]) for key in ("passes_before", "passes_predicted", "passes_again")]
         for row in csv_rows(RESULTS / device / "fit_programs.csv")
-        if row["passes_again"] and row["passes_again"] != row["passes_predicted"] and row["result"] in APPLIED
+        if row["passes_again"] and as_predicted(row) is False and row["result"] in APPLIED
     ]
     return markdown(["program", "kernel", "before", "predicted", "watched again"], body, 2)
 

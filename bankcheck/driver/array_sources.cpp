@@ -8,9 +8,11 @@
 
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
+#include <bit>
 #include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/merged.hpp"
+#include "bankcheck/fit/saved_loads.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 
 namespace bankwise::driver {
@@ -40,12 +42,11 @@ std::optional<ArraySource> declared_in(const std::string& path, const std::strin
   if (!declaration) return std::nullopt;
   ArraySource source{path, text, std::move(*declaration), "nothing is changed"};
   const std::uint64_t element = source.declaration.element;
-  const auto casts = [&](std::string_view some) { return fit::casts_to_wider(some, element); };
-  if (element == 0 || !source.declaration.macros.empty() || casts(text) || std::ranges::any_of(headers, casts)) {
-    return source;
-  }
-  const fit::Uses uses = uses_of(text, source.declaration, true);
-  source.one_by_one = uses.why.empty() && are_plain(text, uses.uses);
+  if (element == 0 || !source.declaration.macros.empty()) return source;
+  fit::Uses uses = uses_of(text, source.declaration, true);
+  if (!uses.why.empty() || !are_plain(text, uses.uses)) return source;
+  source.one_by_one = uses.widest <= element;
+  source.uses = std::move(uses.uses);
   return source;
 }
 
@@ -73,6 +74,7 @@ std::optional<ArraySource> ArraySources::find(const trace::KernelTrace& kernel_t
     const auto& headers = path.empty() ? none : headers_of(path);
     if (auto source = declared_in(path, text_of(path), used_array, lines, kernel_trace, headers)) {
       note_launches(*source);
+      source->seen_as = file;
       return source;
     }
   }
@@ -148,6 +150,33 @@ void ArraySources::add_headers(const std::string& path, std::string_view text, s
     add_headers(header, inside, headers);
     std::rotate(headers.begin() + std::ptrdiff_t(place), headers.begin() + std::ptrdiff_t(place) + 1, headers.end());
   }
+}
+
+fit::CompiledLoads compiled_loads(const KernelReport& kernel, const trace::KernelTrace& kernel_trace,
+                                  const trace::Array& array, const ArraySource& source) {
+  if (!source.uses) return {};
+  fit::AccessesByLine executed;
+  std::map<unsigned, std::set<std::uint32_t>> sites;
+  for (const trace::Pattern& pattern : kernel_trace.patterns) {
+    if (kernel_trace.arrays[pattern.array].name != array.name) continue;
+    const SourcePlace place = placed_line(kernel, kernel_trace.sites[pattern.site]).place;
+    if (place.file != source.seen_as) return {};  // a function of another file
+    const bool is_store = pattern.operation == banks::Operation::store;
+    if (!is_store && pattern.operation != banks::Operation::load) continue;
+    fit::LineAccesses& line = executed[place.line];
+    (is_store ? line.stores : line.loads) +=
+        pattern.count * unsigned(std::popcount(pattern.mask)) * pattern.width / source.declaration.element;
+    sites[place.line].insert(pattern.site);
+  }
+  fit::CompiledLoads loads;
+  const fit::SavedLoads saved = fit::saved_loads(source.text, *source.uses, executed);
+  loads.complete = saved.complete;
+  for (const auto& [line, by_store] : saved.places) {
+    for (const std::uint32_t site : sites[line]) loads.saved.push_back({site, by_store});
+  }
+  std::ranges::sort(loads.saved);
+  loads.saved.erase(std::unique(loads.saved.begin(), loads.saved.end()), loads.saved.end());
+  return loads;
 }
 
 std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::optional<ArraySource>& source,

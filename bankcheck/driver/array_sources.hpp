@@ -44,6 +44,10 @@ class ArraySources {
 std::optional<ArraySource> find_in_own_text(const trace::Trace& trace, const trace::KernelTrace& kernel_trace,
                                             const trace::Array& used_array, const UsedLines& files);
 
+/// Which loads of the source the machine code of a kernel saves.
+fit::CompiledLoads compiled_loads(const KernelReport& kernel, const trace::KernelTrace& kernel_trace,
+                                  const trace::Array& array, const ArraySource& source);
+
 /// As far as the code says it. Nothing: what the accesses suggest.
 std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::optional<ArraySource>& source,
                                         bool is_opencl);

@@ -155,12 +155,16 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) {
         shape->merges = trace.maker == trace::Maker::cuda && source && source->one_by_one &&
                         shape->element == source->declaration.element;
+        if (trace.maker == trace::Maker::cuda && source) {
+          shape->compiled = compiled_loads(kernels[k], kernel_trace, kernel_trace.arrays[array], *source);
+        }
         shapes[array] = *shape;
       }
     }
     try {
       report.fit =
-          fit_kernel(kernel_trace, architectures, shapes, {options.max_shared, options.keep_occupancy, !incomplete});
+          fit_kernel(kernel_trace, architectures, shapes,
+                     {options.max_shared, options.keep_occupancy, !incomplete, trace.maker == trace::Maker::cuda});
     } catch (const std::invalid_argument& why) {
       throw support::UsageError(why.what());
     }
@@ -177,6 +181,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   choose_for_declarations(reports, trace, kernels, architectures);
   share_declarations(reports);
   for (KernelFitReport& report : reports) set_all_edits(report);
+  note_patched(reports, trace, kernels, architectures);
   return reports;
 }
 

@@ -10,6 +10,7 @@
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/fit/edits.hpp"
 #include "bankcheck/fit/fit.hpp"
+#include "bankcheck/fit/uses.hpp"
 
 namespace bankwise::driver {
 
@@ -30,14 +31,16 @@ struct ArraySource {
   std::vector<std::pair<fit::Declaration, fit::ArrayShape>> instances;
   /// The source accesses one element at a time: fit::ArrayShape::merges.
   bool one_by_one = false;
-  std::uint32_t used_row = 0;  ///< bytes of a row, from its begin, that some kernel uses; 0: all
+  std::optional<std::vector<fit::Use>> uses;  ///< nothing if there may be others
+  std::string seen_as;                        ///< the path that the trace has
+  std::uint32_t used_row = 0;                 ///< bytes of a row, from its begin, that some kernel uses; 0: all
 };
 
 /// A kernel in one version of the program that --measure has run.
 struct MeasuredLayouts {
   std::string version;                           ///< "as it is" or "A"
   std::string changes;                           ///< of its arrays, in one line; "" as it is
-  std::uint64_t passes = 0;                      ///< on the first architecture; with changes, as predicted
+  fit::Prediction passes;                        ///< as it is, those that were counted
   std::optional<support::MedianAndNoise> times;  ///< nanoseconds of a launch; nothing if they do not count
   std::optional<double> speedup;                 ///< over the kernel as it is
   std::optional<std::string> problem;            ///< why the times do not count: a sentence
@@ -52,11 +55,18 @@ struct MeasuredKernel {
   std::optional<std::uint64_t> passes_again;  ///< of the fastest, watched, on the first architecture
 };
 
+/// A kernel whose code the patch changes.
+struct PatchedKernel {
+  std::string with;  ///< the kernel whose changes these are, because they share the code; "": its own
+  fit::Prediction passes;
+};
+
 struct KernelFitReport {
   fit::KernelFit fit;
   std::vector<std::optional<ArraySource>> sources;  ///< one for each array of the fit
   bool is_opencl = false;
   std::optional<MeasuredKernel> measured;
+  std::optional<PatchedKernel> patched;  ///< nothing: the patch leaves it as it is
 };
 
 /// One for each of the kernels. `finder` knows which files may be read. `incomplete`: the trace is, so that nothing is
@@ -67,6 +77,13 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
 
 /// Chooses other layouts: `options` has one for each array of the fit. KernelFit::after remains that of the proposal.
 void choose(KernelFitReport& report, const std::vector<fit::PricedOption>& options);
+
+/// Sets KernelFitReport::patched.
+void note_patched(std::vector<KernelFitReport>& reports, const trace::Trace& trace,
+                  const std::vector<KernelReport>& kernels, const fit::Architectures& architectures);
+
+/// "8,192", "8,192 to 9,216", "at least 8,192".
+std::string passes_text(const fit::Prediction& prediction, std::size_t architecture);
 
 /// Looks for the arrays' declarations in the text that the program gives to its OpenCL driver, and not in files.
 void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace);

@@ -96,9 +96,10 @@ std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
   std::string passes;
   for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
     passes +=
-        fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", grouped(array.after().passes[a]),
+        fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", passes_text(array.after().prediction, a),
                     a == 0 ? " passes" : "", grouped(array.before().passes[a]), kernel.reports[a].architecture->name);
   }
+  if (array.after().prediction.of_recorded) passes += ", of the recorded accesses";
   return fmt::format("fit of {}: {} takes{}: {}, {}\n", kernel.name, subject, passes, left_text(array),
                      bytes_text(array));
 }
@@ -185,6 +186,18 @@ std::string code_text(const KernelReport& kernel, const KernelFitReport& report)
   return text + diffs_text(report);
 }
 
+/// A kernel that the patch changes with another one.
+std::string shared_text(const KernelReport& kernel, const KernelFitReport& report) {
+  if (!report.patched || report.patched->with.empty()) return "";
+  std::string text = fmt::format("fit of {}: changed with {}:", kernel.name, report.patched->with);
+  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
+    const trace::Report& before = kernel.reports[a];
+    text += fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", passes_text(report.patched->passes, a),
+                        a == 0 ? " passes" : "", grouped(report.fit.before[a].all.passes), before.architecture->name);
+  }
+  return text + (report.patched->passes.of_recorded ? ", of the recorded accesses\n" : "\n");
+}
+
 /// The arrays that stay as they are.
 std::string unchanged_text(const KernelReport& kernel, const KernelFitReport& report) {
   std::string text, clean;
@@ -251,6 +264,10 @@ std::string search_text(const ArrayFit& array) {
   if (array.parted > 0) {
     text += fmt::format("  the compiler merges accesses to neighbours; with this index it merges {} fewer, at most\n",
                         grouped(array.parted));
+  }
+  const fit::Prediction& prediction = array.after().prediction;
+  if (!prediction.most || *prediction.most != prediction.least) {
+    text += "  the compiler decides which accesses it merges or saves with this index, so the passes are not certain\n";
   }
   return text + fmt::format("  proposed: {}\n", reason_of(array, array.after()));
 }
@@ -388,7 +405,7 @@ std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, 
   if (arrays.empty()) {
     return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
   }
-  std::string text = code_text(kernel, report) + unchanged_text(kernel, report);
+  std::string text = code_text(kernel, report) + unchanged_text(kernel, report) + shared_text(kernel, report);
   if (!changes_something(report.fit)) return text + cures;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, options.columns);
   for (std::size_t i = 0; i < arrays.size(); ++i) {

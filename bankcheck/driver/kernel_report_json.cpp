@@ -237,6 +237,13 @@ ordered_json json_of(const fit::Change& change) {
   return object;
 }
 
+ordered_json json_of(const fit::Prediction& prediction, std::size_t architecture) {
+  return {{"exact", prediction.is_exact()},
+          {"of_recorded", prediction.of_recorded},
+          {"least", prediction.least[architecture]},
+          {"most", prediction.most ? ordered_json((*prediction.most)[architecture]) : ordered_json(nullptr)}};
+}
+
 ordered_json json_of(const fit::ArrayFit& array, const fit::PricedOption& option, const KernelReport& kernel) {
   ordered_json object = json_of(option.option.change);
   object["passes"] = option.option.passes;
@@ -332,7 +339,8 @@ ordered_json json_of(const MeasuredKernel& measured) {
     const auto& times = layouts.times;
     object["versions"].push_back({{"version", layouts.version},
                                   {"changes", layouts.changes},
-                                  {"passes", layouts.passes},
+                                  {"passes", layouts.passes.least.front()},
+                                  {"predicted", json_of(layouts.passes, 0)},
                                   {"nanoseconds", times ? ordered_json(times->median) : ordered_json(nullptr)},
                                   {"noise", optional_number(times ? times->noise : std::nullopt)},
                                   {"speedup", optional_number(layouts.speedup)}});
@@ -359,8 +367,10 @@ ordered_json fit_json(const KernelReport& kernel, const KernelFitReport& report)
       row["resident_blocks_before"] = resident_blocks(*known, fit.shared_before, fit.threads);
       row["resident_blocks_after"] = resident_blocks(*known, fit.shared_after, fit.threads);
     }
+    if (report.patched) row["patched"] = json_of(report.patched->passes, a);
     object["architectures"].push_back(std::move(row));
   }
+  if (report.patched) object["patched_with"] = report.patched->with.empty() ? kernel.name : report.patched->with;
   for (std::size_t i = 0; i < fit.arrays.size(); ++i) {
     object["arrays"].push_back(json_of(kernel, fit.arrays[i], report.sources[i]));
   }

@@ -41,9 +41,6 @@ ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vec
                         const std::vector<ProgramVersion>& versions, const std::vector<std::size_t>& chosen,
                         bool by_text);
 
-/// The passes that a kernel has on an architecture, by its index, with the chosen layouts.
-std::uint64_t predicted_passes(const KernelFitReport& fit, std::size_t architecture);
-
 /// What the chosen layouts change, in one line for each array.
 std::string changes_text(const KernelFitReport& fit);
 

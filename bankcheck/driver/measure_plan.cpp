@@ -119,15 +119,6 @@ ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vec
   return version;
 }
 
-std::uint64_t predicted_passes(const KernelFitReport& fit, std::size_t architecture) {
-  std::uint64_t passes = fit.fit.before[architecture].all.passes;
-  for (const fit::ArrayFit& array : fit.fit.arrays) {
-    passes += array.after().passes[architecture];
-    passes -= array.before().passes[architecture];
-  }
-  return passes;
-}
-
 std::string changes_text(const KernelFitReport& fit) {
   std::string text;
   for (std::size_t i = 0; i < fit.fit.arrays.size(); ++i) {

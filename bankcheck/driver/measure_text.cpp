@@ -59,6 +59,12 @@ bool have_equal_changes(const KernelFitReport& a, const KernelFitReport& b) {
   });
 }
 
+/// The passes of a kernel as it is, on the first architecture.
+fit::Prediction counted(const KernelReport& kernel) {
+  const std::vector<std::uint64_t> passes{kernel.reports.front().all.passes};
+  return {passes, passes};
+}
+
 std::string note_of(const MeasuredLayouts& layouts, const MeasuredKernel& kernel) {
   std::string note = layouts.changes;
   if (layouts.problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *layouts.problem);
@@ -141,7 +147,7 @@ std::optional<MeasuredKernel> measured_kernel(const MeasuredVersions& versions, 
     const auto& changed = version.kernels[number];
     if (v > 0 && !changed) continue;
     MeasuredLayouts layouts{.version = version.name,
-                            .passes = changed ? predicted_passes(*changed, 0) : kernel.reports.front().all.passes,
+                            .passes = changed ? prediction_of(changed->fit) : counted(kernel),
                             .problem = version.rejected ? version.rejected : versions[v].kernels[number].problem};
     if (changed) layouts.changes = changes_text(*changed);
     if (const KernelSamples* samples = samples_of(versions, v, number)) {
@@ -164,7 +170,7 @@ std::string times_table(const std::vector<std::optional<MeasuredKernel>>& measur
       table.push_back({std::exchange(name, ""), layouts.version,
                        layouts.times ? support::format_time(layouts.times->median * 1e-9) : "-",
                        layouts.times ? noise_text(*layouts.times) : "",
-                       layouts.speedup ? speedup_text(*layouts.speedup) : "", grouped(layouts.passes),
+                       layouts.speedup ? speedup_text(*layouts.speedup) : "", passes_text(layouts.passes, 0),
                        note_of(layouts, *measured[k])});
     }
   }
@@ -182,7 +188,7 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
     if (!version.kernels[k]) continue;
     const banks::Architecture& architecture = *kernels[k].reports.front().architecture;
     const std::uint64_t before = kernels[k].reports.front().all.passes;
-    const std::uint64_t predicted = predicted_passes(*version.kernels[k], 0);
+    const fit::Prediction predicted = prediction_of(version.kernels[k]->fit);
     const auto trace = std::ranges::find(outcome.trace.kernels, kernels[k].trace.kernel, &trace::KernelTrace::kernel);
     const std::string about = fmt::format("watched again: {}: ", kernels[k].name);
     if (trace == outcome.trace.kernels.end()) {
@@ -192,17 +198,19 @@ ObservedPasses observed_passes(const std::vector<KernelReport>& kernels, const P
     }
     const std::uint64_t observed = result.passes[k] = trace::report(*trace, architecture).all.passes;
     const std::string count = fmt::format("{}{} passes on {}", about, grouped(observed), architecture.name);
-    if (observed == predicted) {
-      result.text += fmt::format("{} instead of {}, as predicted\n", count, grouped(before));
+    if (holds(predicted, 0, observed).value_or(false) && (predicted.is_exact() || observed != before)) {
+      const std::string how = predicted.is_exact() ? "" : fmt::format(": {}", passes_text(predicted, 0));
+      result.text += fmt::format("{} instead of {}, as predicted{}\n", count, grouped(before), how);
     } else if (observed == before) {
       result.text += fmt::format("{}, as before: the change is not in the program that ran\n", count);
       result.problem = "the program that ran does not have all changes";
     } else {
       const std::uint64_t excess = kernels[k].trace.excess_accesses;
-      result.text += fmt::format("{} instead of {}; {} were predicted{}\n", count, grouped(before), grouped(predicted),
-                                 excess == 0 ? ""
-                                             : fmt::format(", with {} as before that did not fit into the trace",
-                                                           support::plural(excess, "access", "accesses")));
+      result.text +=
+          fmt::format("{} instead of {}; {} were predicted{}\n", count, grouped(before), passes_text(predicted, 0),
+                      excess == 0 ? ""
+                                  : fmt::format(", with {} as before that did not fit into the trace",
+                                                support::plural(excess, "access", "accesses")));
     }
   }
   return result;

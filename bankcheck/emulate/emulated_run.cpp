@@ -195,20 +195,25 @@ int verify(const driver::Reporting& reporting, const trace::Trace& before, const
   for (std::string& fault : new_faults(before, outcome.trace)) outcome.faults.push_back(std::move(fault));
   std::vector<std::vector<std::string>> table{{"kernel", "on", "before", "predicted", "observed", ""}};
   std::size_t held = 0;
-  for (const std::size_t k : fixed.kernels) {
+  for (std::size_t k = 0; k < fits.size(); ++k) {
+    if (!fits[k].patched) continue;
+    const fit::Prediction& predicted = fits[k].patched->passes;
     const auto kernel =
         std::find_if(outcome.trace.kernels.begin(), outcome.trace.kernels.end(), [&](const auto& kernel_trace) {
           return kernel_trace.kernel == kernels[k].trace.kernel && kernel_trace.options == kernels[k].trace.options;
         });
-    for (std::size_t a = 0; a < fits[k].fit.after.size(); ++a) {
-      const trace::Report& predicted = fits[k].fit.after[a];
+    for (std::size_t a = 0; a < fits[k].fit.before.size(); ++a) {
+      const trace::Report& before_it = fits[k].fit.before[a];
       std::optional<std::uint64_t> observed;
-      if (kernel != outcome.trace.kernels.end()) observed = trace::report(*kernel, *predicted.architecture).all.passes;
-      const bool equal = observed == predicted.all.passes;
-      held += equal ? 1 : 0;
-      table.push_back({kernels[k].name, std::string(predicted.architecture->name),
-                       grouped(fits[k].fit.before[a].all.passes), grouped(predicted.all.passes),
-                       observed ? grouped(*observed) : "did not run", equal ? "equal" : "different"});
+      if (kernel != outcome.trace.kernels.end()) observed = trace::report(*kernel, *before_it.architecture).all.passes;
+      const std::optional<bool> equal = observed ? holds(predicted, a, *observed) : false;
+      held += equal.value_or(true) ? 1 : 0;
+      table.push_back({kernels[k].name, std::string(before_it.architecture->name), grouped(before_it.all.passes),
+                       equal ? driver::passes_text(predicted, a) : "not known",
+                       observed ? grouped(*observed) : "did not run",
+                       !equal   ? "some accesses were not recorded"
+                       : *equal ? "equal"
+                                : "different"});
     }
   }
   const std::size_t predictions = table.size() - 1;

@@ -182,7 +182,9 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
     const auto is_same = [&](const PricedOption& priced) { return priced.option.change == option.change; };
     auto place = std::ranges::find_if(fit.options, is_same);
     if (place == fit.options.end()) {
-      fit.options.push_back({option, accesses[i].passes_by_architecture(option.change)});
+      const auto passes = accesses[i].passes_by_architecture(option.change);
+      const Predictor predicted(*shared[i].trace, fit.arrays, fit.shape, architectures);
+      fit.options.push_back({option, passes, predicted(option.change, passes)});
       place = fit.options.end() - 1;
     }
     fit.chosen = std::size_t(place - fit.options.begin());

@@ -252,7 +252,7 @@ std::vector<Option> compared(const SearchResult& result) {
 }
 
 ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const Architectures& architectures,
-                    const KnownShapes& shapes, std::uint64_t bytes_limit, bool complete) {
+                    const KnownShapes& shapes, std::uint64_t bytes_limit, const FitLimits& limits) {
   ArrayFit fit{.arrays = accesses.arrays(),
                .name = name_of(trace, accesses.arrays()),
                .facts = accesses.facts(),
@@ -263,9 +263,10 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
   const bool has_rows = known == fit.arrays.end() || !shapes.at(*known).lengths.empty();
   fit.shape_inferred = known == fit.arrays.end() || !has_rows;
   fit.shape = fit.shape_inferred ? inferred_shape(fit.facts, has_rows) : shapes.at(*known);
+  if (limits.machine_code && !fit.shape.compiled) fit.shape.compiled.emplace();
   accesses.expect_merged(fit.shape);
   fit.facts = accesses.facts();
-  set_bounds(trace, fit, complete);
+  set_bounds(trace, fit, limits.complete);
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
   const SearchResult result =
@@ -273,13 +274,21 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
   fit.family = result.family;
   fit.tried = result.tried;
   const std::vector<Option> options = compared(result);
+  const Predictor predicted(trace, fit.arrays, fit.shape, architectures);
+  const auto priced = [&](const Option& option) {
+    std::vector<std::uint64_t> passes = accesses.passes_by_architecture(option.change);
+    Prediction prediction = predicted(option.change, passes);
+    return PricedOption{option, std::move(passes), std::move(prediction)};
+  };
   for (const Option& option : options) {
-    fit.options.push_back({option, accesses.passes_by_architecture(option.change)});
+    fit.options.push_back(priced(option));
     const auto rank = [](const Option& o) { return std::tuple(o.passes, o.instructions, o.bytes); };
     if (rank(option) < rank(fit.options[fit.best].option)) fit.best = fit.options.size() - 1;
   }
-  for (const Option& option : result.front)
-    fit.front.push_back({option, accesses.passes_by_architecture(option.change)});
+  for (const Option& option : result.front) {
+    const auto is_same = [&](const PricedOption& other) { return other.option.change == option.change; };
+    fit.front.push_back(*std::ranges::find_if(fit.options, is_same));
+  }
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
   if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) {
     fit.chosen = proposal(options);
@@ -366,6 +375,26 @@ std::string reason_of(const ArrayFit& array, const PricedOption& option) {
                      passes_reason(option.option.passes, array.options[array.best].option.passes), index);
 }
 
+Prediction prediction_of(const KernelFit& kernel) {
+  Prediction sum{{}, std::vector<std::uint64_t>{}, false};
+  for (std::size_t a = 0; a < kernel.before.size(); ++a) {
+    std::uint64_t least = kernel.before[a].all.passes, most = least;
+    for (const ArrayFit& array : kernel.arrays) {
+      const Prediction& part = array.after().prediction;
+      least += part.least[a] - array.before().passes[a];
+      if (!part.most) {
+        sum.most.reset();
+      } else {
+        most += (*part.most)[a] - array.before().passes[a];
+      }
+      sum.of_recorded |= part.of_recorded;
+    }
+    sum.least.push_back(least);
+    if (sum.most) sum.most->push_back(most);
+  }
+  return sum;
+}
+
 bool changes_something(const KernelFit& fit) {
   return std::ranges::any_of(fit.arrays, [](const ArrayFit& array) { return array.chosen > 0; });
 }
@@ -388,8 +417,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
     const std::uint64_t extent = sets[i].facts().extent;
     const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
     const std::uint64_t copies = sets[i].arrays().size();  // each of them grows
-    kernel.arrays.push_back(
-        fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies, limits.complete));
+    kernel.arrays.push_back(fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies, limits));
     kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, nullptr);
   }
   kernel.cures = cures_of(trace, architectures, kernel.arrays);

@@ -13,6 +13,7 @@
 #include "bankcheck/fit/accesses.hpp"
 #include "bankcheck/fit/cures.hpp"
 #include "bankcheck/fit/index.hpp"
+#include "bankcheck/fit/prediction.hpp"
 
 namespace bankwise::fit {
 
@@ -82,6 +83,7 @@ std::string_view to_string(FitVerdict verdict);
 struct PricedOption {
   Option option;
   std::vector<std::uint64_t> passes;
+  Prediction prediction;
 };
 
 /// One array, or several that are changed alike because accesses touch several of them, or they share a name.
@@ -111,7 +113,8 @@ struct ArrayFit {
 struct FitLimits {
   std::optional<std::uint64_t> max_shared;  ///< bytes of a block; the smallest limit of the architectures by default
   bool keep_occupancy = false;
-  bool complete = true;  ///< the trace has all that the program did; otherwise no row becomes shorter
+  bool complete = true;       ///< the trace has all that the program did; otherwise no row becomes shorter
+  bool machine_code = false;  ///< a compiler has made the accesses: ArrayShape::compiled of arrays that are not known
 };
 
 struct KernelFit {
@@ -168,6 +171,9 @@ FrontierEnds frontier_ends(const ArrayFit& array);
 /// What an option gains and costs, compared with that of the fewest passes: "2 % more passes than the best, and no
 /// instruction more in the index".
 std::string reason_of(const ArrayFit& array, const PricedOption& option);
+
+/// The passes of the kernel with all chosen changes.
+Prediction prediction_of(const KernelFit& kernel);
 
 /// Whether some array is changed.
 bool changes_something(const KernelFit& fit);

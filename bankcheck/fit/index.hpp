@@ -10,12 +10,25 @@
 
 namespace bankwise::fit {
 
+/// Of a trace of machine code: what a compiler may do otherwise with another index.
+struct CompiledLoads {
+  /// The lanes load the same elements as these accesses do.
+  struct Place {
+    std::uint32_t site = 0;
+    bool by_store = false;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> saved;  ///< loads of the source that the machine code need not make, sorted: saved_loads.hpp
+  bool complete = false;     ///< else there may be more
+};
+
 /// What the code of an array needs: from its declaration, or inferred from the accesses.
 struct ArrayShape {
   std::uint64_t element = 4;           ///< bytes
   std::vector<std::uint64_t> lengths;  ///< elements in each dimension
   /// Of a trace of machine code: the source accesses one element at a time, and the compiler has merged the wider ones.
   bool merges = false;
+  std::optional<CompiledLoads> compiled;  ///< nothing: the trace is not of machine code
   std::uint64_t row_bytes() const { return lengths.empty() ? 0 : lengths.back() * element; }
 };
 

@@ -19,22 +19,6 @@ bool is_one_of(const std::vector<std::uint32_t>& arrays, std::uint32_t array) {
 
 }  // namespace
 
-bool casts_to_wider(std::string_view source, std::uint64_t element) {
-  const std::vector<Macro> macros = macros_of(source);  // they are no tokens of the source
-  if (std::ranges::any_of(macros, [&](const Macro& macro) { return casts_to_wider(macro.text, element); })) return true;
-  const source::SourceTokens code(source);
-  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    if (code.is(i, "reinterpret_cast") || code.is(i, "__builtin_assume_aligned")) return true;
-    // (float4*), (const Pack *)
-    const bool is_cast = code.is_name(i) && code.is(i + 1, "*") && code.is(i + 2, ")") &&
-                         (code.is(i - 1, "(") || code.is(i - 1, "const") || code.is(i - 1, "volatile"));
-    if (!is_cast || code.is(i, "void")) continue;
-    const std::uint64_t bytes = predict::bytes_of_type(std::string(code.text(i)));
-    if (bytes == 0 || bytes > element) return true;
-  }
-  return false;
-}
-
 bool are_plain(std::string_view source, const std::vector<Use>& uses) {
   const source::SourceTokens code(source);
   const auto is_plain = [&](const Use& use) {
@@ -75,17 +59,27 @@ unsigned widest_merged(const trace::KernelTrace& trace, const std::vector<std::u
   return widest;
 }
 
+bool may_be_merged(const trace::Pattern& pattern, const ArrayShape& shape) {
+  const bool is_plain = pattern.operation == banks::Operation::load || pattern.operation == banks::Operation::store;
+  return is_plain && pattern.lane_arrays.empty() && std::has_single_bit(pattern.width) &&
+         std::has_single_bit(shape.element) && pattern.width > shape.element;
+}
+
+void add_parts(trace::Pattern pattern, unsigned bytes, std::vector<trace::Pattern>& patterns) {
+  const unsigned parts = pattern.width > bytes ? pattern.width / bytes : 1;
+  if (parts > 1) pattern.width = bytes;
+  for (unsigned part = 0; part + 1 < parts; ++part) {
+    patterns.push_back(pattern);
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) { pattern.addresses[lane] += bytes; });
+  }
+  patterns.push_back(std::move(pattern));
+}
+
 trace::KernelTrace split_accesses(trace::KernelTrace trace, const std::vector<std::uint32_t>& arrays, unsigned bytes) {
   std::vector<trace::Pattern> patterns;
   for (trace::Pattern& pattern : trace.patterns) {
-    const bool is_split = is_one_of(arrays, pattern.array) && pattern.width > bytes;
-    const unsigned parts = is_split ? pattern.width / bytes : 1;
-    if (is_split) pattern.width = bytes;
-    for (unsigned part = 0; part + 1 < parts; ++part) {
-      patterns.push_back(pattern);
-      banks::for_each_lane(pattern.mask, [&](unsigned lane) { pattern.addresses[lane] += bytes; });
-    }
-    patterns.push_back(std::move(pattern));
+    const unsigned width = is_one_of(arrays, pattern.array) ? bytes : pattern.width;
+    add_parts(std::move(pattern), width, patterns);
   }
   trace.patterns = std::move(patterns);
   return trace;

@@ -11,8 +11,6 @@
 
 namespace bankwise::fit {
 
-/// Whether a cast in the source, or in a macro of it, may access more bytes at once than an element has.
-bool casts_to_wider(std::string_view source, std::uint64_t element);
 /// Whether no use is in the argument of a function or of a macro, which may have such a cast.
 bool are_plain(std::string_view source, const std::vector<Use>& uses);
 
@@ -24,6 +22,12 @@ unsigned merged_bytes(const Change& change, const ArrayShape& shape, unsigned wi
 /// The bytes of the widest access to these arrays that was merged; 0 if none was, or if that is not certain.
 unsigned widest_merged(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
                        const ArrayShape& shape);
+
+/// Whether a compiler may have made an access from several elements, or the source by a cast.
+bool may_be_merged(const trace::Pattern& pattern, const ArrayShape& shape);
+
+/// Adds an access as several of `bytes`, or as it is if it has fewer.
+void add_parts(trace::Pattern pattern, unsigned bytes, std::vector<trace::Pattern>& patterns);
 
 /// The trace with each wider access to these arrays as several of `bytes`.
 trace::KernelTrace split_accesses(trace::KernelTrace trace, const std::vector<std::uint32_t>& arrays, unsigned bytes);

@@ -26,20 +26,6 @@ std::uint64_t passes_after(const trace::KernelTrace& trace, const Change& change
   return trace::report(moved(trace, placement), *sm_90.front()).all.passes;
 }
 
-TEST_CASE("fit/merged/casts_to_wider", "[fit]") {
-  for (const char* text :
-       {"*reinterpret_cast<float2*>(&t[i])", "*(float4*)&t[i]", "(const Pack *)t", "(volatile double*)t",
-        "#define F4(x) *(float4 *)(&(x))\n#define F *(double*)p\nfloat4* p = (float4 *) t;"}) {
-    CHECK(fit::casts_to_wider(text, 4));
-  }
-  for (const char* text :
-       {"cudaMalloc((void**)&p, 4)", "(float*)malloc(4)", "a = (b * c);", "(const int*)p", "(void*)p"}) {
-    CHECK_FALSE(fit::casts_to_wider(text, 4));
-  }
-  CHECK(fit::casts_to_wider("#define F4(x) (reinterpret_cast<float4*>(&(x))[0])\nF4(t[i]) = a;", 4));
-  CHECK(fit::casts_to_wider("#define F4(x) *(float4 *)(&(x))\nF4(t[i]) = a;", 4));
-}
-
 TEST_CASE("fit/merged/plain_uses", "[fit]") {
   const auto are_plain = [](const std::string& text) {
     std::vector<fit::Use> uses;

@@ -1,0 +1,165 @@
+#include "bankcheck/fit/prediction.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "bankcheck/fit/merged.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+bool is_one_of(const std::vector<std::uint32_t>& numbers, std::uint32_t number) {
+  return std::ranges::find(numbers, number) != numbers.end();
+}
+
+/// The largest power of two that divides the distances between rows: merged accesses can have as many bytes.
+std::uint64_t alignment_of(std::uint64_t lengths, unsigned widest) {
+  return lengths == 0 ? widest : std::min<std::uint64_t>(widest, std::uint64_t{1} << std::countr_zero(lengths));
+}
+
+}  // namespace
+
+std::optional<bool> holds(const Prediction& prediction, std::size_t architecture, std::uint64_t observed) {
+  if (prediction.of_recorded) return std::nullopt;
+  const bool is_most = !prediction.most || observed <= (*prediction.most)[architecture];
+  return observed >= prediction.least[architecture] && is_most;
+}
+
+Predictor::Predictor(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays, const ArrayShape& shape,
+                     const Architectures& architectures)
+    : trace_(trace), arrays_(arrays), shape_(shape), architectures_(architectures) {
+  for (const std::uint32_t number : patterns_of(trace, arrays)) {
+    patterns_.push_back(trace.patterns[number]);
+    is_mixed_ |= !patterns_.back().lane_arrays.empty();
+  }
+  const auto is_own = [&](const trace::Excess& excess) { return is_one_of(arrays, excess.array); };
+  is_recorded_ = std::ranges::none_of(trace.excess, is_own) && (trace.excess_accesses == 0 || !trace.excess.empty());
+}
+
+Predictor::Passes Predictor::passes_of(std::vector<trace::Pattern> patterns, const Change& change) const {
+  trace::KernelTrace part = trace_;
+  part.patterns = std::move(patterns);
+  return Accesses(part, arrays_, architectures_).passes_by_architecture(change);
+}
+
+/// The accesses that no compiler can keep in one: their parts are no neighbours, or not aligned.
+std::vector<trace::Pattern> Predictor::without_torn(const Change& change) const {
+  const auto keeps = [&](const trace::Pattern& pattern, unsigned bytes) {
+    bool whole = true;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      if (lane >= pattern.addresses.size()) return;
+      const std::uint64_t from = pattern.addresses[lane] - trace_.arrays[pattern.array].offset;
+      for (unsigned part = 0; part < pattern.width && whole; part += bytes) {
+        const std::uint64_t moved = change(from + part);
+        whole = moved % bytes == 0;
+        for (std::uint64_t byte = shape_.element; byte < bytes; byte += shape_.element) {
+          whole = whole && change(from + part + byte) == moved + byte;
+        }
+      }
+    });
+    return whole;
+  };
+  // Equal instructions stay equal; without their places in the code, each access counts on its own.
+  std::map<std::uint32_t, unsigned> widths;  // by site
+  const auto width_of = [&](const trace::Pattern& pattern) {
+    unsigned bytes = pattern.width;
+    while (bytes > shape_.element && !keeps(pattern, bytes)) bytes /= 2;
+    return bytes;
+  };
+  for (const trace::Pattern& pattern : patterns_) {
+    if (!may_be_merged(pattern, shape_) || !trace_.sites[pattern.site].pc) continue;
+    unsigned& width = widths.try_emplace(pattern.site, pattern.width).first->second;
+    width = std::min(width, width_of(pattern));
+  }
+  std::vector<trace::Pattern> left;
+  for (const trace::Pattern& pattern : patterns_) {
+    const auto width = widths.find(pattern.site);
+    const bool is_plain = !may_be_merged(pattern, shape_);
+    add_parts(pattern, is_plain ? pattern.width : width == widths.end() ? width_of(pattern) : width->second, left);
+  }
+  return left;
+}
+
+std::vector<trace::Pattern> Predictor::in_parts(unsigned bytes) const {
+  std::vector<trace::Pattern> parts;
+  for (const trace::Pattern& pattern : patterns_) {
+    add_parts(pattern, may_be_merged(pattern, shape_) ? bytes : pattern.width, parts);
+  }
+  return parts;
+}
+
+std::vector<trace::Pattern> Predictor::saved_loads() const {
+  std::vector<trace::Pattern> loads;
+  for (const trace::Pattern& pattern : patterns_) {
+    const CompiledLoads::Place place{pattern.site, pattern.operation == banks::Operation::store};
+    const bool is_plain = place.by_store || pattern.operation == banks::Operation::load;
+    if (!is_plain || !std::ranges::binary_search(shape_.compiled->saved, place)) continue;
+    trace::Pattern load = pattern;
+    load.operation = banks::Operation::load;
+    add_parts(load, unsigned(shape_.element), loads);
+  }
+  return loads;
+}
+
+/// Whether accesses to neighbours that were not aligned may be so now.
+bool Predictor::may_merge_more(const Change& change, IndexForm form) const {
+  constexpr unsigned widest = 16;
+  if (form != IndexForm::rows || shape_.lengths.size() < 2) return false;
+  const auto after = lengths_after(change, shape_);
+  if (!after || alignment_of(after->back() * shape_.element, widest) <= alignment_of(shape_.row_bytes(), widest)) {
+    return false;
+  }
+  using Key = std::tuple<banks::Operation, unsigned, std::uint32_t, std::uint64_t, std::vector<std::uint32_t>>;
+  std::set<Key> places;
+  const auto key = [](const trace::Pattern& pattern, unsigned distance) {
+    std::vector<std::uint32_t> addresses = pattern.addresses;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      if (lane < addresses.size()) addresses[lane] += distance;
+    });
+    return Key{pattern.operation, pattern.width, pattern.level, pattern.mask, std::move(addresses)};
+  };
+  for (const trace::Pattern& pattern : patterns_) places.insert(key(pattern, 0));
+  return std::ranges::any_of(patterns_, [&](const trace::Pattern& pattern) {
+    return pattern.width < widest && places.contains(key(pattern, pattern.width));
+  });
+}
+
+Prediction Predictor::operator()(const Change& change, const std::vector<std::uint64_t>& passes) const {
+  Prediction prediction{passes, passes, false};
+  if (change == Change()) return prediction;
+  prediction.of_recorded = !is_recorded_;
+  const auto form = form_of(change, shape_);
+  if (!shape_.compiled || !form || *form == IndexForm::none) return prediction;
+  if (is_mixed_ || shape_.element == 0) {
+    prediction.most.reset();
+    return prediction;
+  }
+  const bool hides = *form == IndexForm::columns || *form == IndexForm::flat;
+  const auto add = [&](const Passes& other) {
+    for (std::size_t a = 0; a < other.size(); ++a) {
+      prediction.least[a] = std::min(prediction.least[a], other[a]);
+      (*prediction.most)[a] = std::max((*prediction.most)[a], other[a]);
+    }
+  };
+  const auto is_wide = [&](const trace::Pattern& pattern) { return may_be_merged(pattern, shape_); };
+  if (std::ranges::any_of(patterns_, is_wide)) {
+    add(passes_of(without_torn(change), change));
+    add(passes_of(in_parts(merged_bytes(change, shape_, 16)), change));
+  }
+  if (may_merge_more(change, *form)) {
+    for (std::uint64_t& least : prediction.least) least = least * shape_.element / 16;
+  }
+  if (!hides) return prediction;
+  if (const auto saved = saved_loads(); !saved.empty()) {
+    const Passes more = passes_of(saved, change);
+    for (std::size_t a = 0; a < more.size(); ++a) (*prediction.most)[a] += more[a];
+  }
+  if (!shape_.compiled->complete) prediction.most.reset();
+  return prediction;
+}
+
+}  // namespace bankwise::fit
