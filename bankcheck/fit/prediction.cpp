@@ -35,19 +35,36 @@ Predictor::Predictor(const trace::KernelTrace& trace, const std::vector<std::uin
   for (const std::uint32_t number : patterns_of(trace, arrays)) {
     patterns_.push_back(trace.patterns[number]);
     is_mixed_ |= !patterns_.back().lane_arrays.empty();
+    is_wide_ |= may_be_merged(patterns_.back(), shape);
   }
   const auto is_own = [&](const trace::Excess& excess) { return is_one_of(arrays, excess.array); };
   is_recorded_ = std::ranges::none_of(trace.excess, is_own) && (trace.excess_accesses == 0 || !trace.excess.empty());
 }
 
-Predictor::Passes Predictor::passes_of(std::vector<trace::Pattern> patterns, const Change& change) const {
-  trace::KernelTrace part = trace_;
-  part.patterns = std::move(patterns);
-  return Accesses(part, arrays_, architectures_).passes_by_architecture(change);
+/// Accesses with the trace that they need.
+struct Predictor::Part {
+  trace::KernelTrace trace;
+  Accesses accesses;
+  Part(const trace::KernelTrace& whole, std::vector<trace::Pattern> patterns, const std::vector<std::uint32_t>& arrays,
+       const Architectures& architectures)
+      : trace{.warp = whole.warp, .splits = whole.splits, .arrays = whole.arrays, .patterns = std::move(patterns)},
+        accesses(trace, arrays, architectures) {}
+};
+
+Predictor::~Predictor() = default;
+
+Predictor::Passes Predictor::passes_of(const Widths& widths, const Change& change) const {
+  std::unique_ptr<Part>& part = parts_[widths];
+  if (part == nullptr) {
+    std::vector<trace::Pattern> patterns;
+    for (std::size_t i = 0; i < patterns_.size(); ++i) add_parts(patterns_[i], widths[i], patterns);
+    part = std::make_unique<Part>(trace_, std::move(patterns), arrays_, architectures_);
+  }
+  return part->accesses.passes_by_architecture(change);
 }
 
-/// The accesses that no compiler can keep in one: their parts are no neighbours, or not aligned.
-std::vector<trace::Pattern> Predictor::without_torn(const Change& change) const {
+/// Parts only those accesses that no compiler can keep: their elements are no neighbours, or not aligned.
+Predictor::Widths Predictor::widths_without_torn(const Change& change) const {
   const auto keeps = [&](const trace::Pattern& pattern, unsigned bytes) {
     bool whole = true;
     banks::for_each_lane(pattern.mask, [&](unsigned lane) {
@@ -63,36 +80,32 @@ std::vector<trace::Pattern> Predictor::without_torn(const Change& change) const 
     });
     return whole;
   };
-  // Equal instructions stay equal; without their places in the code, each access counts on its own.
-  std::map<std::uint32_t, unsigned> widths;  // by site
-  const auto width_of = [&](const trace::Pattern& pattern) {
+  Widths widths;
+  std::map<std::uint32_t, unsigned> by_site;  // the accesses of an instruction have one width
+  for (const trace::Pattern& pattern : patterns_) {
     unsigned bytes = pattern.width;
-    while (bytes > shape_.element && !keeps(pattern, bytes)) bytes /= 2;
-    return bytes;
-  };
-  for (const trace::Pattern& pattern : patterns_) {
-    if (!may_be_merged(pattern, shape_) || !trace_.sites[pattern.site].pc) continue;
-    unsigned& width = widths.try_emplace(pattern.site, pattern.width).first->second;
-    width = std::min(width, width_of(pattern));
+    while (may_be_merged(pattern, shape_) && bytes > shape_.element && !keeps(pattern, bytes)) bytes /= 2;
+    widths.push_back(bytes);
+    if (!trace_.sites[pattern.site].pc) continue;
+    unsigned& width = by_site.try_emplace(pattern.site, bytes).first->second;
+    width = std::min(width, bytes);
   }
-  std::vector<trace::Pattern> left;
-  for (const trace::Pattern& pattern : patterns_) {
-    const auto width = widths.find(pattern.site);
-    const bool is_plain = !may_be_merged(pattern, shape_);
-    add_parts(pattern, is_plain ? pattern.width : width == widths.end() ? width_of(pattern) : width->second, left);
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const auto width = by_site.find(patterns_[i].site);
+    if (width != by_site.end()) widths[i] = width->second;
   }
-  return left;
+  return widths;
 }
 
-std::vector<trace::Pattern> Predictor::in_parts(unsigned bytes) const {
-  std::vector<trace::Pattern> parts;
+Predictor::Widths Predictor::widths_of_parts(unsigned bytes) const {
+  Widths widths;
   for (const trace::Pattern& pattern : patterns_) {
-    add_parts(pattern, may_be_merged(pattern, shape_) ? bytes : pattern.width, parts);
+    widths.push_back(may_be_merged(pattern, shape_) ? std::min(bytes, pattern.width) : pattern.width);
   }
-  return parts;
+  return widths;
 }
 
-std::vector<trace::Pattern> Predictor::saved_loads() const {
+Predictor::Passes Predictor::passes_of_saved_loads(const Change& change) const {
   std::vector<trace::Pattern> loads;
   for (const trace::Pattern& pattern : patterns_) {
     const CompiledLoads::Place place{pattern.site, pattern.operation == banks::Operation::store};
@@ -100,9 +113,9 @@ std::vector<trace::Pattern> Predictor::saved_loads() const {
     if (!is_plain || !std::ranges::binary_search(shape_.compiled->saved, place)) continue;
     trace::Pattern load = pattern;
     load.operation = banks::Operation::load;
-    add_parts(load, unsigned(shape_.element), loads);
+    add_parts(std::move(load), unsigned(shape_.element), loads);
   }
-  return loads;
+  return Part(trace_, std::move(loads), arrays_, architectures_).accesses.passes_by_architecture(change);
 }
 
 /// Whether accesses to neighbours that were not aligned may be so now.
@@ -145,17 +158,16 @@ Prediction Predictor::operator()(const Change& change, const std::vector<std::ui
       (*prediction.most)[a] = std::max((*prediction.most)[a], other[a]);
     }
   };
-  const auto is_wide = [&](const trace::Pattern& pattern) { return may_be_merged(pattern, shape_); };
-  if (std::ranges::any_of(patterns_, is_wide)) {
-    add(passes_of(without_torn(change), change));
-    add(passes_of(in_parts(merged_bytes(change, shape_, 16)), change));
+  if (is_wide_) {
+    add(passes_of(widths_without_torn(change), change));
+    add(passes_of(widths_of_parts(merged_bytes(change, shape_, 16)), change));
   }
   if (may_merge_more(change, *form)) {
     for (std::uint64_t& least : prediction.least) least = least * shape_.element / 16;
   }
   if (!hides) return prediction;
-  if (const auto saved = saved_loads(); !saved.empty()) {
-    const Passes more = passes_of(saved, change);
+  if (!shape_.compiled->saved.empty()) {
+    const Passes more = passes_of_saved_loads(change);
     for (std::size_t a = 0; a < more.size(); ++a) (*prediction.most)[a] += more[a];
   }
   if (!shape_.compiled->complete) prediction.most.reset();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -26,15 +28,20 @@ class Predictor {
   /// All arguments must outlive it.
   Predictor(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays, const ArrayShape& shape,
             const Architectures& architectures);
+  Predictor(const Predictor&) = delete;
+  Predictor& operator=(const Predictor&) = delete;
+  ~Predictor();
   /// `passes`: those of the change that Accesses expects.
   Prediction operator()(const Change& change, const std::vector<std::uint64_t>& passes) const;
 
  private:
   using Passes = std::vector<std::uint64_t>;
-  Passes passes_of(std::vector<trace::Pattern> patterns, const Change& change) const;
-  std::vector<trace::Pattern> without_torn(const Change& change) const;
-  std::vector<trace::Pattern> in_parts(unsigned bytes) const;
-  std::vector<trace::Pattern> saved_loads() const;
+  using Widths = std::vector<unsigned>;  // bytes of the parts of each pattern
+  struct Part;
+  Passes passes_of(const Widths& widths, const Change& change) const;
+  Widths widths_without_torn(const Change& change) const;
+  Widths widths_of_parts(unsigned bytes) const;
+  Passes passes_of_saved_loads(const Change& change) const;
   bool may_merge_more(const Change& change, IndexForm form) const;
 
   const trace::KernelTrace& trace_;
@@ -42,7 +49,8 @@ class Predictor {
   const ArrayShape& shape_;
   const Architectures& architectures_;
   std::vector<trace::Pattern> patterns_;  // of the arrays
-  bool is_recorded_ = true, is_mixed_ = false;
+  bool is_recorded_ = true, is_mixed_ = false, is_wide_ = false;
+  mutable std::map<Widths, std::unique_ptr<Part>> parts_;
 };
 
 }  // namespace bankwise::fit

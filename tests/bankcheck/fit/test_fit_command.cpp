@@ -243,6 +243,69 @@ TEST_CASE("fit/command/summary", "[fit]") {
   CHECK(summary(trace) == "no layout helps: lanes wait for one word or one bank");
 }
 
+/// Lanes 128 bytes apart of an array of one dimension, whose second load nvcc saves.
+TEST_CASE("fit/command/passes_as_a_range", "[fit]") {
+  trace::KernelTrace kernel_trace = kernel(4096);
+  kernel_trace.arrays = {{"t", 0, 4096}};
+  kernel_trace.sites = {{"k.cu", 4, 0, "k", 0x10}, {"k.cu", 4, 0, "k", 0x20}, {"k.cu", 5, 0, "k", 0x30}};
+  for (std::uint32_t site = 0; site < 3; ++site) {
+    const auto operation = site == 0 ? banks::Operation::load : banks::Operation::store;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      kernel_trace.patterns.push_back(access(operation, 4, [&](auto lane) { return 128 * lane + 4 * site + 4 * i; }));
+      kernel_trace.patterns.back().site = site;
+    }
+  }
+  const auto fitted = [&](trace::Maker maker, const std::string& index) {
+    const Fitted files(kernel_trace);
+    trace::Trace program{.maker = maker, .revision = "1", .command = {"program"}, .kernels = {kernel_trace}};
+    std::ofstream(files.trace) << to_json_lines(program);
+    std::ofstream(files.scratch.path() / "k.cu") << "__global__ void k(int a, int b) {\n  __shared__ float t[1024];\n\n"
+                                                    "  t[a] = t[b];\n  t["
+                                                 << index << "] += 1;\n}\n";
+    const std::string report = (files.scratch.path() / "report.json").string();
+    const std::string out = ended(0, files.run("--json " + report)).out;
+    return out + text_of(report);
+  };
+  // The load of the second line comes back if the compiler does not know that a and b differ.
+  CHECK_THAT(fitted(trace::Maker::cuda, "b"), ContainsSubstring("t takes 6 to 8 passes instead of 192 on sm_90"));
+  CHECK_THAT(fitted(trace::Maker::cuda, "b"), ContainsSubstring(R"("least": 6,)"));
+  CHECK_THAT(fitted(trace::Maker::cuda, "a"), ContainsSubstring("t takes 6 passes instead of 192 on sm_90"));
+  CHECK_THAT(fitted(trace::Maker::emulate, "b"), ContainsSubstring("t takes 6 passes instead of 192 on sm_90"));
+  kernel_trace.excess_accesses = 7;
+  CHECK_THAT(fitted(trace::Maker::cuda, "a"),
+             ContainsSubstring("passes instead of 192 on sm_90, of the recorded accesses:"));
+}
+
+TEST_CASE("fit/command/changed_with_another_kernel", "[fit]") {
+  const Fitted fitted(transpose());
+  trace::Trace program{.kernels = {transpose(), transpose(), transpose()}};
+  program.kernels[1].kernel = "other";
+  for (trace::Site& site : program.kernels[2].sites) site.file = "l.cu";
+  program.kernels[2].kernel = "apart";
+  std::ofstream(fitted.scratch.path() / "l.cu") << transpose_source;
+  const fit::Architectures architectures{banks::find_architecture("sm_90")};
+  driver::SourceFinder finder(fitted.scratch.path());
+  const auto kernels = driver::kernel_reports(program, architectures, finder);
+  auto fits = driver::fit_reports(program, kernels, architectures, {}, finder, false);
+  for (const driver::KernelFitReport& report : fits) {
+    REQUIRE(report.patched);
+    CHECK(report.patched->with.empty());
+    CHECK(report.patched->passes.least[0] == 64);
+  }
+  for (const std::size_t unchanged : {1, 2}) {
+    fits[unchanged].fit.arrays[0].chosen = 0;
+    fits[unchanged].patched.reset();
+  }
+  note_patched(fits, program, kernels, architectures);
+  REQUIRE(fits[1].patched);
+  CHECK(fits[1].patched->with == "k");
+  CHECK(fits[1].patched->passes.is_exact());
+  CHECK(fits[1].patched->passes.least[0] == 64);
+  CHECK_THAT(fit_text(kernels[1], fits[1], {}),
+             ContainsSubstring("fit of other: changed with k: 64 passes instead of 1,056 on sm_90\n"));
+  CHECK_FALSE(fits[2].patched);
+}
+
 TEST_CASE("fit/command/no_source_or_no_access", "[fit]") {
   trace::KernelTrace trace = transpose();
   trace.arrays = {{"elsewhere", 0, 4096}};
