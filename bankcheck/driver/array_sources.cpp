@@ -169,7 +169,7 @@ fit::CompiledLoads compiled_loads(const KernelReport& kernel, const trace::Kerne
     sites[place.line].insert(pattern.site);
   }
   fit::CompiledLoads loads;
-  const fit::SavedLoads saved = fit::saved_loads(source.text, *source.uses, executed);
+  const fit::SavedLoads saved = fit::saved_loads(source.text, source.declaration.at, *source.uses, executed);
   loads.complete = saved.complete;
   for (const auto& [line, by_store] : saved.places) {
     for (const std::uint32_t site : sites[line]) loads.saved.push_back({site, by_store});

@@ -32,9 +32,13 @@ struct Loop {
 
 class EventFinder : Expressions {
  public:
-  EventFinder(std::string_view text, const std::vector<Use>& uses) : Expressions(text) {
+  EventFinder(std::string_view text, std::size_t at, const std::vector<Use>& uses) : Expressions(text) {
     for (const Use& use : uses) add(use);
     if (events_.empty()) return;
+    std::size_t declared = 0;
+    while (declared < tokens.size() && tokens[declared].begin < at) ++declared;
+    // Who calls another function may do so in a loop.
+    is_known_ = is_known_ && (function_body(declared) == 0 || contains(function_, declared));
     for (std::size_t i = function_.begin; i < function_.end; ++i) {
       if (is_barrier(i)) events_.push_back({.kind = Event::Kind::barrier, .token = i});
       if (support::has_word("for while do", text_of(i))) loops_.push_back(loop_at(i));
@@ -42,7 +46,7 @@ class EventFinder : Expressions {
     std::ranges::stable_sort(events_, {}, &Event::token);
   }
 
-  /// Whether all uses lie in one function, and are loads or stores.
+  /// Whether all uses lie in the function that declares the array, and are loads or stores.
   bool is_known() const {
     return is_known_ && std::ranges::none_of(events_, [](const Event& e) { return e.kind == Event::Kind::other; });
   }
@@ -254,8 +258,9 @@ std::optional<SavedLoads::Place> place_with_elements(const std::vector<Event>& e
 
 }  // namespace
 
-SavedLoads saved_loads(std::string_view source, const std::vector<Use>& uses, const AccessesByLine& executed) {
-  const EventFinder finder(source, uses);
+SavedLoads saved_loads(std::string_view source, std::size_t at, const std::vector<Use>& uses,
+                       const AccessesByLine& executed) {
+  const EventFinder finder(source, at, uses);
   SavedLoads saved{.complete = finder.is_known()};
   const std::vector<Event>& events = finder.events();
   for (std::size_t e = 0; saved.complete && e < events.size(); ++e) {

@@ -28,7 +28,8 @@ struct SavedLoads {
   bool complete = true;  ///< false: there may be more, of elements that are not known
 };
 
-/// `executed`: by machine code, in the lines of the source.
-SavedLoads saved_loads(std::string_view source, const std::vector<Use>& uses, const AccessesByLine& executed);
+/// Of the array whose declaration has its name at `at`. `executed`: by machine code, in the lines of the source.
+SavedLoads saved_loads(std::string_view source, std::size_t at, const std::vector<Use>& uses,
+                       const AccessesByLine& executed);
 
 }  // namespace bankwise::fit

@@ -26,7 +26,7 @@ SavedLoads saved_in(const std::string& lines, const fit::AccessesByLine& execute
   declaration.at = text.find("t[1024]");
   const fit::Uses uses = uses_of(text, declaration, true);
   REQUIRE(uses.why.empty());
-  return fit::saved_loads(text, uses.uses, executed);
+  return fit::saved_loads(text, declaration.at, uses.uses, executed);
 }
 
 TEST_CASE("fit/prediction/saved_load_of_a_scan", "[fit]") {
@@ -56,6 +56,17 @@ TEST_CASE("fit/prediction/loads_that_no_store_can_change", "[fit]") {
   // A load in the next iteration, of which no other access tells the elements.
   CHECK_FALSE(saved_in("for (int j = 0; j < n; ++j)\nt[j] = t[0];", {{3, {1, 32}}}).complete);
   CHECK(saved_in("for (int j = 0; j < n; ++j)\nt[j] = t[0];", {{3, {32, 32}}}).complete);
+}
+
+TEST_CASE("fit/prediction/loads_are_not_known_in_functions", "[fit]") {
+  const std::string text = "__device__ void f(float* t) { t[1] = t[0]; }\n" + kernel_text("f(t);");
+  fit::Declaration declaration{.qualifier = "__shared__", .type = "float", .name = "t", .dimensions = {"1024"}};
+  declaration.at = text.find("t[1024]");
+  const fit::Uses uses = uses_of(text, declaration, true);
+  REQUIRE(uses.why.empty());
+  REQUIRE(uses.uses.size() == 2);
+  CHECK_FALSE(fit::saved_loads(text, declaration.at, uses.uses, {}).complete);
+  CHECK(fit::saved_loads(text, text.find("float* t"), uses.uses, {}).complete);
 }
 
 TEST_CASE("fit/prediction/loads_are_not_known_through_addresses", "[fit]") {
