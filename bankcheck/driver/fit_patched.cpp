@@ -38,7 +38,8 @@ void note_patched(std::vector<KernelFitReport>& reports, const trace::Trace& tra
     for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
       const fit::ArrayFit& array = reports[k].fit.arrays[i];
       if (array.chosen == 0) continue;
-      places.try_emplace(place_of(*reports[k].sources[i]), k, array.after().option.change, array.shape);
+      const PatchedPlace place{k, array.after().option.change, array.shape};
+      places.try_emplace(place_of(*reports[k].sources[i]), place);
     }
   }
   for (std::size_t k = 0; k < reports.size(); ++k) {
