@@ -47,12 +47,15 @@ using Together = std::vector<Option>;
 
 Option sum_of(const Together& parts) {
   Option sum{parts.front().change};
+  sum.is_plain = true;
   for (const Option& part : parts) {
     sum.passes += part.passes;
     sum.bytes += part.bytes;
     sum.instructions = std::max(sum.instructions, part.instructions);
     sum.cycles += part.cycles;
     sum.parted += part.parted;
+    sum.is_plain = sum.is_plain && part.is_plain;
+    sum.is_crowded = sum.is_crowded || part.is_crowded;
   }
   return sum;
 }
@@ -120,6 +123,8 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
                   index_instructions(change, fit.shape)};
     const std::uint64_t executions = accesses[i].after(change).facts().executions;
     option.parted = executions - accesses[i].facts().executions;
+    option.is_plain = is_plain_pad(change, fit.shape);
+    option.is_crowded = option.bytes > fit.roomy_bytes;
     option.cycles = cycles_of(option, executions);
     return option;
   };

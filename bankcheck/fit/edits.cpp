@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/index_variables.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/source/tokens.hpp"
@@ -20,8 +21,9 @@ namespace {
 
 using source::SourceTokens;
 
-/// Uses of an index that are worth a function of their own, if its text is longer than this, or if the texts of all
-/// uses together become so much longer. Two uses are worth one if they become longer by the last number.
+/// Uses of an index that are worth a function of their own, if its text is longer than this, if the texts of all uses
+/// together become so much longer, or if it would need as many variables. Two uses are worth one if they become longer
+/// by the last number.
 constexpr std::size_t many_uses = 3, long_index = 24, long_indices = 160, long_pair = 80;
 
 /// The end of the line at an offset, before its line end.
@@ -51,6 +53,16 @@ std::optional<Edit> line_after(const SourceTokens& code, const Declaration& decl
   return Edit{end, end, fmt::format("{}{}{}", line_end_of(source), indentation_at(source, declaration.at), text)};
 }
 
+/// Whether the value of a text follows from those of other ones: it has one name, which is one of them.
+bool follows_from(const std::string& text, const std::vector<std::string>& others) {
+  const SourceTokens code(text);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (code.is_name(i)) names.emplace(code.text(i));
+  }
+  return names.size() == 1 && *names.begin() != text && std::ranges::find(others, *names.begin()) != others.end();
+}
+
 /// Conditions for the texts that are no numbers to have the values that the indices are made for.
 std::string equalities(const std::vector<std::string>& texts, const std::vector<std::uint64_t>& values) {
   std::vector<std::string> conditions;
@@ -58,7 +70,8 @@ std::string equalities(const std::vector<std::string>& texts, const std::vector<
     const bool is_number = texts[d].find_first_not_of("0123456789") == std::string::npos;
     const std::string condition =
         fmt::format("{} == {}", is_product(texts[d]) ? texts[d] : "(" + texts[d] + ")", values[d]);
-    if (!is_number && std::ranges::find(conditions, condition) == conditions.end()) conditions.push_back(condition);
+    if (!is_number && !follows_from(texts[d], texts) && std::ranges::find(conditions, condition) == conditions.end())
+      conditions.push_back(condition);
   }
   return fmt::format("{}", fmt::join(conditions, " && "));
 }
@@ -86,7 +99,8 @@ bool has_factor(const std::string& product, std::uint64_t block) {
 std::string required_lengths(const Declaration& declaration, const Change& change, const ArrayShape& shape,
                              IndexForm form) {
   const bool needs_blocks = form == IndexForm::flat && declaration.dimensions.size() == 1;
-  if (!needs_blocks && (form != IndexForm::columns || !stays_in_rows(change, shape))) {
+  const std::uint64_t masked = block_of_masked(change, shape);
+  if (!needs_blocks && masked == 0 && (form != IndexForm::columns || !stays_in_rows(change, shape))) {
     return assertion_of(equalities(declaration.dimensions, declaration.lengths), declaration);
   }
   const RowXor& swizzle = change.swizzle;
@@ -94,7 +108,7 @@ std::string required_lengths(const Declaration& declaration, const Change& chang
   std::uint64_t block = needs_blocks ? std::uint64_t{1} << (swizzle.base + swizzle.bits) : shape.element;
   if (!needs_blocks && swizzle.bits > 0) block = std::uint64_t{swizzle.row} << swizzle.bits;
   for (const Pad& pad : change.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
-  block /= shape.element;
+  block = masked > 0 ? masked : block / shape.element;
   const std::string& length = declaration.dimensions.back();
   const bool is_rounded = needs_blocks && declaration.lengths.back() % block != 0;  // by the declaration
   if (is_rounded || equalities({length}, {0}).empty() || has_factor(length, block)) return "";
@@ -178,7 +192,35 @@ class Editor : SourceTokens {
     constants.add_source(source);
     const bool is_constant = constants.value_of(expression) == bytes;
     const std::uint64_t length = change_.swizzle.bits == 0 || is_constant ? bytes : bytes | 1;
+    if (const std::string elements = without_sizeof(expression); !elements.empty()) {
+      const std::uint64_t count = length / shape_.element + (length % shape_.element > 0 ? 1 : 0);
+      const std::string text =
+          dimension_texts(change_, {shape_.element, {count | (length & 1)}}, IndexForm::flat, {elements}).front();
+      return text == elements ? expression : fmt::format("({}) * sizeof({})", text, declaration_.type);
+    }
     return dimension_texts(change_, {1, {length}}, IndexForm::flat, {expression}).front();
+  }
+
+  /// The other factors of a product with the bytes of an element, "n * 2" of "n * 2 * sizeof(float)"; "" if it is none.
+  std::string without_sizeof(const std::string& product) const {
+    const SourceTokens code(product);
+    std::string factors;
+    bool is_found = false;
+    for (std::size_t i = 0, end = 0; i < code.tokens.size(); i = end + 1) {
+      for (end = i; end < code.tokens.size() && !code.is(end, "*");) {
+        const bool is_bracket = code.is(end, "(") || code.is(end, "[");
+        if (!is_bracket && code.tokens[end].kind == source::TokenKind::mark && !code.is(end, ".")) return "";
+        end = is_bracket ? code.past_bracket(end) : end + 1;
+      }
+      if (end == i) return "";
+      const bool is_bytes =
+          !is_found && code.is(i, "sizeof") && code.is(i + 1, "(") && code.is(i + 2, declaration_.type) && end == i + 4;
+      is_found = is_found || is_bytes;
+      const std::size_t begin = code.tokens[i].begin;
+      if (!is_bytes)
+        factors += (factors.empty() ? "" : " * ") + product.substr(begin, code.tokens[end - 1].end - begin);
+    }
+    return is_found ? factors : "";
   }
 
   /// The line of a second pointer into the array, or of the first one that does not point to its begin; 0 if there is
@@ -227,15 +269,17 @@ class Editor : SourceTokens {
     const std::vector<Use>& uses = found_.uses;
     const auto names = subscript_names(declaration_.dimensions.size());
     const std::string formula = changed_part(index_text(change_, shape_, form_, names), names);
-    std::size_t added = 0;  // to the texts of all indices
-    for (const Use& use : uses) {
-      const std::string index = index_text(change_, shape_, form_, use.subscripts);
-      added += index.size() - std::min(index.size(), use.end - use.begin);
+    name_shared_indices();
+    std::size_t added = 0, repeated = 0, written = 0;  // to the texts of indices, and how many without a variable
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const std::string index = index_text(change_, shape_, form_, uses[i].subscripts);
+      (is_repeated_[i] ? repeated : added) += index.size() - std::min(index.size(), uses[i].end - uses[i].begin);
+      written += is_repeated_[i] ? 0 : 1;
     }
-    const bool is_long = formula.size() > long_index || added > long_indices;
+    const bool is_long = formula.size() > long_index || added + repeated > long_indices || shared_.size() >= many_uses;
     const bool can_call =
         declaration_.macros.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
-    const bool is_often = (uses.size() >= many_uses && is_long) || (uses.size() == 2 && added > long_pair);
+    const bool is_often = (written >= many_uses && is_long) || (written == 2 && added > long_pair);
     if (is_often && can_call) function_ = name_of_function();
     std::vector<std::size_t> needed;  // the indices that the formula has
     const SourceTokens code(formula);
@@ -253,17 +297,59 @@ class Editor : SourceTokens {
     if (is_cuda() && (!uses.empty() || change_.rows.to < change_.rows.from)) {
       add_line(required_lengths(declaration_, change_, shape_, form_));
     }
-    for (const Use& found : uses) {
+    if (function_.empty()) declare_variables();
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const Use& found = uses[i];
       std::string index = index_text(change_, shape_, form_, found.subscripts);
       const std::string changed = changed_part(index, found.subscripts);
       if (!function_.empty() && changed.find_first_not_of("0123456789") != std::string::npos) {
         index.resize(index.size() - changed.size() - 1);
         index += fmt::format("{}({})]", function_, fmt::join(arguments(found.subscripts), ", "));
+      } else if (function_.empty() && !variable_of_[i].empty()) {
+        index.resize(index.size() - changed.size() - 1);
+        index += variable_of_[i] + "]";
       }
       index.insert(index.size() - 1, found.comments);
+      if (found.array.empty() && source.substr(found.begin, found.end - found.begin) == index) continue;
       edits_.push_back({found.begin, found.end, found.array + index});
     }
     for (const PointerEdit& pointer : found_.pointers) edits_.push_back({pointer.begin, pointer.end, pointer.text});
+  }
+
+  /// Finds the indices that have a variable, as repeating them would be long.
+  void name_shared_indices() {
+    constexpr unsigned many_operators = 2;
+    constexpr std::size_t worth_a_name = 16, always_worth = 32;
+    const std::vector<Use>& uses = found_.uses;
+    is_repeated_.resize(uses.size());
+    variable_of_.resize(uses.size());
+    if (form_ == IndexForm::rows || !declaration_.macros.empty()) return;
+    std::vector<std::string> texts;
+    for (const Use& use : uses)
+      texts.push_back(changed_part(index_text(change_, shape_, form_, use.subscripts), use.subscripts));
+    const bool has_operators = index_operators(change_, shape_) >= many_operators;
+    for (IndexVariable& variable : index_variables(Expressions(source), uses, texts)) {
+      const std::string& text = texts[variable.uses.front()];
+      if (text.size() < (has_operators ? worth_a_name : always_worth)) continue;
+      for (const std::size_t use : variable.uses) is_repeated_[use] = use != variable.uses.front();
+      shared_.emplace_back(std::move(variable), text);
+    }
+  }
+
+  /// Declares them, each under a name that the source does not have.
+  void declare_variables() {
+    std::vector<std::string> names;
+    for (const auto& [variable, index] : shared_) {
+      const std::string name = free_name(declaration_.name + "_at", names);
+      names.push_back(name);
+      for (const std::size_t use : variable.uses) variable_of_[use] = name;
+      const std::string text = fmt::format("const int {} = {};", name, index);
+      const std::string_view indentation = indentation_at(source, variable.at);
+      const std::size_t begin = variable.at == 0 ? 0 : source.rfind('\n', variable.at - 1) + 1;
+      const bool is_first = begin + indentation.size() == variable.at;
+      const std::string behind = is_first ? fmt::format("{}{}", line_end_of(source), indentation) : " ";
+      edits_.push_back({variable.at, variable.at, text + behind});
+    }
   }
 
   /// The index in the last brackets of "[z][y][x ^ y]"; only it may differ from the subscripts, if there are several.
@@ -347,13 +433,19 @@ class Editor : SourceTokens {
       if (open == 0 || !is_name(open - 1)) return "";
       name = fmt::format("{}_{}", text(open - 1), name);
     }
-    const auto is_known = [&](const std::string& wanted) {
-      return std::ranges::any_of(tokens, [&](const source::Token& token) {
-        return source.substr(token.begin, token.end - token.begin) == wanted;
-      });
-    };
+    return free_name(name);
+  }
+
+  bool is_known(const std::string& name) const {
+    return std::ranges::any_of(tokens, [&](const source::Token& token) {
+      return source.substr(token.begin, token.end - token.begin) == name;
+    });
+  }
+  /// The name, with a number if the source has it already, or it is taken.
+  std::string free_name(const std::string& name, const std::vector<std::string>& taken = {}) const {
     std::string free = name;
-    for (int number = 2; is_known(free); ++number) free = fmt::format("{}{}", name, number);
+    const auto is_taken = [&] { return is_known(free) || std::ranges::find(taken, free) != taken.end(); };
+    for (int number = 2; is_taken(); ++number) free = fmt::format("{}{}", name, number);
     return free;
   }
 
@@ -414,10 +506,48 @@ class Editor : SourceTokens {
   IndexForm form_;
   std::size_t declared_at_ = 0;  // the token of the name
   Uses found_;
-  std::string function_;  // that computes the index; "": none
+  std::string function_;                                       // that computes the index; "": none
+  std::vector<std::pair<IndexVariable, std::string>> shared_;  // the variables for an index, and its text
+  std::vector<bool> is_repeated_;                              // by use: an earlier one has the same variable
+  std::vector<std::string> variable_of_;                       // by use: its name; "": none
   std::vector<Edit> edits_;
   std::string why_;
 };
+
+/// The text with another one in its last place exchanged.
+std::string exchanged(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.rfind(from);
+  return at == text.npos ? text : text.replace(at, from.size(), to);
+}
+
+/// The line that gives a new pitch a name before the declaration of its array, if many indices in its block have it;
+/// otherwise nothing. `text`: the new pitch as an operand; becomes the name.
+std::optional<Edit> named_pitch(std::string_view source, const Declaration& declaration, std::string& text) {
+  constexpr std::size_t many_places = 4;
+  const SourceTokens code(source);
+  std::size_t places = 0, first = 0;
+  while (first < code.tokens.size() && code.tokens[first].begin < declaration.at) ++first;
+  const Part block = block_of(code, declaration);
+  for (const RowIndex& index : declaration.row_indices) {
+    const bool is_inside =
+        index.begin > declaration.at && block.end < code.tokens.size() && index.end < code.tokens[block.end].begin;
+    if (!is_inside) return std::nullopt;
+    places += index.pitches.size();
+  }
+  while (first > 0 && !ends_statement(code, first - 1)) --first;
+  const std::size_t at = code.tokens[first].begin;
+  const std::string name = declaration.name + "_pitch";
+  const bool is_taken = source.find(name) != source.npos;
+  const bool is_first =
+      at == 0 || source::trimmed(source.substr(source.rfind('\n', at) + 1, at - source.rfind('\n', at) - 1)).empty();
+  if (places < many_places || is_taken || !is_first || declaration.qualifier != "__shared__" ||
+      code.function_body(first) == 0)
+    return std::nullopt;
+  const std::string value = text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
+  text = name;
+  return Edit{at, at,
+              fmt::format("constexpr int {} = {};{}{}", name, value, line_end_of(source), indentation_at(source, at))};
+}
 
 /// Of an array with one dimension whose indices have rows: other rows, or an XOR of the row into the column.
 std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, const Declaration& declaration,
@@ -426,7 +556,12 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
   const std::string pitch = text_of_pitch(source, declaration);
   const Extract& length = declaration.dimension_texts.front();
   const std::string before = declaration.dimensions.front(), after = rows_text(change, shape, before, pitch);
-  if (after != before) edits.push_back({length.begin, length.end, after});
+  const bool is_symbolic = form_of(change, shape) == IndexForm::rows && change.rows.from == 0;
+  const std::string plain = pitch_text(change, shape, pitch);
+  std::string name = plain;
+  const auto line = is_symbolic ? named_pitch(source, declaration, name) : std::nullopt;
+  if (line) edits.push_back(*line);
+  if (after != before) edits.push_back({length.begin, length.end, exchanged(after, plain, name)});
   for (const RowIndex& index : declaration.row_indices) {
     if (form_of(change, shape) == IndexForm::columns) {
       const std::string text = row_index_text(change, shape, index.row, index.column, pitch);
@@ -435,10 +570,9 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
     }
     for (const Extract& place : index.pitches) {
       const std::string old(source.substr(place.begin, place.end - place.begin));
-      edits.push_back({place.begin, place.end, pitch_text(change, shape, old)});
+      edits.push_back({place.begin, place.end, line ? name : pitch_text(change, shape, old)});
     }
   }
-  const bool is_symbolic = form_of(change, shape) == IndexForm::rows && change.rows.from == 0;
   if (is_symbolic) return edits;
   if (declaration.parameters.empty()) {
     const std::string condition = equalities({pitch, before}, {declaration.pitch, declaration.lengths.front()});

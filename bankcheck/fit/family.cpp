@@ -73,7 +73,8 @@ std::vector<Change> shorter_rows(const FamilyBounds& bounds) {
   return changes;
 }
 
-/// Each index but the last, or what it has above one or two bits, XORed into the last one, in rows of `row` bytes.
+/// Each index but the last, or what it has above one or two bits, XORed into the last one, in rows of `row` bytes; and
+/// all of its bits, so that it needs no mask: those past the period of the banks change nothing else.
 std::vector<RowXor> index_xors(const FamilyBounds& bounds, std::uint64_t row) {
   const auto low = unsigned(std::countr_zero(std::bit_ceil(bounds.granule)));
   const auto high = unsigned(std::countr_zero(bounds.period));
@@ -93,6 +94,10 @@ std::vector<RowXor> index_xors(const FamilyBounds& bounds, std::uint64_t row) {
         }
       }
     }
+    const std::uint64_t all = (planes > 0 ? planes : extent) / pitches[k];
+    const auto bits = unsigned(std::countr_zero(std::bit_ceil(all)));
+    const RowXor whole{std::uint32_t(pitches[k]), bits, low, std::uint32_t(planes == pitches[k] << bits ? 0 : planes)};
+    if (low + bits > high && fits_rows(whole, row)) xors.push_back(whole);
   }
   return xors;
 }

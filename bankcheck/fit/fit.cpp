@@ -92,6 +92,11 @@ std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& 
   return limit;
 }
 
+/// More bytes leave room for fewer resident blocks on some architecture.
+std::uint64_t roomy_limit(const Architectures& architectures, std::uint64_t bytes, std::uint64_t threads) {
+  return shared_limit(architectures, {.max_shared = ~std::uint64_t{0}, .keep_occupancy = true}, bytes, threads);
+}
+
 std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const ArrayFit& fit) {
   std::uint64_t excess = 0;
   for (const trace::Excess& part : trace.excess) {
@@ -251,14 +256,20 @@ std::vector<Option> compared(const SearchResult& result) {
   return options;
 }
 
+/// The most bytes that an array may have, and has without taking room from other blocks.
+struct BytesOfArray {
+  std::uint64_t allowed = 0, roomy = 0;
+};
+
 ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const Architectures& architectures,
-                    const KnownShapes& shapes, std::uint64_t bytes_limit, const FitLimits& limits) {
+                    const KnownShapes& shapes, const BytesOfArray& room, const FitLimits& limits) {
   ArrayFit fit{.arrays = accesses.arrays(),
                .name = name_of(trace, accesses.arrays()),
                .facts = accesses.facts(),
                .ideal = accesses.ideal(),
                .bound = accesses.bound(),
-               .bytes_limit = bytes_limit};
+               .bytes_limit = room.allowed,
+               .roomy_bytes = room.roomy};
   const auto known = std::ranges::find_if(fit.arrays, [&](auto array) { return shapes.contains(array); });
   const bool has_rows = known == fit.arrays.end() || !shapes.at(*known).lengths.empty();
   fit.shape_inferred = known == fit.arrays.end() || !has_rows;
@@ -270,17 +281,18 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
   // Without a conflict there is nothing to search for.
   const bool has_conflicts = accesses.passes({}) != fit.ideal;
   const SearchResult result =
-      search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {bytes_limit});
+      search(accesses, has_conflicts ? family(fit.facts.bounds) : Family{{Change{}}, {}}, fit.shape, {room.allowed});
   fit.family = result.family;
   fit.tried = result.tried;
-  const std::vector<Option> options = compared(result);
+  std::vector<Option> options = compared(result);
   const Predictor predicted(trace, fit.arrays, fit.shape, architectures);
   const auto priced = [&](const Option& option) {
     std::vector<std::uint64_t> passes = accesses.passes_by_architecture(option.change);
     Prediction prediction = predicted(option.change, passes);
     return PricedOption{option, std::move(passes), std::move(prediction)};
   };
-  for (const Option& option : options) {
+  for (Option& option : options) {
+    option.is_crowded = option.bytes > room.roomy;
     fit.options.push_back(priced(option));
     const auto rank = [](const Option& o) { return std::tuple(o.passes, o.instructions, o.bytes); };
     if (rank(option) < rank(fit.options[fit.best].option)) fit.best = fit.options.size() - 1;
@@ -406,6 +418,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   kernel.threads = threads_of(trace);
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
   const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
+  const std::uint64_t roomy = roomy_limit(architectures, kernel.shared_before, kernel.threads);
   std::vector<Accesses> sets;
   for (ArraySet& set : array_sets(trace)) {
     sets.emplace_back(trace, std::move(set.arrays), set.patterns, architectures);
@@ -415,9 +428,12 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   std::ranges::stable_sort(order, [](auto& a, auto& b) { return a.first > b.first; });
   for (const auto& [conflicts, i] : order) {
     const std::uint64_t extent = sets[i].facts().extent;
-    const std::uint64_t spare = limit > kernel.shared_after ? limit - kernel.shared_after : 0;
     const std::uint64_t copies = sets[i].arrays().size();  // each of them grows
-    kernel.arrays.push_back(fit_arrays(trace, sets[i], architectures, shapes, extent + spare / copies, limits));
+    const auto at_most = [&](std::uint64_t block) {
+      return extent + (block > kernel.shared_after ? block - kernel.shared_after : 0) / copies;
+    };
+    kernel.arrays.push_back(
+        fit_arrays(trace, sets[i], architectures, shapes, {at_most(limit), at_most(roomy)}, limits));
     kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, nullptr);
   }
   kernel.cures = cures_of(trace, architectures, kernel.arrays);

@@ -26,6 +26,8 @@ struct Option {
   /// Of a multiprocessor, over all architectures: cycles_of().
   double cycles = 0;
   std::uint64_t parted = 0;  ///< executions of accesses that the compiler no longer merges: expect_merged()
+  bool is_plain = false;     ///< is_plain_pad()
+  bool is_crowded = false;   ///< its bytes leave room for fewer resident blocks than before
 };
 
 /// Cycles of one multiprocessor: it makes one pass per cycle (report/busy.hpp), and issues four instructions of warps.
@@ -39,17 +41,18 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 /// `executions`: after the change.
 double cycles_of(const Option& option, std::uint64_t executions);
 
-/// The index of the proposal among options, of which the first is the identity: the fewest bytes whose estimated cycles
-/// are within 2 % of the fewest; of equal bytes, the fewest cycles, then passes, then the first. 0 if none saves cycles
-/// and 1 % of the passes. An array that is longer by more than a quarter has one pad or XOR, and saves a tenth more
-/// than any shorter one; so does one of more than twice the bytes. Two pads, or a pad and an XOR, are proposed only if
-/// they save more than any change of one part, by 2 % of the cycles and by a twentieth of what they save.
+/// The index of the proposal among options, of which the first is the identity: a plain pad that takes no room from
+/// other blocks, if its estimated cycles are within 5 % of the fewest; otherwise, within 2 %, the fewest bytes; of
+/// equal bytes, the fewest cycles, then passes, then the first. 0 if none saves cycles and 1 % of the passes. An array
+/// that is longer by more than a quarter has one pad or XOR, and saves a tenth more than any shorter one; so does one
+/// of more than twice the bytes. Two pads, or a pad and an XOR, are proposed only if they save more than any change of
+/// one part, by 2 % of the cycles and by 35 % of what they save.
 std::size_t proposal(const std::vector<Option>& options);
 
 struct SearchResult {
   std::vector<Option> best_of_kind;  ///< fewest passes, then fewest bytes; identity first
   /// The frontier, by estimated cycles: no other change has as few passes, instructions and bytes; one of
-  /// two pads, or of a pad and an XOR, does not beat a simpler one. With the identity.
+  /// two pads, or of a pad and an XOR, does not beat a simpler one, and only a plain pad beats one. With the identity.
   std::vector<Option> front;
   std::size_t family = 0;  ///< changes that the constraints allow
   std::size_t tried = 0;   ///< those decided exactly, by evaluation or by a bound
@@ -64,7 +67,7 @@ struct SearchBudget {
   std::uint64_t work = std::uint64_t{300} * 1000 * 1000;
 };
 
-/// Only changes that can be written for the shape take part. Among equal ones those that are simplest to write win.
+/// Only changes that can be written for the shape take part. Among equal ones those that are simplest to read win.
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,
                     const SearchBudget& limits);
 
@@ -102,6 +105,7 @@ struct ArrayFit {
   std::uint64_t ideal = 0;          ///< passes without any conflict
   std::uint64_t bound = 0;          ///< no layout has fewer passes
   std::uint64_t bytes_limit = 0;    ///< the array may not be larger
+  std::uint64_t roomy_bytes = 0;    ///< if it is larger, fewer blocks are resident: Option::is_crowded
   std::size_t family = 0, tried = 0;
   std::uint64_t parted = 0;  ///< accesses more after the proposed change, which the compiler then no longer merges
   std::vector<std::string> doubts;  ///< why nothing is claimed to be the best: a sentence each

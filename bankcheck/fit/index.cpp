@@ -83,21 +83,41 @@ std::string times(const std::string& text, std::uint64_t factor) {
   return factor == 1 ? text : fmt::format("{} * {}", text, factor);
 }
 
-/// What an XOR adds to an index: `bits` bits of row / per_step, times a factor. `rows`: the number is less; 0: not
-/// known. Where both are powers of two, a shift and a mask do.
+/// What an XOR adds to an index: (row / divisor & mask) * factor. `mask` 0: none is needed.
+struct XorTerm {
+  std::uint64_t divisor = 1, mask = 0, factor = 1;
+};
+
+/// `bits` bits of row / per_step, times a factor. `rows`: the number is less; 0: not known. Where both are powers of
+/// two, a shift and a mask do.
+XorTerm xor_term(std::uint64_t per_step, unsigned bits, std::uint64_t factor, std::uint64_t rows) {
+  const std::uint64_t steps = std::uint64_t{1} << bits;
+  const bool all = rows > 0 && (rows + per_step - 1) / per_step <= steps;
+  const bool is_power = std::has_single_bit(per_step);
+  if (all && (per_step == 1 || (factor == 1 && is_power))) return {per_step, 0, factor};
+  if (per_step == 1 || !is_power || per_step < factor) return {per_step, steps - 1, factor};
+  return {per_step / factor, (steps - 1) * factor, 1};
+}
+
 std::string xor_text(const std::string& row, std::uint64_t per_step, unsigned bits, std::uint64_t factor,
                      std::uint64_t rows) {
   const std::uint64_t steps = std::uint64_t{1} << bits;
   if (is_number(row)) return std::to_string((std::stoull(row) / per_step & (steps - 1)) * factor);
-  const bool all = rows > 0 && (rows + per_step - 1) / per_step <= steps;  // no mask is needed
-  const bool is_power = std::has_single_bit(per_step);
-  if (all && (per_step == 1 || (factor == 1 && is_power))) return times(quotient(row, per_step), factor);
-  if (per_step == 1) return times(fmt::format("({} & {})", operand(row), steps - 1), factor);
-  if (!is_power) return times(fmt::format("({} / {} & {})", operand(row), per_step, steps - 1), factor);
-  const int shift = std::countr_zero(per_step) - std::countr_zero(factor);
-  if (shift == 0) return fmt::format("({} & {})", operand(row), (steps - 1) * factor);
-  if (shift > 0) return fmt::format("({} >> {} & {})", operand(row), shift, (steps - 1) * factor);
-  return times(fmt::format("({} >> {} & {})", operand(row), std::countr_zero(per_step), steps - 1), factor);
+  const XorTerm term = xor_term(per_step, bits, factor, rows);
+  if (term.mask == 0) return times(quotient(row, term.divisor), term.factor);
+  std::string divided = operand(row);
+  if (term.divisor > 1 && std::has_single_bit(term.divisor)) {
+    divided += fmt::format(" >> {}", std::countr_zero(term.divisor));
+  } else if (term.divisor > 1) {
+    divided += fmt::format(" / {}", term.divisor);
+  }
+  return times(fmt::format("({} & {})", divided, term.mask), term.factor);
+}
+
+/// The operators of such an index, and one more for a mask that leaves out low bits.
+unsigned xor_operators(const XorTerm& term) {
+  const bool is_odd_mask = (term.mask & (term.mask + 1)) != 0;
+  return 1 + unsigned(term.divisor > 1) + unsigned(term.mask > 0) + unsigned(is_odd_mask) + unsigned(term.factor > 1);
 }
 
 /// An index and what an XOR adds to it.
@@ -189,6 +209,13 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
                                           : last == 0 || shape.lengths[last] % (per_step * steps) == 0;
   if (swizzle.plane > 0 && !is_index) return std::nullopt;
   return RowNumber{is_index ? last : 0, last, per_step};
+}
+
+/// How many values the number has, before the division.
+std::uint64_t rows_of(const RowNumber& number, const ArrayShape& shape) {
+  return std::accumulate(shape.lengths.begin() + std::ptrdiff_t(number.first),
+                         shape.lengths.begin() + std::ptrdiff_t(number.last) + 1, std::uint64_t{1},
+                         std::multiplies<>());
 }
 
 /// The shape of one row, and what a change that stays in the rows does there.
@@ -329,6 +356,10 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) 
   return IndexForm::flat;
 }
 
+bool is_plain_pad(const Change& change, const ArrayShape& shape) {
+  return change.parts() + int(change.rows.from > 0) == 1 && form_of(change, shape) == IndexForm::rows;
+}
+
 std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
                        const std::vector<std::string>& subscripts) {
   std::vector<std::string> texts = subscripts;
@@ -341,7 +372,7 @@ std::string index_text(const Change& change, const ArrayShape& shape, IndexForm 
                                              shape.lengths.begin() + std::ptrdiff_t(number->last) + 1);
     const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
     texts.back() = xored(texts.back(), xor_text(flattened(lengths, upper), number->per_step, change.swizzle.bits,
-                                                factor, product(lengths, lengths.size())));
+                                                factor, rows_of(*number, shape)));
   } else if (form == IndexForm::columns) {
     texts.back() = flat_index(inside_row(change, shape), row_of(shape), texts.back());
   }
@@ -448,6 +479,45 @@ std::string rows_text(const Change& change, const ArrayShape& shape, const std::
     return length.substr(0, from) + pitch_text(change, shape, pitch) + length.substr(to);
   }
   return fmt::format("{} / {} * {}", operand(length), operand(pitch), pitch_text(change, shape, pitch));
+}
+
+namespace {
+
+/// The XOR of an index that is not the row's, and the pads.
+unsigned flat_operators(const Change& change, std::uint64_t element) {
+  const RowXor& swizzle = change.swizzle;
+  unsigned operators = 0;
+  if (swizzle.bits > 0) {
+    const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / element;
+    operators += xor_operators(xor_term(swizzle.row / element, swizzle.bits, factor, 0));
+  }
+  for (const Pad& pad : change.pads) {
+    if (pad.every > 0) operators += 2 + unsigned(pad.bytes > element);
+  }
+  return operators;
+}
+
+}  // namespace
+
+unsigned index_operators(const Change& change, const ArrayShape& shape) {
+  const auto form = form_of(change, shape);
+  const auto flattening = [](std::size_t dimensions) { return 2 * unsigned(dimensions); };
+  if (form == IndexForm::flat) return flattening(shape.lengths.size() - 1) + flat_operators(change, shape.element);
+  if (form != IndexForm::columns) return 0;
+  const auto number = row_number(change, shape);
+  if (!number) return flat_operators(inside_row(change, shape), shape.element);
+  const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
+  const XorTerm term = xor_term(number->per_step, change.swizzle.bits, factor, rows_of(*number, shape));
+  return flattening(number->last - number->first) + xor_operators(term);
+}
+
+std::uint64_t block_of_masked(const Change& change, const ArrayShape& shape) {
+  const RowXor& swizzle = change.swizzle;
+  const auto number = form_of(change, shape) == IndexForm::columns ? row_number(change, shape) : std::nullopt;
+  if (!number || number->first != number->last || change.kind() != ChangeKind::row_xor) return 0;
+  const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / shape.element;
+  const bool has_mask = xor_term(number->per_step, swizzle.bits, factor, rows_of(*number, shape)).mask > 0;
+  return has_mask ? factor << swizzle.bits : 0;
 }
 
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {

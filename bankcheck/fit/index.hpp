@@ -48,12 +48,23 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
 /// value, "[y][x ^ (x >> 3 & 4)]".
 bool stays_in_rows(const Change& change, const ArrayShape& shape);
 
+/// Whether one length of the declaration changes, and no index: "[N][N + 1]", as most people pad, or "[N][N - 1]".
+bool is_plain_pad(const Change& change, const ArrayShape& shape);
+
 /// Whether a text is a product of single tokens, or one: "TILE", "2 * N".
 bool is_product(const std::string& text);
 
 /// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
 std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
                        const std::vector<std::string>& subscripts);
+
+/// How much there is to read in the changed index, beyond the one as declared: its operators, and one more for a mask
+/// such as 14, which is no number of elements less one. Requires a change that form_of() knows.
+unsigned index_operators(const Change& change, const ArrayShape& shape);
+
+/// Of an XOR of one index, under a mask, into the last one: rows of whole blocks of so many elements will do, however
+/// many there are. 0: the index is right for the lengths of the shape only.
+std::uint64_t block_of_masked(const Change& change, const ArrayShape& shape);
 
 /// The lengths of the dimensions that make a change's new rows and pads; nothing if no lengths do.
 std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape);

@@ -8,9 +8,15 @@
 
 namespace bankwise::fit {
 
+/// What accesses say about the conflicts of an array: the bytes after which the banks repeat, and the distance of lanes
+/// with most conflicts; 0: not known.
+struct ConflictFacts {
+  std::uint64_t period = 128, stride = 0;
+};
+
 /// Adds the comment after the declaration, or in a line before it if that is full; nothing if there is no place, or if
 /// one statement declares several arrays. Requires a change that form_of() knows.
 std::optional<Edit> reason_comment(std::string_view source, const Declaration& declaration, const Change& change,
-                                   const ArrayShape& shape);
+                                   const ArrayShape& shape, const ConflictFacts& facts);
 
 }  // namespace bankwise::fit

@@ -17,12 +17,19 @@ struct PartlyPriced {
   Change change;
   std::uint64_t bytes = 0;
   unsigned instructions = 0;
+  bool is_plain = false;
   std::uint64_t sum = 0;    ///< passes in the blocks evaluated so far
   std::uint64_t limit = 0;  ///< a better change is known beyond it
 };
 
 /// proposal() prefers a change of one part.
 bool is_simple(const Change& change) { return change.parts() <= 1; }
+
+/// Whether proposal() prefers an option to no other one for what it looks like.
+template <class Other, class Priced>
+bool is_as_simple(const Other& other, const Priced& option) {
+  return (is_simple(other.change) || !is_simple(option.change)) && (other.is_plain || !option.is_plain);
+}
 
 /// The options that no other one, as simple, equals in passes, instructions and bytes; of equals the first.
 std::vector<Option> frontier(std::vector<Option> options) {
@@ -33,7 +40,7 @@ std::vector<Option> frontier(std::vector<Option> options) {
   for (const Option& option : options) {
     const bool is_beaten = std::ranges::any_of(front, [&](const Option& other) {
       return other.instructions <= option.instructions && other.bytes <= option.bytes &&
-             other.parted <= option.parted && (is_simple(other.change) || !is_simple(option.change));
+             other.parted <= option.parted && is_as_simple(other, option);
     });
     if (!is_beaten) front.push_back(option);
   }
@@ -99,9 +106,8 @@ class Race {
   std::uint64_t limit_of(const PartlyPriced& candidate, const std::vector<Option>& front, bool kinds) const {
     std::uint64_t limit = none;
     for (const Option& option : front) {
-      const bool is_as_simple = is_simple(option.change) || !is_simple(candidate.change);
       const bool is_as_cheap = option.instructions <= candidate.instructions && option.parted <= parted_;
-      if (is_as_simple && is_as_cheap && option.bytes <= candidate.bytes)
+      if (is_as_simple(option, candidate) && is_as_cheap && option.bytes <= candidate.bytes)
         limit = std::min(limit, option.passes > 0 ? option.passes - 1 : 0);
     }
     if (!kinds) return limit;
@@ -134,6 +140,7 @@ class Race {
   void add(const PartlyPriced& candidate, std::uint64_t passes) {
     Option option{candidate.change, passes, candidate.bytes, candidate.instructions};
     option.parted = parted_;
+    option.is_plain = candidate.is_plain;
     option.cycles = cycles_of(option, accesses_.facts().executions);
     evaluated_.push_back(option);
   }
@@ -144,20 +151,37 @@ class Race {
   std::uint64_t work_ = 0;
 };
 
-/// Of equal ones those that are simplest to write come first.
+/// Of equal ones those that are simplest to read come first.
 std::vector<Option> sorted_by_passes(const std::vector<Option>& options, const ArrayShape& shape) {
-  using Rank = std::tuple<std::uint64_t, std::uint64_t, unsigned, ChangeKind, IndexForm, std::size_t>;
+  using Rank = std::tuple<std::uint64_t, std::uint64_t, unsigned, ChangeKind, IndexForm, unsigned, std::size_t>;
   std::vector<Rank> ranks;  // computed once; the last is the old place
   ranks.reserve(options.size());
   for (const Option& option : options) {
     ranks.emplace_back(option.passes, option.bytes, option.instructions, option.change.kind(),
-                       *form_of(option.change, shape), ranks.size());
+                       *form_of(option.change, shape), index_operators(option.change, shape), ranks.size());
   }
   std::ranges::sort(ranks);
   std::vector<Option> sorted;
   sorted.reserve(options.size());
-  for (const Rank& rank : ranks) sorted.push_back(options[std::get<5>(rank)]);
+  for (const Rank& rank : ranks) sorted.push_back(options[std::get<6>(rank)]);
   return sorted;
+}
+
+/// Of candidates of one kind with as many bytes those that are simplest to read come first: the first of equal ones is
+/// evaluated.
+void sort_by_simplicity(std::vector<PartlyPriced>& candidates, const ArrayShape& shape) {
+  using Rank = std::tuple<ChangeKind, std::uint64_t, unsigned, std::size_t>;
+  std::vector<Rank> ranks;
+  ranks.reserve(candidates.size());
+  for (const PartlyPriced& candidate : candidates) {
+    ranks.emplace_back(candidate.change.kind(), candidate.bytes, index_operators(candidate.change, shape),
+                       ranks.size());
+  }
+  std::ranges::sort(ranks);
+  std::vector<PartlyPriced> sorted;
+  sorted.reserve(candidates.size());
+  for (const Rank& rank : ranks) sorted.push_back(candidates[std::get<3>(rank)]);
+  candidates = std::move(sorted);
 }
 
 /// More than this many bytes cannot be evaluated.
@@ -177,7 +201,7 @@ double cycles_of(const Option& option, std::uint64_t executions) {
 }
 
 std::size_t proposal(const std::vector<Option>& options) {
-  constexpr double nearly = 1.02, nearly_all = 0.95, worth_a_change = 0.99, worth_more_bytes = 0.9;
+  constexpr double nearly = 1.02, for_plain = 1.05, most = 0.65, worth_a_change = 0.99, worth_more_bytes = 0.9;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Option& before = options.front();
   const auto choose = [&](double max_bytes, bool only_simple) {
@@ -195,13 +219,17 @@ std::size_t proposal(const std::vector<Option>& options) {
     const bool must_be_simple = std::exchange(only_simple, true);
     const double simple = fewest_cycles();
     const double gain = before.cycles - fewest;
-    only_simple = must_be_simple ||
-                  (simple < before.cycles && simple <= std::max(nearly * fewest, before.cycles - nearly_all * gain));
+    only_simple =
+        must_be_simple || (simple < before.cycles && simple <= std::max(nearly * fewest, before.cycles - most * gain));
     if (only_simple) fewest = simple;
-    const auto rank = [&](std::size_t i) { return std::tuple(options[i].bytes, options[i].cycles, options[i].passes); };
+    const auto rank = [&](std::size_t i) {
+      const Option& option = options[i];
+      return std::tuple(!option.is_plain || option.is_crowded, option.bytes, option.cycles, option.passes);
+    };
     std::size_t chosen = 0;
     for (std::size_t i = 1; i < options.size(); ++i) {
-      if (!competes(options[i]) || options[i].cycles > nearly * fewest) continue;
+      const bool is_preferred = options[i].is_plain && !options[i].is_crowded;
+      if (!competes(options[i]) || options[i].cycles > (is_preferred ? for_plain : nearly) * fewest) continue;
       if (chosen == 0 || rank(i) < rank(chosen)) chosen = i;
     }
     return chosen;
@@ -224,8 +252,9 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
       const std::uint64_t bytes = change.bytes_of(extent);
       const bool fits = bytes <= std::min(limits.bytes, max_bytes) || change.kind() == ChangeKind::identity;
       if (fits && form_of(change, shape) && accesses.keeps_together(change))
-        candidates.push_back({change, bytes, index_instructions(change, shape), 0, 0});
+        candidates.push_back({change, bytes, index_instructions(change, shape), is_plain_pad(change, shape)});
     }
+    sort_by_simplicity(candidates, shape);
     return candidates;
   };
   const auto singles = allowed(family.singles), combinations = allowed(family.combinations);

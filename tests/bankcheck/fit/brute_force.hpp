@@ -113,7 +113,8 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
 struct Layout {
   std::uint64_t bytes = 0, passes = 0;
   double instructions = 0;
-  int parts = 0;  ///< an XOR and pads
+  int parts = 0;          ///< an XOR and pads
+  bool is_plain = false;  ///< only one declared length changes
 };
 
 /// Every layout of the family for an array of `lengths` elements of `width` bytes, 4, 8 or 16, in one to three
@@ -133,7 +134,9 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
     if (all.contains(change) || !form_of(change, shape)) return;
     const auto layout = all.try_emplace(change).first;
     const int parts = int(change.swizzle.bits > 0) + int(change.pads[0].every > 0) + int(change.pads[1].every > 0);
-    layout->second = {needed, passes(stores, map), double(index_instructions(change, shape)), parts};
+    layout->second = {
+        needed, passes(stores, map), double(index_instructions(change, shape)), parts,
+        parts + int(change.rows.from > 0) == 1 && form_of(change, shape) == bankwise::fit::IndexForm::rows};
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
   const auto log2 = [](std::uint64_t x) {
@@ -218,8 +221,11 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
       const bool is_y = of + 2 == lengths.size();
       for (std::uint64_t shift = 1; shift <= 4 && shift < lengths[of]; shift *= 2) {
         for (std::uint64_t unit = width; unit < 128; unit *= 2) {
-          for (std::uint64_t values = 2; unit * values <= 128; values *= 2) {
-            if (pitch % (unit * values) != 0) continue;
+          std::uint64_t all = 1;  // values of the index
+          while (all < lengths[of]) all *= 2;
+          for (std::uint64_t values = 2; unit * values <= 128 || (shift == 1 && unit == width); values *= 2) {
+            if (unit * values > 128 && values > all) break;
+            if (pitch % (unit * values) != 0 || (unit * values > 128 && values != all)) continue;
             const std::uint64_t plane = is_y && lengths.size() > 2 ? height * pitch : 0;
             const std::uint64_t each = (is_y ? pitch : height * pitch) * shift;
             const bankwise::fit::RowXor swizzle{u32(each), log2(values), log2(unit),
@@ -245,13 +251,14 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
 }
 
 /// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those that save cycles and 1 % of the
-/// passes. Only those of one part compete if one of them is within these 2 %, or saves 95 % of the cycles that can be
-/// saved. More than 1.25 times the bytes, and more than twice, must each save a tenth more than the best with fewer, in
-/// one part.
+/// passes; rather one that only changes one declared length, within 5 %. Only those of one part compete if one of
+/// them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes, and more than
+/// twice, must each save a tenth more than the best with fewer, in one part.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
   int parts = 0;
+  bool is_plain = false;
 };
 inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwise::fit::Change, Layout>& layouts) {
   double executions = 0;
@@ -260,8 +267,8 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
   for (const auto& [name, layout] : layouts) {
     const std::uint64_t cost = layout.passes;
     const double issued = executions * (1 + layout.instructions) / 4;
-    priced.push_back(
-        {layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16, layout.parts});
+    priced.push_back({layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16,
+                      layout.parts, layout.is_plain});
   }
   const Proposal before = priced.front();  // as it is: the first name
   const auto best_of = [&](std::vector<Proposal> some) {
@@ -272,12 +279,12 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
     for (const Proposal& each : some) fewest = std::min(fewest, each.cycles);
     for (const Proposal& each : some) fewest_simple = std::min(fewest_simple, each.parts > 1 ? 1e300 : each.cycles);
     if (fewest_simple < before.cycles &&
-        fewest_simple <= std::max(1.02 * fewest, before.cycles - 0.95 * (before.cycles - fewest))) {
+        fewest_simple <= std::max(1.02 * fewest, before.cycles - 0.65 * (before.cycles - fewest))) {
       std::erase_if(some, [](const Proposal& each) { return each.parts > 1; });
       fewest = fewest_simple;
     }
-    std::erase_if(some, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
-    const auto rank = [](const Proposal& p) { return std::tuple(p.bytes, p.cycles, p.passes); };
+    std::erase_if(some, [&](const Proposal& each) { return each.cycles > (each.is_plain ? 1.05 : 1.02) * fewest; });
+    const auto rank = [](const Proposal& p) { return std::tuple(!p.is_plain, p.bytes, p.cycles, p.passes); };
     const auto chosen = std::min_element(some.begin(), some.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
     return chosen == some.end() ? before : *chosen;
   };

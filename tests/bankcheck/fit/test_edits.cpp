@@ -564,6 +564,13 @@ TEST_CASE("fit/edits/launches", "[fit]") {
   CHECK(
       launch("void f() { k<<<g(1, 2), 32, bytes, s>>>(n); k<<<1, 2, size(3)>>>(1); }") ==
       "void f() { k<<<g(1, 2), 32, bytes + bytes / 128 * 4, s>>>(n); k<<<1, 2, size(3) + size(3) / 128 * 4>>>(1); }\n");
+  CHECK(launch("void f() { k<<<1, 32, sizeof(float) * n * 2>>>(n); }") ==
+        "void f() { k<<<1, 32, (n * 2 + n * 2 / 32) * sizeof(float)>>>(n); }\n");
+  CHECK(launch("void f() { k<<<1, 32, n[0] * sizeof(float)>>>(n); }").find("(n[0] + n[0] / 32) * sizeof(float)") !=
+        std::string::npos);
+  for (const std::string bytes : {"n * sizeof(int)", "(n + 1) * sizeof(float) + 4", "n * sizeof(float) / 2"}) {
+    CHECK(launch("void f() { k<<<1, 32, " + bytes + ">>>(n); }").find(" / 128 * 4") != std::string::npos);
+  }
   const auto refuses = [&](const std::string& text, std::uint64_t elements = 1024) {
     return changed(kernel + text + "\n", padded(128, 4), {4, {elements}}, {.name = "t", .bytes = 4 * elements}) ==
            "line 2: the launch gives the bytes of this array, and must give it more; change both by hand";
@@ -585,7 +592,7 @@ TEST_CASE("fit/edits/launches_of_whole_blocks", "[fit]") {
   };
   CHECK(launch("1024") == "1024");
   CHECK(launch("32 * N * sizeof(float)") == "32 * N * sizeof(float)");
-  CHECK(launch("32 * N * sizeof(float)", 264) == "(32 * N * sizeof(float) + 31) / 32 * 32");  // N was another one
+  CHECK(launch("32 * N * sizeof(float)", 264) == "((32 * N + 7) / 8 * 8) * sizeof(float)");  // N was another one
   CHECK(launch("n * 4") == "(n * 4 + 31) / 32 * 32");
   CHECK(changed(kernel, {{128, 3, 2}, {}}, {4, {256}}, {.name = "t", .bytes = 1024}) ==
         "line 3: the launch gives the bytes of this array, and must give it more; change both by hand");

@@ -147,7 +147,7 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
   const auto edits =
       edits_of(constants, declared(constants, {.name = "t", .block = {16, 16, 1}}), swizzle, {4, {16, 16}});
   REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
-  CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16 && P * P == 256, ") !=
+  CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16, ") !=
         std::string::npos);
 }
 

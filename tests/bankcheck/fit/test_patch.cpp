@@ -358,8 +358,7 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "int main() { return run([](float* out) { k<<<1, 64, 2 * N * sizeof(float)>>>(out); "
                                   "}); }\n"}});
     program.check_prediction();
-    CHECK_THAT(program.patch(),
-               ContainsSubstring("k<<<1, 64, 2 * N * sizeof(float) + (2 * N * sizeof(float)) / 128 * 4>>>"));
+    CHECK_THAT(program.patch(), ContainsSubstring("k<<<1, 64, (2 * N + 2 * N / 32) * sizeof(float)>>>"));
   }
 }
 

@@ -9,36 +9,80 @@ const Change swizzle{{128, 5, 2}, {}};
 Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
 
 /// The source with the comment for a change of its array t.
-std::string commented(const std::string& text, const Change& change, const ArrayShape& shape = {4, {32, 32}}) {
-  const auto comment = reason_comment(text, declared(text, {.name = "t"}), change, shape);
+std::string commented(const std::string& text, const Change& change, const ArrayShape& shape = {4, {32, 32}},
+                      const ConflictFacts& facts = {}) {
+  const auto comment = reason_comment(text, declared(text, {.name = "t"}), change, shape, facts);
   return comment ? edited(text, {*comment}) : text;
 }
 
 TEST_CASE("fit/reason_comment/texts", "[fit]") {
   const auto of_change = [](const std::string& dimensions, const Change& change, const ArrayShape& shape) {
     const std::string text = "__shared__ float t" + dimensions + ";";
-    return commented(text, change, shape).substr(text.size());
+    const std::string after = commented(text, change, shape);
+    return after.starts_with(text) ? after.substr(text.size()) : "  " + after.substr(0, after.find('\n'));
   };
-  CHECK(of_change("[32][32]", padded(128, 4), {4, {32, 32}}) == "  // +1 avoids bank conflicts between rows");
-  CHECK(of_change("[32][32 + 1]", padded(132, 4), {4, {32, 33}}) == "  // +2 avoids bank conflicts between rows");
-  CHECK(of_change("[32][33]", {.rows = {132, 128}}, {4, {32, 33}}) ==
-        "  // this length avoids bank conflicts between rows");
-  CHECK(of_change("[4][6][32]", padded(768, 128), {4, {4, 6, 32}}) == "  // +1 avoids bank conflicts between planes");
+  const ArrayShape square{4, {32, 32}}, line{4, {512}}, long_line{4, {2048}}, doubles{8, {32, 32}};
+  CHECK(of_change("[32][32]", padded(128, 4), square) ==
+        "  // 33 words a row: a column falls into 32 banks instead of 1");
+  CHECK(of_change("[16][16]", padded(64, 4), {4, {16, 16}}) ==
+        "  // 17 words a row: a column falls into 16 banks instead of 2");
+  CHECK(of_change("[32][33 + 1]", padded(136, 4), {4, {32, 34}}) ==
+        "  // 35 words a row: a column falls into 32 banks instead of 16");
+  CHECK(of_change("[17][17]", padded(68, 4), {4, {17, 17}}) ==
+        "  // 18 words a row: a diagonal falls into 17 banks instead of 2");
+  CHECK(of_change("[32][32]", padded(256, 8), doubles) ==
+        "  // 33 elements a row: a column falls into 16 banks instead of 1");
+  CHECK(of_change("[4][6][32]", padded(768, 128), {4, {4, 6, 32}}) ==
+        "  // this length avoids bank conflicts between planes");
   CHECK(of_change("[4][6][32]", {{}, {Pad{128, 4}, Pad{768, 132}}}, {4, {4, 6, 32}}) ==
         "  // padded to avoid bank conflicts");
-  CHECK(of_change("[512]", padded(128, 4), {4, {512}}) == "  // one more element after every 32 avoids bank conflicts");
-  CHECK(of_change("[512]", padded(128, 8), {4, {512}}) == "  // 2 more elements after every 32 avoid bank conflicts");
-  CHECK(of_change("[32][32]", swizzle, {4, {32, 32}}) == "  // swizzled to avoid bank conflicts");
-  CHECK(of_change("[32][32]", {{128, 5, 2}, {Pad{128, 4}, Pad{}}}, {4, {32, 32}}) ==
+  CHECK(of_change("[512]", padded(128, 4), line) ==
+        "  // i lies at i + (i >> 5): words 16 apart fall into 32 banks instead of 2");
+  CHECK(of_change("[2048]", padded(128, 8), long_line) ==
+        "  // i lies at i + (i >> 5) * 2: words 32 apart fall into 16 banks instead of 1");
+  CHECK(of_change("[32][32]", swizzle, square) == "  // x lies at x ^ y: a column falls into 32 banks instead of 1");
+  CHECK(of_change("[2048]", {{64, 4, 3}, {}}, long_line) ==
+        "  // i lies at i ^ (i >> 3 & 30): words 16 apart fall into 16 banks instead of 2");
+  CHECK(of_change("[32][32]", {{128, 5, 2}, {Pad{128, 4}, Pad{}}}, square) ==
         "  // padded and swizzled to avoid bank conflicts");
 }
 
+TEST_CASE("fit/reason_comment/no_claim_of_banks", "[fit]") {
+  // Rows that already begin in all banks: a column gains nothing, and the comment does not say so.
+  const auto comment = [](std::uint64_t columns, const Change& change) {
+    const std::string text = "__shared__ float t[32][" + std::to_string(columns) + "];";
+    return commented(text, change, {4, {32, columns}}).substr(text.size());
+  };
+  CHECK(comment(33, padded(132, 4)) == "  // 34 words a row: a diagonal falls into 32 banks instead of 1");
+  CHECK(comment(34, padded(136, 8)) == "  // this length avoids bank conflicts between rows");
+  CHECK(comment(33, {.rows = {132, 128}}) == "  // this length avoids bank conflicts between rows");
+}
+
+TEST_CASE("fit/reason_comment/shorter_rows", "[fit]") {
+  const std::string text = "__shared__ float t[16][17];";
+  const auto comment = [&](const Change& change) { return commented(text, change, {4, {16, 17}}).substr(text.size()); };
+  CHECK(comment({.rows = {68, 64}}) == "  // without a pad 2 rows of 16 words fill the banks");
+  CHECK(comment({.swizzle = {64, 4, 2}, .rows = {68, 64}}) ==
+        "  // x lies at x ^ y: a column falls into 16 banks without a pad");
+}
+
+TEST_CASE("fit/reason_comment/distance_of_lanes", "[fit]") {
+  const std::string text = "__shared__ float t[512];";
+  const auto comment = [&](std::uint64_t stride) {
+    return commented(text, padded(128, 4), {4, {512}}, {128, stride}).substr(text.size());
+  };
+  CHECK(comment(64) == "  // i lies at i + (i >> 5): words 16 apart fall into 32 banks instead of 2");
+  CHECK(comment(128) == "  // i lies at i + (i >> 5): words 32 apart fall into 16 banks instead of 1");
+  CHECK(comment(4) == comment(0));  // these gain nothing
+}
+
 TEST_CASE("fit/reason_comment/places", "[fit]") {
-  const std::string line = "  __shared__ float t[32][32];", comment = "// swizzled to avoid bank conflicts";
+  const std::string line = "  __shared__ float t[32][32];",
+                    comment = "// x lies at x ^ y: a column falls into 32 banks instead of 1";
   CHECK(commented("{\n" + line + "\r\n}", swizzle) == "{\n" + line + "  " + comment + "\r\n}");
   CHECK(commented("{\n" + line + "  // tile\r\n}", swizzle) == "{\n  " + comment + "\r\n" + line + "  // tile\r\n}");
   CHECK(commented("/* a */ {\n" + line + "\n}", swizzle) ==
-        "/* a */ {\n" + line + "  /* swizzled to avoid bank conflicts */\n}");
+        "/* a */ {\n" + line + "  /* x lies at x ^ y: a column falls into 32 banks instead of 1 */\n}");
   const std::string two_lines = "{\n  __shared__ float t[32]\n      [32];\n}";
   CHECK(commented(two_lines, swizzle).find("[32];  " + comment) != std::string::npos);
   const std::string full = "  __shared__ " + std::string(60, 'T') + " t[32][32];";

@@ -1,0 +1,225 @@
+#include "bankcheck/fit/index_variables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <bankwise/support/text.hpp>
+#include "bankcheck/fit/side_effects.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using source::SourceTokens;
+using source::TokenKind;
+
+/// The variables that an index depends on; nothing if it does more than compute with them, or divides by one.
+std::optional<std::set<std::string_view>> variables_of(const SourceTokens& index) {
+  constexpr std::string_view marks = "+-*/%&|^<>().";
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < index.tokens.size(); ++i) {
+    const TokenKind kind = index.tokens[i].kind;
+    const bool divides = index.is(i - 1, "/") || index.is(i - 1, "%");
+    if (kind == TokenKind::text || (kind != TokenKind::number && divides)) return std::nullopt;
+    if (kind == TokenKind::mark && (index.text(i).size() > 1 || marks.find(index.text(i)) == marks.npos))
+      return std::nullopt;
+    if (kind == TokenKind::name && index.is(i + 1, "(")) return std::nullopt;  // a call
+    if (kind == TokenKind::name && !index.is(i - 1, ".")) names.insert(index.text(i));
+  }
+  return names;
+}
+
+class Finder {
+ public:
+  explicit Finder(const Expressions& code) : code_(code) {}
+
+  /// The longest run of these uses from the first on that can have a variable. `uses`: their tokens, in order.
+  IndexVariable first_run(const std::vector<std::size_t>& uses, const std::set<std::string_view>& variables) const {
+    IndexVariable run;
+    for (std::size_t count = 2; count <= uses.size(); ++count) {
+      const auto at = place_for(uses.front(), uses[count - 1], variables);
+      if (!at) break;
+      run.at = *at;
+      run.uses.resize(count);
+    }
+    return run;
+  }
+
+ private:
+  /// Where a variable for all uses from one token to another is declared.
+  std::optional<std::size_t> place_for(std::size_t first, std::size_t last,
+                                       const std::set<std::string_view>& variables) const {
+    const std::size_t block = block_around(first, last);
+    if (block == 0) return std::nullopt;
+    const std::size_t begin = statement_around(block, first);
+    const Part region{begin, statement_end(statement_around(block, last))};
+    if (!begins_statement(begin) || has_branches(region)) return std::nullopt;
+    const std::size_t body = code_.function_body(first);
+    const auto is_constant = [&](std::string_view name) { return keeps_value(name, region, body); };
+    return std::ranges::all_of(variables, is_constant) ? std::optional(place_before(begin)) : std::nullopt;
+  }
+
+  /// The { of the innermost block around two places.
+  std::size_t block_around(std::size_t first, std::size_t last) const {
+    const std::size_t body = code_.function_body(first);
+    std::size_t block = body;
+    for (std::size_t i = body; i < first; ++i) {
+      if (code_.is(i, "{") && code_.past_bracket(i) > last) block = i;
+    }
+    return last < code_.past_bracket(body) ? block : 0;
+  }
+
+  /// Past the statement that begins at a token.
+  std::size_t statement_end(std::size_t i) const {
+    if (code_.is(i, "{")) return code_.past_bracket(i);
+    if (code_.is(i, "else") || code_.is(i, "do")) {
+      const std::size_t end = statement_end(i + 1);
+      return code_.is(i, "do") ? statement_end(end) : end;
+    }
+    if (support::has_word("for if while switch", code_.text(i)) && code_.is(i + 1, "(")) {
+      const std::size_t head = code_.past_bracket(i + 1), end = code_.is(head, ";") ? head + 1 : statement_end(head);
+      return code_.is(i, "if") && code_.is(end, "else") ? statement_end(end) : end;
+    }
+    while (i < code_.tokens.size() && !code_.is(i, ";")) {
+      i = code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{") ? code_.past_bracket(i) : i + 1;
+    }
+    return std::min(i + 1, code_.tokens.size());
+  }
+
+  /// The first token of a block's statement that has a token.
+  std::size_t statement_around(std::size_t block, std::size_t token) const {
+    std::size_t begin = block + 1;
+    for (std::size_t end = statement_end(begin); end <= token; end = statement_end(begin)) begin = end;
+    return begin;
+  }
+
+  bool begins_statement(std::size_t i) const {
+    const bool is_label = code_.is_name(i) && code_.is(i + 1, ":");
+    return !is_label && !support::has_word("case default else", code_.text(i));
+  }
+
+  /// Lines of the preprocessor between the tokens of a region.
+  bool has_branches(Part region) const {
+    for (std::size_t i = region.begin; i + 1 < region.end; ++i) {
+      if (code_.tokens[i + 1].begin - code_.tokens[i].end > 1 && directive_between(i) != code_.source.npos) return true;
+    }
+    return false;
+  }
+  /// Of the last line before a token that begins with #, and follows the token before; npos if there is none.
+  std::size_t directive_between(std::size_t before) const {
+    const std::size_t gap = code_.tokens[before].end, end = code_.tokens[before + 1].begin;
+    std::size_t found = code_.source.npos;
+    for (std::size_t line = code_.source.find('\n', gap); line < end; line = code_.source.find('\n', line + 1)) {
+      const std::size_t first = code_.source.find_first_not_of(" \t", line + 1);
+      if (first < end && code_.source[first] == '#') found = line + 1;
+    }
+    return found;
+  }
+
+  std::size_t place_before(std::size_t statement) const {
+    const std::size_t directive = directive_between(statement - 1);
+    const std::size_t begin = code_.tokens[statement].begin;
+    if (directive == code_.source.npos) return begin;
+    const std::string_view lines = code_.source.substr(directive, begin - directive);
+    const std::size_t mark = lines.find_first_not_of(" \t#");
+    return lines.substr(std::min(mark, lines.size())).starts_with("pragma") ? directive + lines.find('#') : begin;
+  }
+
+  /// Whether a name has one value in a region of a function.
+  bool keeps_value(std::string_view name, Part region, std::size_t body) const {
+    const std::size_t parameters = code_.opening(body - 1), end = code_.past_bracket(body);
+    bool is_local = false, is_written = false, has_references = false;
+    for (std::size_t i = 0; i < code_.tokens.size(); ++i) {
+      const bool is_inside = i >= parameters && i < end;
+      has_references |= is_inside && code_.is(i, "[") && code_.is(i + 1, "&");
+      if (!code_.is(i, name) || code_.is(i - 1, ".") || code_.is(i - 1, "->")) continue;
+      const bool is_declared = code_.declares(i), is_changed = !is_declared && may_change(i);
+      is_local |= is_inside && is_declared;
+      if (is_inside && is_declared && is_shared(i)) return false;
+      is_written |= is_changed && (is_inside || !is_declared);
+      if (i >= region.begin && i < region.end && (is_declared || is_changed)) return false;
+    }
+    return !is_written || (is_local && !has_references);
+  }
+
+  /// Whether other threads may change what is declared at a token.
+  bool is_shared(std::size_t name) const {
+    for (std::size_t i = name; i-- > 0 && !ends_statement(code_, i) && !code_.is(i, "(");) {
+      if (support::has_word("__shared__ volatile local __local", code_.text(i))) return true;
+    }
+    return false;
+  }
+
+  /// Whether a variable, or a member of it, is assigned to, is counted, or is given away at a token.
+  bool may_change(std::size_t name) const {
+    std::size_t behind = name + 1;
+    while (code_.is(behind, ".") && code_.is_name(behind + 1)) behind += 2;
+    const auto is_pair = [&](std::size_t i) { return code_.is(i + 1, code_.text(i)) && code_.touches_next(i); };
+    const auto counts = [&](std::size_t i) { return (code_.is(i, "+") || code_.is(i, "-")) && is_pair(i); };
+    if (counts(behind) || counts(name - 2) || code_.takes_address(name - 1)) return true;
+    std::size_t mark = behind;
+    if (support::has_word("+ - * / % & | ^", code_.text(mark))) ++mark;
+    if ((code_.is(mark, "<") || code_.is(mark, ">")) && is_pair(mark)) mark += 2;
+    const bool is_assigned = code_.is(mark, "=") && !is_pair(mark);
+    const bool is_argument =
+        (code_.is(name - 1, "(") || code_.is(name - 1, ",")) && (code_.is(behind, ")") || code_.is(behind, ","));
+    return is_assigned || (is_argument && is_passed(name));
+  }
+
+  /// Whether a name between commas is an argument of a function that may change it: one whose parameters are known to
+  /// be no references changes none.
+  bool is_passed(std::size_t argument) const {
+    std::size_t open = argument;
+    for (int depth = 1; open > 0 && depth > 0;) {
+      --open;
+      depth += int(code_.is(open, ")")) - int(code_.is(open, "("));
+    }
+    const std::string_view callee = code_.text(open - 1);
+    if (!code_.is_operand(open - 1) || support::has_word("if for while switch return sizeof", callee)) return false;
+    if (is_atomic(callee) || callee.starts_with("__") || support::has_word("min max", callee)) return false;
+    for (std::size_t i = 0; i < code_.tokens.size(); ++i) {
+      if (!code_.is(i, callee) || !code_.is(i + 1, "(")) continue;
+      for (std::size_t k = i + 2; k < code_.past_bracket(i + 1); ++k) {
+        if (code_.is(k, "&")) return true;
+      }
+    }
+    return false;
+  }
+
+  const Expressions& code_;
+};
+
+}  // namespace
+
+std::vector<IndexVariable> index_variables(const Expressions& code, const std::vector<Use>& uses,
+                                           const std::vector<std::string>& texts) {
+  std::map<std::string_view, std::vector<std::size_t>> by_text;
+  for (std::size_t i = 0; i < uses.size(); ++i) by_text[texts[i]].push_back(i);
+  const Finder finder(code);
+  std::vector<IndexVariable> variables;
+  for (auto& [text, numbers] : by_text) {
+    const SourceTokens index(text);
+    const auto names = variables_of(index);
+    if (!names || names->empty()) continue;
+    std::ranges::sort(numbers, {}, [&](std::size_t i) { return uses[i].begin; });
+    while (numbers.size() > 1) {
+      std::vector<std::size_t> tokens;
+      for (const std::size_t i : numbers) {
+        const auto place = std::ranges::lower_bound(code.tokens, uses[i].begin, {}, &source::Token::begin);
+        tokens.push_back(std::size_t(place - code.tokens.begin()));
+      }
+      IndexVariable run = finder.first_run(tokens, *names);
+      const std::size_t count = std::max<std::size_t>(run.uses.size(), 1);
+      run.uses.assign(numbers.begin(), numbers.begin() + std::ptrdiff_t(count));
+      numbers.erase(numbers.begin(), numbers.begin() + std::ptrdiff_t(count));
+      if (count > 1) variables.push_back(std::move(run));
+    }
+  }
+  std::ranges::stable_sort(variables, {}, &IndexVariable::at);
+  return variables;
+}
+
+}  // namespace bankwise::fit

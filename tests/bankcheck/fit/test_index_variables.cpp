@@ -1,0 +1,74 @@
+#include "bankcheck/fit/edits.hpp"
+#include "tests/bankcheck/fit/declared.hpp"
+
+namespace {
+
+using namespace bankwise::fit;
+
+const Change pad{{}, {Pad{128, 4}, Pad{}}};
+
+/// A kernel with an array t of 1024 words after a pad of one word every 32.
+std::string changed(const std::string& body, const std::string& head = "") {
+  const std::string text = head + "__global__ void k(int n) {\n  __shared__ float t[1024];\n" + body + "}\n";
+  const auto edits = edits_of(text, declared(text, {.name = "t"}), pad, {4, {1024}});
+  if (const auto* why = std::get_if<std::string>(&edits)) return *why;
+  const std::string after = edited(text, std::get<std::vector<Edit>>(edits));
+  const std::string start = "t[1024 + 1024 / 32];\n";
+  const std::size_t begin = after.find(start) + start.size();
+  return after.substr(begin, after.rfind("}\n") - begin);
+}
+
+TEST_CASE("fit/index_variables/shared_by_uses", "[fit]") {
+  CHECK(changed("  int i = threadIdx.x;\n  t[i + n] += 1;\n  if (i < n) {\n    t[i + n] += t[i];\n  }\n") ==
+        "  int i = threadIdx.x;\n  const int t_at = i + n + ((i + n) >> 5);\n  t[t_at] += 1;\n"
+        "  if (i < n) {\n    t[t_at] += t[i + (i >> 5)];\n  }\n");
+  CHECK(changed("  for (int i = 0; i < n; ++i) {\n    t[i * 2 + 1] = 0;\n    t[i * 2 + 1] += t[i * 2];\n  }\n") ==
+        "  for (int i = 0; i < n; ++i) {\n    const int t_at = i * 2 + 1 + ((i * 2 + 1) >> 5);\n    t[t_at] = 0;\n"
+        "    t[t_at] += t[i * 2 + ((i * 2) >> 5)];\n  }\n");
+  CHECK(changed("  t[threadIdx.x] = 0; t[threadIdx.x] = 1;\n") ==
+        "  const int t_at = threadIdx.x + (threadIdx.x >> 5);\n  t[t_at] = 0; t[t_at] = 1;\n");
+  CHECK(changed("  f(); t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n") ==
+        "  f(); const int t_at = threadIdx.x + (threadIdx.x >> 5); t[t_at] = 0;\n  t[t_at] = 1;\n");
+  CHECK(changed("  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n    t[threadIdx.x] += t[threadIdx.x];\n") ==
+        "  const int t_at = threadIdx.x + (threadIdx.x >> 5);\n  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n"
+        "    t[t_at] += t[t_at];\n");
+  CHECK(changed("  t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n", "int t_at;\n").find("const int t_at2 = ") !=
+        std::string::npos);
+}
+
+TEST_CASE("fit/index_variables/not_of_short_indices", "[fit]") {
+  CHECK(changed("  t[n] = 0;\n  t[n] = 1;\n").find("const int") == std::string::npos);
+  CHECK(changed("  t[n + 32] = 0;\n").find("const int") == std::string::npos);
+}
+
+TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
+  const auto has_variable = [](const std::string& body, const std::string& head = "") {
+    const std::string after = changed(body, head);
+    REQUIRE(after.find(" >> 5") != std::string::npos);
+    return after.find("const int t_at") != std::string::npos;
+  };
+  CHECK(has_variable("  int i = n;\n  t[i + n * 2] = 0;\n  t[i + n * 2] = 1;\n  i = 2;\n"));
+  for (const std::string change : {"i = 2", "i += 2", "i <<= 2", "++i", "i--", "set(&i)", "set(i)"}) {
+    CAPTURE(change);
+    CHECK_FALSE(has_variable("  int i = n;\n  t[i + n * 2] = 0;\n  " + change + ";\n  t[i + n * 2] = 1;\n",
+                             "__device__ void set(int& i);\n"));
+  }
+  CHECK(has_variable("  int i = n;\n  t[i + n * 2] = 0;\n  get(i);\n  t[i + n * 2] = 1;\n",
+                     "__device__ void get(int);\n"));
+  // In a loop around the second use, and by a lambda that is defined elsewhere.
+  CHECK_FALSE(has_variable("  int i = n;\n  t[i + n * 2] = 0;\n  for (; i < 9; ++i) t[i + n * 2] = 1;\n"));
+  CHECK_FALSE(
+      has_variable("  int i = n;\n  auto f = [&] { ++i; };\n  t[i + n * 2] = 0;\n  f();\n  t[i + n * 2] = 1;\n"));
+  // Declared behind the place where the variable would be.
+  CHECK_FALSE(has_variable("  for (int i = 0; i < n; ++i) t[i + n * 2] += t[i + n * 2];\n"));
+  CHECK_FALSE(has_variable("  { int i = 1; t[i + n * 2] = 0; }\n  { int i = 2; t[i + n * 2] = 0; }\n"));
+  // Changed by other threads.
+  CHECK_FALSE(has_variable("  __shared__ int i;\n  t[i + n * 2] = 0;\n  __syncthreads();\n  t[i + n * 2] = 1;\n"));
+  CHECK_FALSE(has_variable("  t[p[n] + n * 2] = 0;\n  t[p[n] + n * 2] = 1;\n"));
+  // A division that the code may have guarded, a label, branches of the preprocessor.
+  CHECK_FALSE(has_variable("  if (n) t[threadIdx.x / n * 2] += t[threadIdx.x / n * 2];\n"));
+  CHECK_FALSE(has_variable("  switch (n) {\n    case 1: t[threadIdx.x] += t[threadIdx.x];\n  }\n"));
+  CHECK_FALSE(has_variable("#if A\n  t[threadIdx.x] = 1;\n#else\n  t[threadIdx.x] = 2;\n#endif\n"));
+}
+
+}  // namespace
