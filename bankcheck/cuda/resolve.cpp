@@ -90,6 +90,11 @@ bool is_toolkit_header(const std::string& file) {
   return file.find("/include/") != std::string::npos && file.find("cuda") < file.find("/include/");
 }
 
+/// Installed Python packages, with the C++ that Warp and TileLang compile into kernels.
+bool is_package(const std::string& file) {
+  return file.find("/site-packages/") != std::string::npos || file.find("/dist-packages/") != std::string::npos;
+}
+
 /// `dynamic_bytes`: of the largest launch; 0: not known.
 trace::Array array_of(const Code& code, std::uint64_t dynamic_bytes, std::uint32_t address) {
   for (const Cubin::SharedArray& array : code.arrays) {
@@ -287,13 +292,21 @@ bool has_kind(const std::vector<ProcessRecord>& records, std::string_view kind) 
 
 }  // namespace
 
-trace::Site site_of(const Code& code, std::uint64_t pc) {
-  if (code.cubin != nullptr) {
-    for (const SourceFrame& frame : code.cubin->source_of(code.function, pc)) {
-      if (frame.line > 0 && !is_toolkit_header(frame.file)) return {frame.file, frame.line, 0, "", std::nullopt};
-    }
+const SourceFrame* reported_frame(const std::vector<SourceFrame>& frames) {
+  const SourceFrame* of_package = nullptr;
+  for (const SourceFrame& frame : frames) {
+    if (frame.line == 0 || is_toolkit_header(frame.file)) continue;
+    if (!is_package(frame.file)) return &frame;
+    if (of_package == nullptr) of_package = &frame;
   }
-  return {"?", 0, 0, "", pc};
+  return of_package;
+}
+
+trace::Site site_of(const Code& code, std::uint64_t pc) {
+  if (code.cubin == nullptr) return {"?", 0, 0, "", pc};
+  const auto frames = code.cubin->source_of(code.function, pc);
+  const SourceFrame* frame = reported_frame(frames);
+  return frame == nullptr ? trace::Site{"?", 0, 0, "", pc} : trace::Site{frame->file, frame->line, 0, "", std::nullopt};
 }
 
 const banks::Architecture* architecture_of(const Device& device) {

@@ -36,7 +36,11 @@ struct Code {
 /// `sees_loads`, `sees_stores`: the library has seen some.
 UnseenCopies unseen_copies(const RecordedKernel& kernel, const Code& code, bool sees_loads, bool sees_stores);
 
-/// Where an instruction comes from: the innermost line that is not in a header of the CUDA Toolkit.
+/// The innermost line that is not in a header of the CUDA Toolkit, and, if there is one, not in an installed Python
+/// package either; null if there is none.
+const SourceFrame* reported_frame(const std::vector<SourceFrame>& frames);
+
+/// Where an instruction comes from: reported_frame() of its lines.
 trace::Site site_of(const Code& code, std::uint64_t pc);
 
 /// Adds what costs sectors: accesses to the memories that `memory` names (other blocks' shared memory is shared

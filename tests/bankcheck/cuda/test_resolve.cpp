@@ -3,6 +3,7 @@
 #include <map>
 
 #include <bankwise/support/exit_code.hpp>
+#include "bankcheck/cuda/resolve_parts.hpp"
 #include "bankcheck/driver/reporting.hpp"
 #include "tests/bankcheck/cuda/cubin/made_cubin.hpp"
 #include "tests/bankcheck/cuda/resolved.hpp"
@@ -34,6 +35,22 @@ TEST_CASE("cuda/resolve/source_line") {
   CHECK(report.lines[0].costs.passes == 10 + 3 * 32);  // at a stride of 128 bytes all lanes share a bank
   CHECK(report.lines[1].site.line == 31);              // and not the line of the toolkit's header
   CHECK(report.lines[1].operation == banks::Operation::atomic_inc);
+}
+
+TEST_CASE("cuda/resolve/line_of_the_user") {
+  const cuda::SourceFrame toolkit{"/usr/local/cuda/include/sm_32_intrinsics.hpp", 1, ""};
+  const cuda::SourceFrame warp{"/venv/lib/python3.12/site-packages/warp/native/tile.h", 2, ""};
+  const cuda::SourceFrame package{"/usr/lib/python3/dist-packages/kernels/softmax.py", 3, ""};
+  const cuda::SourceFrame no_line{"transpose.py", 0, ""}, user{"transpose.py", 4, ""}, caller{"transpose.py", 5, ""};
+  const auto line_of = [](const std::vector<cuda::SourceFrame>& frames) {
+    const cuda::SourceFrame* frame = cuda::reported_frame(frames);
+    return frame == nullptr ? 0 : frame->line;
+  };
+  CHECK(line_of({toolkit, warp, user, caller}) == 4);
+  CHECK(line_of({user, warp}) == 4);
+  CHECK(line_of({toolkit, warp, package}) == 2);  // a kernel that is part of a package
+  CHECK(line_of({toolkit, no_line}) == 0);
+  CHECK(line_of({}) == 0);
 }
 
 TEST_CASE("cuda/resolve/several_processes") {
