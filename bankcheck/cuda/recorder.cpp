@@ -52,7 +52,7 @@ std::vector<fs::path> toolkits() {
 std::vector<fs::path> usual_places(std::initializer_list<const char*> in_toolkit,
                                    std::initializer_list<const char*> in_package) {
   std::vector<fs::path> places;
-  const fs::path own_packages = fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path();
+  const fs::path own_packages = folder_of_bankcheck().parent_path().parent_path();
   for (const char* folder : in_package) places.push_back(own_packages / "nvidia" / folder);
   for (const fs::path& toolkit : toolkits()) {
     for (const char* folder : in_toolkit) places.push_back(toolkit / folder);

@@ -68,7 +68,11 @@ std::filesystem::path find_program(const std::string& name);
 /// Error: std::runtime_error with the reason if a shell would not find the command.
 void check_program(const std::string& name);
 
+/// Error: std::runtime_error without /proc.
+std::filesystem::path folder_of_bankcheck();
+
 /// A file that is built next to bankcheck and installed in its library directory; empty if it is in neither.
+/// Error: std::runtime_error without /proc.
 std::filesystem::path find_next_to_bankcheck(std::string_view name);
 
 /// Restores the variables of this process's environment, which it sets for a program.

@@ -249,8 +249,16 @@ void check_program(const std::string& name) {
                                                                          : std::strerror(errno)));
 }
 
+fs::path folder_of_bankcheck() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    throw std::runtime_error("bankcheck cannot find its own files: no /proc/self/exe (" + error.message() + ")");
+  return program.parent_path();
+}
+
 fs::path find_next_to_bankcheck(std::string_view name) {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path folder = folder_of_bankcheck();
   for (const fs::path& place : {folder, folder / ".." / BANKWISE_PLUGIN_DIRECTORY}) {
     if (fs::exists(place / name)) return fs::canonical(place / name);
   }

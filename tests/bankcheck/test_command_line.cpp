@@ -53,6 +53,16 @@ TEST_CASE("bankcheck/command_line/bare") {
   CHECK(outcome.err == "");
 }
 
+TEST_CASE("bankcheck/command_line/without_proc") {
+  const std::string hidden =
+      "unshare --user --map-root-user --mount sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"'";
+  if (in_shell(hidden, "true").code != 0) {
+    WARN("no user namespaces; not tested");
+    return;
+  }
+  check_fails("emulate kernel.cu", 3, "bankcheck cannot find its own files: no /proc/self/exe", hidden);
+}
+
 TEST_CASE("bankcheck/command_line/help_fits") {
   for (const char* command : {"", "archs", "predict", "opencl", "cuda", "emulate", "nvcc", "hipcc", "report", "fit"}) {
     const std::string help = ended(0, bankcheck(std::string(command) + " --help")).out;
