@@ -6,8 +6,8 @@ import html
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,27 +75,31 @@ class ArrayFit:
     index: str
 
 
-def _made(kind: type[Row], values: dict[str, Any], **more: Any) -> Row:
-    """An object from the values of a JSON object that it has fields for."""
+def _made(kind: type[Row], *values: dict[str, Any]) -> Row:
+    """An object from the values of JSON objects that it has fields for."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{**{name: value for name, value in values.items() if name in names}, **more})
+    return kind(**{name: value for each in values for name, value in each.items() if name in names})
 
 
-def _frame(rows: Iterable[Any], kind: type[Any], without: str = "") -> pd.DataFrame:
-    try:
-        import pandas
-    except ImportError:
-        raise program.BankwiseError("to_pandas() needs pandas: pip install bankwise[pandas]") from None
-    names = [each.name for each in fields(kind) if each.name != without]
-    return pandas.DataFrame([{name: asdict(row)[name] for name in names} for row in rows], columns=names)
+TABLES: dict[str, type[Any]] = {"lines": Line, "kernels": Kernel, "fits": ArrayFit}
 
 
-class Report:
-    """Bank conflicts by kernel and source line. `str` is the report for a terminal; `json` holds all numbers."""
+class _Result:
+    """What a command of bankcheck prints: for a terminal and a notebook as `text`, and as `json`."""
 
     def __init__(self, text: str, numbers: dict[str, Any]) -> None:
         self.text = text
         self.json = numbers
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+class Report(_Result):
+    """Bank conflicts by kernel and source line. `str` is the report for a terminal; `json` holds all numbers."""
 
     @property
     def incomplete(self) -> list[Any]:
@@ -108,23 +112,15 @@ class Report:
 
     @property
     def kernels(self) -> list[Kernel]:
-        return [
-            _made(
-                Kernel,
-                numbers,
-                kernel=kernel["kernel"],
-                launches=kernel["launches"],
-                sectors=(numbers["global"] or {}).get("sectors"),
-                extra_sectors=(numbers["global"] or {}).get("extra_sectors"),
-                complete=not (self.json["incomplete"] or numbers["incomplete"] or numbers["unknown"]),
-                lines=tuple(
-                    _made(Line, line, kernel=kernel["kernel"], architecture=numbers["architecture"])
-                    for line in numbers["lines"]
-                ),
-            )
-            for kernel in self.json["kernels"]
-            for numbers in kernel["architectures"]
-        ]
+        return [self._kernel(kernel, numbers) for kernel in self.json["kernels"] for numbers in kernel["architectures"]]
+
+    def _kernel(self, kernel: dict[str, Any], numbers: dict[str, Any]) -> Kernel:
+        names = {"kernel": kernel["kernel"], "architecture": numbers["architecture"]}
+        complete = not (self.json["incomplete"] or numbers["incomplete"] or numbers["unknown"])
+        lines = tuple(_made(Line, line, names) for line in numbers["lines"])
+        more = {"launches": kernel["launches"], "complete": complete, "lines": lines}
+        of_global = numbers["global"] or {"sectors": None, "extra_sectors": None}
+        return _made(Kernel, of_global, numbers, names, more)
 
     @property
     def lines(self) -> list[Line]:
@@ -135,14 +131,9 @@ class Report:
     def fits(self) -> list[ArrayFit]:
         """The best layout of each array; empty unless the report was made with fit."""
         return [
-            _made(
-                ArrayFit,
-                array,
-                kernel=kernel["kernel"],
-                change=(array.get("chosen") or {}).get("text", ""),
-                dimensions=tuple((array.get("chosen") or {}).get("dimensions", ())),
-                index=(array.get("chosen") or {}).get("index", ""),
-            )
+            _made(ArrayFit, {"index": ""}, array, array["chosen"],
+                  {"kernel": kernel["kernel"], "change": array["chosen"]["text"],
+                   "dimensions": tuple(array["chosen"].get("dimensions", ()))})
             for kernel in self.json["kernels"]
             for array in (kernel.get("fit") or {}).get("arrays", ())
         ]
@@ -150,23 +141,18 @@ class Report:
     def to_pandas(self, rows: str = "lines") -> pd.DataFrame:
         """A data frame with a row for each of the "lines", the "kernels" or the "fits". Error: BankwiseError without
         pandas."""
-        if rows == "kernels":
-            return _frame(self.kernels, Kernel, without="lines")
-        if rows == "fits":
-            return _frame(self.fits, ArrayFit)
-        if rows != "lines":
+        if rows not in TABLES:
             raise ValueError(f"rows are 'lines', 'kernels' or 'fits', not {rows!r}")
-        return _frame(self.lines, Line)
-
-    def __str__(self) -> str:
-        return self.text
+        try:
+            import pandas
+        except ImportError:
+            raise program.BankwiseError("to_pandas() needs pandas: pip install bankwise[pandas]") from None
+        columns = [each.name for each in fields(TABLES[rows]) if each.name != "lines"]
+        return pandas.DataFrame([[getattr(row, name) for name in columns] for row in getattr(self, rows)], columns=columns)
 
     def __repr__(self) -> str:
         conflicts = sum(kernel.conflicts for kernel in self.kernels)
         return f"<bankwise.Report: {len(self.json['kernels'])} kernels, {conflicts} conflicts>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
 
 
 def _options(arch: str | Sequence[str] | None, options: Sequence[str]) -> list[str]:
@@ -222,13 +208,9 @@ def check(checker: str, words: Sequence[Paths], arch: str | Sequence[str] | None
     return run_command([checker, *_options(arch, options)], rest, timeout).report
 
 
-class Layout:
+class Layout(_Result):
     """What the layout of a tile costs, and its best swizzle and pad. `str` is the report for a terminal; `json` holds all
     numbers; `copies` those of each copy on each architecture."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.text = program.run(words).stdout
-        self.json: dict[str, Any] = json.loads(program.run([*words, "--json"]).stdout)
 
     @property
     def copies(self) -> list[dict[str, Any]]:
@@ -239,14 +221,8 @@ class Layout:
         """Of all copies on all architectures."""
         return sum(int(copy["conflicts"]) for copy in self.json["copies"])
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return f"<bankwise.Layout {self.json['layout']}: {self.conflicts} conflicts>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
 
 
 def layout(tile: Any, *copies: str, type: str | None = None, shape: Sequence[int] | None = None,
@@ -271,4 +247,5 @@ def layout(tile: Any, *copies: str, type: str | None = None, shape: Sequence[int
     words += ["--type", type] if type else []
     for copy in copies:
         words += ["--copy", copy]
-    return Layout([*words, *_options(arch, ())])
+    words += _options(arch, ())
+    return Layout(program.run(words).stdout, json.loads(program.run([*words, "--json"]).stdout))
