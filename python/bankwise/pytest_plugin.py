@@ -11,8 +11,10 @@ Oclgrind.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from bankwise.reports import Report
 
 WATCHED = "BANKWISE_PYTEST_WATCHED"  # in the process of a test: the file for how the test has ended
+
+Rows = dict[tuple[str, str], list[str]]  # the numbers of a baseline by kernel and architecture
+SESSION_ROWS = pytest.StashKey[Rows]()
+COLUMNS = ("accesses", "conflicts", "unknown", "global_accesses", "extra_sectors", "global_unknown")
+WITHOUT_SECTORS = 3  # of these columns
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,14 +47,36 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-def words_of(item: pytest.Item, kernel: str) -> tuple[list[str], list[str]]:
-    """Options of bankcheck, and the command that runs the test alone."""
+def words_of(item: pytest.Item, kernel: str, rows: Path) -> tuple[list[str], list[str]]:
+    """Options of bankcheck, and the command that runs the test alone. `rows`: for its rows of the new baseline."""
     options = ["--kernel", kernel]
-    for name in ("baseline", "update-baseline"):
-        if file := item.config.getoption(f"bank_{name.replace('-', '_')}"):
-            options += [f"--{name}", str(Path(file).absolute())]
+    if file := item.config.getoption("bank_baseline"):
+        options += ["--baseline", str(Path(file).absolute())]
+    if item.config.getoption("bank_update_baseline"):
+        options += ["--update-baseline", str(rows)]
     test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(item.config.rootpath)]
     return options, [*test, item.nodeid]
+
+
+def read_rows(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig", newline="") as text:
+        return {
+            (row["kernel"], row["architecture"]): [row.get(name) or "" for name in COLUMNS]
+            for row in csv.DictReader(text)
+        }
+
+
+def update_baseline(file: Path, session: Rows, test: Rows) -> None:
+    """Writes the rows of the session's tests, and keeps the others. A kernel of several tests has the most of each
+    number, so that each test passes with the baseline."""
+    for key, numbers in test.items():
+        session[key] = [max(pair, key=lambda number: int(number or 0)) for pair in zip(numbers, session.get(key, numbers))]
+    rows = {**(read_rows(file) if file.exists() else {}), **session}
+    width = len(COLUMNS) if any("".join(numbers[WITHOUT_SECTORS:]) for numbers in rows.values()) else WITHOUT_SECTORS
+    with file.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["kernel", "architecture", *COLUMNS[:width]])
+        writer.writerows([*key, *numbers[:width]] for key, numbers in sorted(rows.items()))
 
 
 def verdict_on(report: Report, most: int) -> str | None:
@@ -85,25 +114,36 @@ def watched_call(item: pytest.Function, max: int = 0, kernel: str = "*", checker
     from bankwise.program import LIMIT_EXCEEDED, BankwiseError, NothingToRun
     from bankwise.reports import run_command
 
-    options, command = words_of(item, kernel)
+    if checker == "opencl" and shutil.which("oclgrind") is None:
+        pytest.skip("there is no oclgrind on the PATH (Debian, Ubuntu: apt-get install oclgrind)")
+    baseline = item.config.getoption("bank_update_baseline")
     with tempfile.TemporaryDirectory() as folder:
-        ending = Path(folder, "ending.json")
+        ending, rows = Path(folder, "ending.json"), Path(folder, "rows.csv")
+        options, command = words_of(item, kernel, rows)
         os.environ[WATCHED] = str(ending)
+        done, ending_of_test = None, ["failed", ""]
         try:
             words = [checker, *(["--arch", arch] if arch else []), *options]
             done = run_command(words, ["--", *command], directory=item.config.rootpath)
         except NothingToRun as error:
-            pytest.skip(str(error))
+            ending_of_test = ["skipped", str(error)]
         except BankwiseError as error:
+            ending_of_test[1] = str(error)
             if ending.exists():
-                outcome, reason = json.loads(ending.read_text(encoding="utf-8"))
-                (pytest.skip if outcome == "skipped" else pytest.fail)(str(reason))
-            pytest.fail(str(error), pytrace=False)
+                ending_of_test = json.loads(ending.read_text(encoding="utf-8"))
         finally:
             del os.environ[WATCHED]
-    if done.exit_code == LIMIT_EXCEEDED and not item.config.getoption("bank_update_baseline"):
+        if done is None and ending_of_test[0] == "skipped":
+            pytest.skip(ending_of_test[1])
+        if done is None:
+            pytest.fail(ending_of_test[1], pytrace=False)
+        if baseline and not rows.exists():
+            pytest.fail(done.messages, pytrace=False)  # not all accesses were watched
+        if baseline:
+            update_baseline(Path(baseline), item.config.stash.setdefault(SESSION_ROWS, {}), read_rows(rows))
+            return True
+    if done.exit_code == LIMIT_EXCEEDED:
         pytest.fail(f"{done.messages}\n{done.report}", pytrace=False)
-    has_baseline = item.config.getoption("bank_baseline") or item.config.getoption("bank_update_baseline")
-    if not has_baseline and (why := verdict_on(done.report, max)):
+    if not item.config.getoption("bank_baseline") and (why := verdict_on(done.report, max)):
         pytest.fail(why, pytrace=False)
     return True

@@ -67,6 +67,19 @@ def model() -> None:
 
 
 @pytest.fixture(scope="session")
+def pyopencl() -> None:
+    """PyOpenCL, and an Oclgrind that this build can use."""
+    from bankwise import BankwiseError, check
+
+    pytest.importorskip("pyopencl")
+    try:
+        check("opencl", ["true"])
+    except BankwiseError as error:
+        if "apt-get install" in str(error):
+            pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trace of CONFLICT."""
     from bankwise import BankwiseError, check

@@ -1,5 +1,6 @@
 import os
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,13 @@ def test_other():
 """
 
 
+# An installed wheel registers the plugin, and pytest refuses it a second time.
+PLUGIN = [] if metadata.entry_points(group="pytest11", name="bankwise") else ["-p", "bankwise.pytest_plugin"]
+
+
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> pytest.RunResult:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    return pytester.runpytest_inprocess("-p", "bankwise.pytest_plugin", "-rs", *arguments)
+    return pytester.runpytest_inprocess(*PLUGIN, "-rs", *arguments)
 
 
 def test_skips_without_gpu(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +57,6 @@ def test_verdict_on_nothing(trace: Path) -> None:
 
 
 OPENCL_TEST = """
-import numpy as np
 import pyopencl as cl
 import pytest
 
@@ -76,11 +80,34 @@ def test_column(pitch):
 """
 
 
+def test_skips_without_oclgrind(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makepyfile(OPENCL_TEST.replace("import pyopencl as cl", ""))
+    monkeypatch.setenv("PATH", "")
+    result = run(pytester, monkeypatch)
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["SKIPPED*no oclgrind on the PATH*"])
+
+
+@pytest.mark.usefixtures("pyopencl")
 def test_opencl(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyopencl")
     pytester.makepyfile(OPENCL_TEST)
     result = run(pytester, monkeypatch)
-    if result.parseoutcomes().get("skipped"):
-        pytest.skip("no Oclgrind")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*column has 31 conflicts on sm_90; 0 are allowed*"])
+
+    run(pytester, monkeypatch, "--bank-update-baseline", "conflicts.csv").assert_outcomes(passed=2)
+    run(pytester, monkeypatch, "--bank-baseline", "conflicts.csv").assert_outcomes(passed=2)
+    baseline = pytester.path / "conflicts.csv"
+    baseline.write_text(baseline.read_text().replace(",31,", ",30,"))
+    run(pytester, monkeypatch, "-k", "32", "--bank-baseline", "conflicts.csv").assert_outcomes(failed=1)
+
+
+def test_update_baseline(tmp_path: Path) -> None:
+    file = tmp_path / "conflicts.csv"
+    file.write_text("kernel,architecture,accesses,conflicts,unknown\nother,sm_90,8,7,0\ncolumn,sm_90,900,900,0\n")
+    session: pytest_plugin.Rows = {}
+    for numbers in (["65", "0", "1", "", "", ""], ["64", "31", "0", "9", "2", "0"]):
+        pytest_plugin.update_baseline(file, session, {("column", "sm_90"): numbers})
+    rows = file.read_text().splitlines()
+    assert rows[0].endswith(",conflicts,unknown,global_accesses,extra_sectors,global_unknown")
+    assert rows[1:] == ["column,sm_90,65,31,1,9,2,0", "other,sm_90,8,7,0,,,"]
