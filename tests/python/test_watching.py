@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 import subprocess
@@ -8,7 +9,9 @@ import bankwise
 import pytest
 from bankwise import watching
 
-RECORDS = Path(__file__).parent.parent / "data" / "cuda_records"
+TESTS = Path(__file__).parent.parent
+RECORDS = TESTS / "data" / "cuda_records"
+EXAMPLES = TESTS.parent / "python" / "examples"
 
 
 def test_checker_of(tmp_path: Path) -> None:
@@ -47,6 +50,28 @@ def test_watch_without_gpu() -> None:
         return
     with pytest.raises(bankwise.BankwiseError, match="after the block"):
         w.report  # noqa: B018
+
+
+def run_bankwise(*words: str) -> subprocess.CompletedProcess[str]:
+    """The command bankwise, without its compiled module, which is not needed here and not built everywhere."""
+    program = """
+import runpy, sys, types
+sys.modules["bankwise._model"] = types.ModuleType("_model")
+sys.argv[0] = "bankwise"
+runpy.run_module("bankwise", run_name="__main__")
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.usefixtures("pyopencl")
+@pytest.mark.parametrize(("pitch", "conflicts"), [("32", 31), ("33", 0)])
+def test_run_pyopencl(tmp_path: Path, pitch: str, conflicts: int) -> None:
+    report = tmp_path / "report.json"
+    done = run_bankwise("run", "--json", str(report), str(EXAMPLES / "pyopencl_column.py"), pitch)
+    assert done.returncode == 0, done.stderr
+    (kernel,) = json.loads(report.read_text())["kernels"]
+    assert kernel["kernel"] == "column" and kernel["architectures"][0]["conflicts"] == conflicts
 
 
 @pytest.fixture
