@@ -187,6 +187,22 @@ trace::Excess excess_of(const RecordedCost& cost, const Meaning& meaning, const 
   return excess;
 }
 
+/// Without its site and array.
+trace::Pattern pattern_of(const RecordedPattern& recorded, const Meaning& meaning) {
+  trace::Pattern pattern;
+  pattern.operation = meaning.operation;
+  pattern.is_loop = meaning.is_loop;
+  pattern.width = width_of(meaning.operation, recorded.width);
+  pattern.mask = recorded.mask;
+  pattern.addresses = recorded.addresses;
+  pattern.sources = recorded.sources;
+  if (pattern.width > recorded.width) {
+    for (std::uint32_t& address : pattern.addresses) address -= address % pattern.width;
+  }
+  pattern.count = recorded.count;
+  return pattern;
+}
+
 /// One process's part of a kernel.
 trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
                             const std::vector<const banks::Architecture*>& architectures) {
@@ -213,17 +229,7 @@ trace::KernelTrace trace_of(const RecordedKernel& kernel, const Code& code, supp
       trace.left_out[why_left_out(recorded.kind, opcode)] += recorded.count;
       continue;
     }
-    trace::Pattern pattern;
-    pattern.operation = meaning->operation;
-    pattern.is_loop = meaning->is_loop;
-    pattern.width = width_of(meaning->operation, recorded.width);
-    pattern.mask = recorded.mask;
-    pattern.addresses = recorded.addresses;
-    pattern.sources = recorded.sources;
-    if (pattern.width > recorded.width) {
-      for (std::uint32_t& address : pattern.addresses) address -= address % pattern.width;
-    }
-    pattern.count = recorded.count;
+    trace::Pattern pattern = pattern_of(recorded, *meaning);
     pattern.site = builder.site(site_of(code, recorded.pc));
     const std::uint32_t address = recorded.addresses[std::size_t(std::countr_zero(recorded.mask))];
     pattern.array = builder.array(array_of(code, dynamic_bytes, address));
