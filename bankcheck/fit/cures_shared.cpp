@@ -13,7 +13,7 @@ namespace {
 
 using Patterns = std::vector<const trace::Pattern*>;
 
-bool is_atomic(const trace::Pattern& pattern) {
+bool is_atomic_access(const trace::Pattern& pattern) {
   return pattern.operation == banks::Operation::atomic || pattern.operation == banks::Operation::atomic_inc;
 }
 
@@ -288,7 +288,7 @@ constexpr const char* only_sums = "if they are sums, minima or maxima whose resu
 void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array, Cures& cures) {
   if (!has_whole_warps(evidence)) return;
   for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
-    if (!is_atomic(*site.patterns.front())) continue;
+    if (!is_atomic_access(*site.patterns.front())) continue;
     Costs before(evidence), after(evidence);
     std::uint64_t lanes = 0, addresses = 0, accesses = 0;
     for (const trace::Pattern* pattern : site.patterns) {
@@ -336,13 +336,13 @@ void add_copies_of(const Evidence& evidence, const ArrayFit& array, Cures& cures
   const Patterns patterns = all_accesses(evidence, array);
   const auto is_usable = [&](const trace::Pattern* pattern) {
     const bool is_plain = pattern->operation == banks::Operation::load || pattern->operation == banks::Operation::store;
-    return (is_plain || is_atomic(*pattern)) && pattern->width == patterns.front()->width;
+    return (is_plain || is_atomic_access(*pattern)) && pattern->width == patterns.front()->width;
   };
   if (!std::ranges::all_of(patterns, is_usable)) return;
   std::uint64_t addresses = 0, accesses = 0;
   std::set<std::uint32_t> sites;
   for (const trace::Pattern* pattern : patterns) {
-    if (!is_atomic(*pattern)) continue;
+    if (!is_atomic_access(*pattern)) continue;
     addresses += pattern->count * addresses_of(*pattern).size();
     accesses += pattern->count;
     sites.insert(pattern->site);
@@ -355,7 +355,7 @@ void add_copies_of(const Evidence& evidence, const ArrayFit& array, Cures& cures
     Costs before(evidence), after(evidence);
     for (const trace::Pattern* pattern : patterns) {
       before.add_passes(*pattern);
-      if (is_atomic(*pattern)) {
+      if (is_atomic_access(*pattern)) {
         after.add_passes(in_copies(*pattern, offset, copies));
       } else {
         after.add_passes(*pattern, copies);  // zeroing and adding up

@@ -11,13 +11,10 @@
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
-namespace {
 
 bool is_one_of(const std::vector<std::uint32_t>& arrays, std::uint32_t array) {
   return std::ranges::find(arrays, array) != arrays.end();
 }
-
-}  // namespace
 
 bool are_plain(std::string_view source, const std::vector<Use>& uses) {
   const source::SourceTokens code(source);

@@ -11,6 +11,8 @@
 
 namespace bankwise::fit {
 
+bool is_one_of(const std::vector<std::uint32_t>& arrays, std::uint32_t array);
+
 /// Whether no use is in the argument of a function or of a macro, which may have such a cast.
 bool are_plain(std::string_view source, const std::vector<Use>& uses);
 

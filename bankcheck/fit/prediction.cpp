@@ -12,10 +12,6 @@
 namespace bankwise::fit {
 namespace {
 
-bool is_one_of(const std::vector<std::uint32_t>& numbers, std::uint32_t number) {
-  return std::ranges::find(numbers, number) != numbers.end();
-}
-
 /// The largest power of two that divides the distances between rows: merged accesses can have as many bytes.
 std::uint64_t alignment_of(std::uint64_t lengths, unsigned widest) {
   return lengths == 0 ? widest : std::min<std::uint64_t>(widest, std::uint64_t{1} << std::countr_zero(lengths));
