@@ -11,10 +11,9 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROJECT_DESCRIPTION}
- bankcheck runs CUDA, HIP and OpenCL programs on the CPU, reports the bank
- conflicts in shared memory and the extra sectors in global memory by source
- line, and proposes the padding or swizzle that removes them.")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "bankcheck runs CUDA, HIP and OpenCL programs on the CPU, reports the bank conflicts
+in shared memory and the extra sectors in global memory by source line, and
+proposes the padding or swizzle that removes them.")
 # `bankcheck emulate` builds programs, with g++ and these libraries; `bankcheck opencl` runs them under Oclgrind.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "g++ (>= 4:12), binutils, libfmt-dev, libboost-context-dev, libcapstone-dev, oclgrind, ocl-icd-libopencl1")
