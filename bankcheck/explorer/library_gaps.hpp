@@ -41,9 +41,9 @@ template <class Range, class Predicate, class Projection = identity>
 bool none_of(Range&& range, Predicate predicate, Projection projection = {}) {
   return !ranges::any_of(range, predicate, projection);
 }
-template <class Range, class Value>
-auto count(Range&& range, const Value& value) {
-  return std::count(begin(range), end(range), value);
+template <class Range, class Value, class Projection = identity>
+auto count(Range&& range, const Value& value, Projection projection = {}) {
+  return std::count_if(begin(range), end(range), [&](auto& each) -> bool { return invoke(projection, each) == value; });
 }
 
 /// The order of projected elements.
