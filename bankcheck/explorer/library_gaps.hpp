@@ -46,6 +46,32 @@ auto count(Range&& range, const Value& value, Projection projection = {}) {
   return std::count_if(begin(range), end(range), [&](auto& each) -> bool { return invoke(projection, each) == value; });
 }
 
+template <class Range, class Predicate>
+auto count_if(Range&& range, Predicate predicate) {
+  return std::count_if(begin(range), end(range), predicate);
+}
+template <class Range, class Predicate>
+auto adjacent_find(Range&& range, Predicate predicate) {
+  return std::adjacent_find(begin(range), end(range), predicate);
+}
+template <class Range, class Value>
+bool binary_search(Range&& range, const Value& value) {
+  return std::binary_search(begin(range), end(range), value);
+}
+
+/// What unique() returns: the elements to erase.
+template <class Iterator>
+struct Rest {
+  Iterator first, last;
+  Iterator begin() const { return first; }
+  Iterator end() const { return last; }
+};
+template <class Range>
+auto unique(Range&& range) {
+  const auto last = range.end();
+  return Rest<decltype(range.begin())>{std::unique(range.begin(), last), last};
+}
+
 /// The order of projected elements.
 template <class Compare, class Projection>
 auto by(Compare& compare, Projection& projection) {
