@@ -112,6 +112,10 @@ template <class Range, class Out>
 void copy(Range&& range, Out out) {
   std::copy(begin(range), end(range), out);
 }
+template <class Range, class Out, class Predicate>
+void copy_if(Range&& range, Out out, Predicate predicate) {
+  std::copy_if(begin(range), end(range), out, predicate);
+}
 template <class Range, class Out>
 void move(Range&& range, Out out) {
   std::move(begin(range), end(range), out);
