@@ -36,6 +36,21 @@ TEST_CASE("fit/edits/all_uses", "[fit]") {
   CHECK(edited(source, std::get<Edits>(changed_tile)) == expected);
 }
 
+TEST_CASE("fit/edits/lengths_that_an_xor_needs", "[fit]") {
+  const std::string text = "#define H 64\n#define W 32\nvoid k() {\n  __shared__ float t[H][W];\n  t[y][x] = 1;\n}\n";
+  CHECK(changed(text, {{128, 3, 2}, {}}, {4, {64, 32}}).find("static_assert(W % 8 == 0, ") != std::string::npos);
+  const std::string square = "#define W 32\nvoid k() {\n  __shared__ float t[W][W + 0];\n  t[y][x] = t[y][0];\n}\n";
+  const std::string after = changed(square, swizzle, {4, {32, 32}});
+  CHECK(after.find("static_assert(W == 32, ") != std::string::npos);  // x ^ y has no mask
+  CHECK(after.find("  t[y][x ^ y] = t[y][y];") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/only_what_changes", "[fit]") {
+  const std::string text = "void k() {\n  __shared__ float t[64];\n  t[0] = t[31];\n  t[32] = 1;\n}\n";
+  const auto edits = edits_of(text, declared(text, {.name = "t"}), padded(128, 4), {4, {64}});
+  CHECK(std::get<Edits>(edits).size() == 2);  // the length, and t[33]
+}
+
 TEST_CASE("fit/edits/hunks_are_whole_lines", "[fit]") {
   const std::string text = "a b\nc\nd\n\ne f";
   CHECK(hunks_of(text, {}).empty());

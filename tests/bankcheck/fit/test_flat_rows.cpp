@@ -147,8 +147,26 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
   const auto edits =
       edits_of(constants, declared(constants, {.name = "t", .block = {16, 16, 1}}), swizzle, {4, {16, 16}});
   REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
-  CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16, ") !=
+  CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16, ") != std::string::npos);
+}
+
+TEST_CASE("fit/flat_rows/name_of_a_pitch_in_many_indices", "[fit]") {
+  const auto changed = [](const std::string& body, const std::string& head = "") {
+    const std::string text =
+        head + "#define P 16\n__global__ void k() {\n  __shared__ float t[P * P];\n  int x = threadIdx.x;\n  " + body +
+        "\n}\n";
+    const auto edits =
+        edits_of(text, declared(text, {.name = "t", .block = {16, 16, 1}}), {{}, {Pad{64, 4}, Pad{}}}, {4, {16, 16}});
+    REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
+    return edited(text, std::get<std::vector<Edit>>(edits));
+  };
+  const std::string three = "t[P * x] = t[x * P + 1] = t[x * P + 2] = 0;", four = three + " t[x * P + 3] = 0;";
+  const std::string after = changed(four);
+  CHECK(after.find("{\n  constexpr int t_pitch = P + 1;\n  __shared__ float t[P * t_pitch];\n") != std::string::npos);
+  CHECK(after.find("t[t_pitch * x] = t[x * t_pitch + 1] = t[x * t_pitch + 2] = 0; t[x * t_pitch + 3] = 0;") !=
         std::string::npos);
+  CHECK(changed(three).find("t[P * (P + 1)];\n") != std::string::npos);
+  CHECK(changed(four, "int t_pitch;\n").find("t[P * (P + 1)];\n") != std::string::npos);
 }
 
 }  // namespace

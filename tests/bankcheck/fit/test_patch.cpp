@@ -374,6 +374,19 @@ TEST_CASE("fit/patch/rows_of_one_dimension", "[fit]") {
   CHECK_THAT(program.patch(), ContainsSubstring("sum += s[x * (W + 1) + i];"));
 }
 
+TEST_CASE("fit/patch/arrays_with_one_index", "[fit]") {
+  const std::string kernel =
+      "__global__ void k(float* out) {\n  __shared__ float a[512];\n  __shared__ float b[512];\n"
+      "  int i = threadIdx.x;\n  a[i << 4 | 3] = b[i << 4 | 3] = i;\n  __syncthreads();\n"
+      "  out[i] += a[i << 4 | 3] + b[i << 4 | 3];\n}\n";
+  Patched program({{"a.cu", host + kernel + "int main() { return run([](float* out) { k<<<1, 32>>>(out); }); }\n"}});
+  program.check_prediction();
+  const std::string patch = program.patch(), variable = "+  const int ";
+  CHECK(patch.find(variable) != patch.npos);
+  CHECK(patch.find(variable) == patch.rfind(variable));
+  CHECK_THAT(patch, ContainsSubstring("a[a_at] = b[a_at] = i;"));
+}
+
 TEST_CASE("fit/patch/rows_that_others_use", "[fit]") {
   const std::string tile = "__shared__ float s[32][34];\n";
   const std::string kernels = "__global__ void k(float* out) {" + columns + R"(

@@ -206,6 +206,42 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
   CHECK(planes > 0);
 }
 
+TEST_CASE("fit/search/plain_pads_first", "[fit]") {
+  const auto option = [](std::uint64_t bytes, double cycles) {
+    fit::Option each;
+    each.passes = std::uint64_t(cycles);
+    each.bytes = bytes;
+    each.cycles = cycles;
+    return each;
+  };
+  std::vector<fit::Option> options{option(1000, 2000), option(1000, 1000), option(1100, 1040)};
+  CHECK(fit::proposal(options) == 1);
+  options[2].is_plain = true;
+  CHECK(fit::proposal(options) == 2);
+  SECTION("room for fewer blocks") {
+    options[2].is_crowded = true;
+    CHECK(fit::proposal(options) == 1);
+  }
+  SECTION("more cycles") {
+    options[2].cycles = 1060;
+    CHECK(fit::proposal(options) == 1);
+  }
+  SECTION("more than a quarter longer") {
+    options[2].bytes = 1300;
+    CHECK(fit::proposal(options) == 1);
+  }
+}
+
+TEST_CASE("fit/search/easiest_to_read_of_equal_swizzles", "[fit]") {
+  trace::KernelTrace trace = kernel(8192);
+  trace.patterns = {access(banks::Operation::store, 8, [](auto lane) { return 256 * lane; })};  // a column of doubles
+  const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {{0, {8, {32, 32}}}}, {8192, false, false});
+  const fit::ArrayFit& array = fit.arrays.front();
+  const Change& change = array.after().option.change;
+  CHECK(change.kind() == ChangeKind::row_xor);
+  CHECK(index_text(change, array.shape, *form_of(change, array.shape), {"y", "x"}) == "[y][x ^ y]");  // and no mask
+}
+
 TEST_CASE("fit/search/shapes_of_any_size", "[fit]") {
   constexpr std::uint64_t huge = std::uint64_t{1} << 62;
   const std::vector<std::vector<std::uint64_t>> others{{}, {0}, {0, 4}, {4, 0}, {huge, huge}, {huge, 4}, {1, huge, 4}};
