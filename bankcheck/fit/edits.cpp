@@ -270,6 +270,20 @@ class Editor : SourceTokens {
     const auto names = subscript_names(declaration_.dimensions.size());
     const std::string formula = changed_part(index_text(change_, shape_, form_, names), names);
     name_shared_indices();
+    if (deserve_function(formula)) function_ = name_of_function();
+    const std::vector<std::size_t> needed = subscripts_in(formula, names);
+    if (!function_.empty()) add_function(chosen(names, needed), formula);
+    if (is_cuda() && (!uses.empty() || change_.rows.to < change_.rows.from)) {
+      add_line(required_lengths(declaration_, change_, shape_, form_));
+    }
+    if (function_.empty()) declare_variables();
+    for (std::size_t i = 0; i < uses.size(); ++i) write_index(i, needed);
+    for (const PointerEdit& pointer : found_.pointers) edits_.push_back({pointer.begin, pointer.end, pointer.text});
+  }
+
+  /// Whether the indices are often or long enough for a function, and all of them can call it.
+  bool deserve_function(const std::string& formula) const {
+    const std::vector<Use>& uses = found_.uses;
     std::size_t added = 0, repeated = 0, written = 0;  // to the texts of indices, and how many without a variable
     for (std::size_t i = 0; i < uses.size(); ++i) {
       const std::string index = index_text(change_, shape_, form_, uses[i].subscripts);
@@ -277,43 +291,44 @@ class Editor : SourceTokens {
       written += is_repeated_[i] ? 0 : 1;
     }
     const bool is_long = formula.size() > long_index || added + repeated > long_indices || shared_.size() >= many_uses;
-    const bool can_call =
-        declaration_.macros.empty() && std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
     const bool is_often = (written >= many_uses && is_long) || (written == 2 && added > long_pair);
-    if (is_often && can_call) function_ = name_of_function();
-    std::vector<std::size_t> needed;  // the indices that the formula has
+    return is_often && declaration_.macros.empty() &&
+           std::ranges::none_of(uses, [&](const Use& use) { return is_closed(use.begin); });
+  }
+
+  /// The numbers of the names that a formula has.
+  static std::vector<std::size_t> subscripts_in(const std::string& formula, const std::vector<std::string>& names) {
+    std::vector<std::size_t> needed;
     const SourceTokens code(formula);
     for (std::size_t d = 0; d < names.size(); ++d) {
       std::size_t i = 0;
       while (i < code.tokens.size() && !code.is(i, names[d])) ++i;
       if (i < code.tokens.size()) needed.push_back(d);
     }
-    const auto arguments = [&](const std::vector<std::string>& subscripts) {
-      std::vector<std::string> texts;
-      for (const std::size_t d : needed) texts.push_back(subscripts[d]);
-      return texts;
-    };
-    if (!function_.empty()) add_function(arguments(names), formula);
-    if (is_cuda() && (!uses.empty() || change_.rows.to < change_.rows.from)) {
-      add_line(required_lengths(declaration_, change_, shape_, form_));
+    return needed;
+  }
+
+  static std::vector<std::string> chosen(const std::vector<std::string>& texts,
+                                         const std::vector<std::size_t>& numbers) {
+    std::vector<std::string> some;
+    for (const std::size_t number : numbers) some.push_back(texts[number]);
+    return some;
+  }
+
+  /// The new index of a use. `arguments`: the subscripts that the function gets.
+  void write_index(std::size_t use, const std::vector<std::size_t>& arguments) {
+    const Use& found = found_.uses[use];
+    std::string index = index_text(change_, shape_, form_, found.subscripts);
+    const std::string changed = changed_part(index, found.subscripts);
+    const bool is_number = changed.find_first_not_of("0123456789") == std::string::npos;
+    std::string shorter = variable_of_[use];
+    if (!function_.empty() && !is_number) {
+      shorter = fmt::format("{}({})", function_, fmt::join(chosen(found.subscripts, arguments), ", "));
     }
-    if (function_.empty()) declare_variables();
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-      const Use& found = uses[i];
-      std::string index = index_text(change_, shape_, form_, found.subscripts);
-      const std::string changed = changed_part(index, found.subscripts);
-      if (!function_.empty() && changed.find_first_not_of("0123456789") != std::string::npos) {
-        index.resize(index.size() - changed.size() - 1);
-        index += fmt::format("{}({})]", function_, fmt::join(arguments(found.subscripts), ", "));
-      } else if (function_.empty() && !variable_of_[i].empty()) {
-        index.resize(index.size() - changed.size() - 1);
-        index += variable_of_[i] + "]";
-      }
-      index.insert(index.size() - 1, found.comments);
-      if (found.array.empty() && source.substr(found.begin, found.end - found.begin) == index) continue;
-      edits_.push_back({found.begin, found.end, found.array + index});
-    }
-    for (const PointerEdit& pointer : found_.pointers) edits_.push_back({pointer.begin, pointer.end, pointer.text});
+    if (!shorter.empty()) index = index.substr(0, index.size() - changed.size() - 1) + shorter + "]";
+    index.insert(index.size() - 1, found.comments);
+    if (found.array.empty() && source.substr(found.begin, found.end - found.begin) == index) return;
+    edits_.push_back({found.begin, found.end, found.array + index});
   }
 
   /// Finds the indices that have a variable, as repeating them would be long.
