@@ -175,7 +175,7 @@ bankwise_part(EMULATOR why_emulator ""
 if(BANKWISE_HAVE_EMULATOR)
   find_package(Boost QUIET CONFIG COMPONENTS context)
   bankwise_part(BOOST_CONTEXT why_emulator "Boost.Context ${Boost_VERSION_STRING}"
-    "NOT Boost_CONTEXT_FOUND" "slow, with ucontext: no Boost.Context (Debian: libboost-context-dev)")
+    "NOT Boost_CONTEXT_FOUND" "without Boost.Context, which only sanitizers need (Debian: libboost-context-dev)")
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_LIBRARIES backtrace)  # part of g++
   check_cxx_source_compiles("#include <backtrace.h>

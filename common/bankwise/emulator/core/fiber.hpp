@@ -8,6 +8,18 @@
 
 #ifndef BANKWISE_HAVE_BOOST_CONTEXT
 #error "a source of another library would see a Fiber of another size"
+#endif
+
+// Sanitizers must be told of a switch of stacks, which Boost.Context does.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define BANKWISE_SWITCHES_STACKS 1
+#else
+#define BANKWISE_SWITCHES_STACKS 0
+#endif
+
+#if BANKWISE_SWITCHES_STACKS
+#include <cstring>
+#include <vector>
 #elif BANKWISE_HAVE_BOOST_CONTEXT
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
@@ -23,7 +35,40 @@ class Fiber {
  public:
   using Body = void (*)(void* data);
 
-#if BANKWISE_HAVE_BOOST_CONTEXT
+#if BANKWISE_SWITCHES_STACKS
+  /// `body` must not return.
+  void start(std::byte* stack, std::size_t bytes, Body body, void* data);
+  /// Runs it until it suspends. Its owner calls this.
+  void resume() { bankwise_switch_stacks(&outside_, inside_); }
+  /// Back to the owner. The fiber itself calls this.
+  void suspend() { bankwise_switch_stacks(&inside_, outside_); }
+
+  /// A state of a suspended fiber to which it can return: the used part of its stack.
+  struct Saved {
+    void* stack = nullptr;
+    std::vector<std::byte> content;
+  };
+  static constexpr bool can_return = true;
+  void save(Saved& to) const {
+    const auto* const used = static_cast<const std::byte*>(inside_);
+    to.stack = inside_;
+    to.content.assign(used, static_cast<const std::byte*>(begin_));
+  }
+  void return_to(const Saved& state) {
+    inside_ = state.stack;
+    std::memcpy(inside_, state.content.data(), state.content.size());
+  }
+
+ private:
+  static void bankwise_switch_stacks(void** from, void* to) __asm__("bankwise_switch_stacks");
+  void* inside_ = nullptr;   ///< the end of its stack while it is suspended
+  void* outside_ = nullptr;  ///< the end of the owner's while it runs
+  void* begin_ = nullptr;    ///< where its stack begins
+#elif BANKWISE_HAVE_BOOST_CONTEXT
+  struct Saved {};
+  static constexpr bool can_return = false;
+  void save(Saved&) const {}
+  void return_to(const Saved&) {}
   /// `body` must not return.
   void start(std::byte* stack, std::size_t bytes, Body body, void* data) {
     struct OwnersStack {
@@ -51,6 +96,10 @@ class Fiber {
   alignas(BoostFiber) std::byte inside_[sizeof(BoostFiber)], outside_[sizeof(BoostFiber)];
   static BoostFiber& as_context(std::byte* storage) { return *std::launder(reinterpret_cast<BoostFiber*>(storage)); }
 #else
+  struct Saved {};
+  static constexpr bool can_return = false;
+  void save(Saved&) const {}
+  void return_to(const Saved&) {}
   void start(std::byte* stack, std::size_t bytes, Body body, void* data) {
     body_ = body;
     data_ = data;
