@@ -11,7 +11,7 @@
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
-#include <bankwise/emulator/core/recorder.hpp>
+#include <bankwise/emulator/core/block_series.hpp>
 #include <bankwise/emulator/core/shadow.hpp>
 
 namespace bankwise::emulator {
@@ -129,7 +129,7 @@ Dim3 position(std::uint64_t linear, Dim3 size);
 struct RunningBlock {
   RunningBlock(const Launch& launch, const void* entry);
 
-  void begin(std::uint64_t number, BlockRecorder* recorder);
+  void begin(std::uint64_t number, BlockSeries* recorder);
 
   Lane& lane(const RunningWarp& warp, unsigned i) { return lanes[warp.first + i]; }
   std::vector<unsigned> ranks(const RunningWarp& warp, std::uint64_t group) const;
@@ -146,7 +146,7 @@ struct RunningBlock {
   std::vector<Lane> lanes;
   std::vector<RunningWarp> warps;
   Shadow shadow;
-  BlockRecorder* recorder = nullptr;  ///< null: the block is not recorded
+  BlockSeries* recorder = nullptr;  ///< null: the block is not recorded
   std::uint64_t number = 0;
   Dim3 index;               ///< blockIdx
   std::uint32_t level = 0;  ///< barriers so far

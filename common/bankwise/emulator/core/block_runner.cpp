@@ -57,7 +57,7 @@ RunningBlock::RunningBlock(const Launch& launch_, const void* entry)
   }
 }
 
-void RunningBlock::begin(std::uint64_t number_, BlockRecorder* recorder_) {
+void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
   number = number_;
   index = position(number, launch.grid);
   recorder = recorder_;
@@ -205,7 +205,7 @@ void BlockRunner::advance(Lane& lane) {
   if (lane.wait == WaitReason::returned) ++block_.returned;
 }
 
-void BlockRunner::run(std::uint64_t number, BlockRecorder* recorder) {
+void BlockRunner::run(std::uint64_t number, BlockSeries* recorder) {
   block_.begin(number, recorder);
   accesses_.begin_block();
   global_.begin_block();

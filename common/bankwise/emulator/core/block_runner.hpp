@@ -40,7 +40,7 @@ class BlockRunner {
   ~BlockRunner();
 
   /// Runs a block to its end; records it if `recorder` is not null. Errors, the last: Diagnosis, LaunchEnded.
-  void run(std::uint64_t number, BlockRecorder* recorder);
+  void run(std::uint64_t number, BlockSeries* recorder);
 
   /// What it found in all its blocks.
   const FaultReports& faults() const { return faults_; }

@@ -96,26 +96,27 @@ class LaunchRun {
     try {
       const SignalStack signal_stack;
       BlockRunner runner(launch_, kernel_, stacks, launch_.cooperative ? &grid_ : nullptr, epoch_);
+      BlockSeries series(launch_, recording_);
       while ((i = next_++) < blocks_ && i < failed_) {
         const std::uint64_t block = launch_.run_traced_only && !launch_.cooperative ? traced_[i] : i;
-        std::optional<BlockRecorder> recorder;
-        if (std::binary_search(traced_.begin(), traced_.end(), block)) recorder.emplace(launch_, block);
+        const bool traced = std::binary_search(traced_.begin(), traced_.end(), block);
+        if (traced) series.begin(block);
         bool ended = false, abandoned = false;
         try {
-          runner.run(block, recorder ? &*recorder : nullptr);
+          runner.run(block, traced ? &series : nullptr);
         } catch (const LaunchEnded&) {
           ended = true;  // a fault that is not fatal ends the launch
         } catch (const Abandoned&) {
           abandoned = true;  // it waits for a block that has ended
         }
-        if (recorder && (ended || abandoned)) recorder->abandon();
-        if (recorder) recording_.take(block, std::move(*recorder));
+        if (traced && (ended || abandoned)) series.abandon();
         in_kernel_ = runner.in_kernel();
         if (launch_.blocks_done != nullptr) ++*launch_.blocks_done;
         if (ended) fail(i, nullptr);
         if (launch_.cooperative) grid_.leave(ended || abandoned);
         if (ended || launch_.cooperative) break;  // a thread of a cooperative launch has one block
       }
+      series.end();
       recording_.take(runner.faults());
       recording_.take(runner.global_patterns());
     } catch (...) {

@@ -88,7 +88,7 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
 }
 
 void result_used(std::uint64_t number) noexcept {
-  BlockRecorder* recorder = running().runner->block().recorder;
+  BlockSeries* recorder = running().runner->block().recorder;
   const OffLane off;
   if (recorder != nullptr) recorder->result_used(number);
 }

@@ -129,7 +129,7 @@ Recording::Recording(const Launch& launch)
       builder_(head_of(launch), {launch.pattern_bytes, {}}),
       global_(launch.global_patterns, launch.sectors_of) {}
 
-void Recording::take(std::uint64_t block, BlockRecorder recorder) {
+trace::KernelTrace Recording::take(std::uint64_t block, BlockRecorder recorder) {
   trace::KernelTrace own = recorder.take();
   const std::lock_guard lock(mutex_);
   const auto numbers = builder_.add(own);
@@ -138,6 +138,20 @@ void Recording::take(std::uint64_t block, BlockRecorder recorder) {
     step.pattern = *numbers[step.pattern];
     orders_[block].push_back(step);
   }
+  return own;
+}
+
+void Recording::take_again(trace::KernelTrace own, std::uint64_t blocks) {
+  for (auto* const list : {&own.patterns, own.merged ? &*own.merged : nullptr}) {
+    if (list == nullptr) continue;
+    for (Pattern& pattern : *list) pattern.count *= blocks;
+  }
+  for (trace::Participants& lanes : own.participants) lanes.count *= blocks;
+  for (trace::BasicBlock& block : own.basic_blocks) block.issued *= blocks, block.lanes *= blocks;
+  own.excess_accesses *= blocks;
+  own.blocks *= blocks;
+  const std::lock_guard lock(mutex_);
+  builder_.add(own);
 }
 
 void Recording::take(const FaultReports& faults) {

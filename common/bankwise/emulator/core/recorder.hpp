@@ -66,7 +66,10 @@ class BlockRecorder {
 class Recording {
  public:
   explicit Recording(const Launch& launch);
-  void take(std::uint64_t block, BlockRecorder recorder);
+  /// Returns the block's own trace.
+  trace::KernelTrace take(std::uint64_t block, BlockRecorder recorder);
+  /// So many more blocks whose own traces are equal to this one, except for their numbers, which are higher.
+  void take_again(trace::KernelTrace own, std::uint64_t blocks);
   void take(const FaultReports& faults);
   void take(const GlobalPatterns& patterns);
   /// The trace with names; the caller fills in the kernel.
