@@ -18,7 +18,9 @@ set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensi
     -fsanitize=unreachable -fsanitize-undefined-trap-on-error)
 
 # common/bankwise/emulator/runtime/messages.cpp has these functions.
-set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,--wrap=printf -Wl,--wrap=puts -Wl,--wrap=putchar -Wl,--wrap=vprintf)
+set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS printf puts putchar vprintf free _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm)
+list(TRANSFORM BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS PREPEND -Wl,--wrap=)
+list(APPEND BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,-u,__wrap_free)  # also for libraries after it
 
 # bankwise_emulate(<target> <source>...)
 #

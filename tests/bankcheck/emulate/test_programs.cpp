@@ -21,6 +21,10 @@ TEST_CASE("emulate/programs/runtime_api", "[emulate]") {
   CHECK_THAT(outcome.out, ContainsSubstring("NVIDIA A100-SXM4-40GB 8.0\nright\n"));
 }
 
+TEST_CASE("emulate/programs/heap", "[emulate]") {
+  CHECK_THAT(ended(0, emulate(source("heap"))).out, ContainsSubstring("right\n"));
+}
+
 TEST_CASE("emulate/programs/memory_spaces", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string path = (scratch.path() / "trace.jsonl").string();

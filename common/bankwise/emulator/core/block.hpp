@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include <bankwise/emulator/core/block_series.hpp>
 #include <bankwise/emulator/core/fiber.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
-#include <bankwise/emulator/core/block_series.hpp>
 #include <bankwise/emulator/core/shadow.hpp>
 
 namespace bankwise::emulator {
@@ -19,7 +19,17 @@ namespace bankwise::emulator {
 using banks::for_each_lane;
 
 /// Why a lane is suspended. Lanes with a reason before `meeting` can continue.
-enum class WaitReason : std::uint8_t { ready, access, full_notes, meeting, barrier, round, returned };
+enum class WaitReason : std::uint8_t {
+  ready,
+  access,
+  full_notes,
+  meeting,
+  barrier,
+  round,
+  returned,
+  in_order,  ///< while it runs ahead of its warp (run_ahead.hpp): what comes next must happen in the order of lock-step
+  diverged   ///< likewise: it has to go back
+};
 
 /// An access that a lane is about to perform.
 struct PendingAccess {
@@ -29,6 +39,7 @@ struct PendingAccess {
   bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
   bool is_loop = false;    ///< as Pattern::is_loop
   bool is_volatile = false;
+  bool is_plain = false;     ///< a load or store in the kernel's code, and no more
   std::uint32_t source = 0;  ///< a copy's address in global memory, modulo 2^32; banks::no_source: none
 };
 
@@ -66,6 +77,7 @@ struct Delivery {
 };
 
 class BlockRunner;
+class RunAhead;
 
 /// The position of a lane as a number. Lanes with equal keys run together.
 using LaneKey = std::uint64_t;
@@ -75,10 +87,13 @@ inline std::uintptr_t pc_of(LaneKey key) { return key & 0xFFFFFFFFFFFF; }
 
 struct Lane {
   BlockRunner* runner = nullptr;
+  RunAhead* ahead = nullptr;  ///< not null while it runs ahead of its warp
   LaneIdentity identity;
   Fiber fiber;
   unsigned warp = 0;
   std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
+  LaneKey depth = 0;                  ///< of calls, as in key_of()
+  void set_depth() { depth = (2 * LaneKey{calls.size()} + 1) << 48; }
 
   // Where and why it is suspended.
   WaitReason wait = WaitReason::ready;
@@ -108,7 +123,7 @@ struct Lane {
 /// A lane that has just returned from a function counts as half a call deep: it waits for the lanes that are still in
 /// it, and continues before its caller's other lanes.
 inline LaneKey key_of(const Lane& lane, std::uintptr_t pc, bool after_call = false) {
-  return (2 * LaneKey{lane.calls.size()} + (after_call ? 2 : 1)) << 48 | pc;
+  return lane.depth + (LaneKey{after_call} << 48) + pc;
 }
 /// The place where a lane is suspended.
 inline LaneKey key_at(const Lane& lane) { return key_of(lane, lane.pc + lane.part); }

@@ -74,6 +74,7 @@ void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
     lane.identity.block = index;
     lane.noted = lane.next = 0;
     lane.calls.clear();
+    lane.set_depth();
     lane.pc = 0;
     lane.delivery = nullptr;
     lane.ordered = lane.synchronized = 0;
@@ -113,6 +114,7 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       block_(launch, kernel.entry),
       faults_(launch, block_),
       accesses_(block_, faults_),
+      ahead_(block_, accesses_),
       meetings_(block_, faults_, grid),
       races_(block_, epoch),
       global_(block_) {
@@ -154,7 +156,18 @@ void BlockRunner::suspend(Lane& lane, WaitReason wait, std::uintptr_t pc) {
   lane.fiber.suspend();
 }
 
+/// As is_seen(), for memory outside of stacks.
+bool BlockRunner::is_variable(Lane& lane, const void* address) {
+  if (!global_memory.contains(address)) {
+    const OffLane off;
+    if (GlobalAccesses::is_constant(address)) return false;
+  }
+  stay_in_order(lane);
+  return true;
+}
+
 void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, std::string_view text) {
+  if (lane.ahead != nullptr) RunAhead::diverge(lane);  // it fails again in lock-step
   const OffLane off;
   failure_ = LaneFault{fault, pc, {lane.identity.rank}, std::string(text)};
   for (;;) suspend(lane, WaitReason::returned, pc);
@@ -183,6 +196,11 @@ void BlockRunner::resume(Lane& lane) {
   if (lane.next_global == lane.global.size()) lane.global.clear(), lane.next_global = 0;
   current = &lane;
   lane.fiber.resume();
+  settle_in(lane);
+}
+
+/// The lane has run until it suspended.
+void BlockRunner::settle_in(Lane& lane) {
   note_kernel(lane);
   if (failure_) faults_.end(*failure_);
   if (thrown_) std::rethrow_exception(thrown_);
@@ -227,7 +245,7 @@ bool BlockRunner::run_warp(RunningWarp& warp) {
   for (unsigned turn = 0; turn < turn_steps;) {
     const std::uint64_t group = choose(warp);
     if (group == 0) break;
-    turn += step(warp, group);
+    turn += step(warp, group, turn);
     if (warp.has_meetings) meetings_.settle(warp);
     moved = true;
   }
@@ -243,7 +261,7 @@ void BlockRunner::let_starved_go(RunningWarp& warp) {
   for (unsigned starved = 0; starved < warp.count; ++starved) {
     if (warp.keys[starved] == 0 || warp.moved[starved] + starved_after > warp.steps) continue;
     for (unsigned i = 0; i < starved_steps && warp.keys[starved] != 0; ++i) {
-      step(warp, lanes_at(warp, warp.keys[starved]));
+      step(warp, lanes_at(warp, warp.keys[starved]), turn_steps);
       if (warp.has_meetings) meetings_.settle(warp);
     }
     return;
@@ -312,8 +330,8 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
   return count;
 }
 
-/// Returns the number of steps.
-unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group) {
+/// Returns the number of steps. `turn`: those before in this turn of the warp.
+unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group, unsigned turn) {
   const Lane& any = block_.lane(warp, unsigned(std::countr_zero(group)));
   const bool is_note = any.next < any.noted;
   if (is_note && any.next == 0 && (lanes_at(warp, 0) | group) == all_lanes(warp)) {
@@ -340,22 +358,68 @@ unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group) {
     return 1;
   }
   group_ = group;
-  if (any.wait == WaitReason::access) {
-    access(warp, group);
-  } else {
+  unsigned steps = 1;
+  if (any.wait != WaitReason::access) {
     for_each_lane(group, [&](unsigned i) { resume(block_.lane(warp, i)); });
+  } else if (may_run_ahead(warp, group) &&
+             ahead_(warp, group, std::min<std::uint64_t>(turn_steps - turn, block_.launch.step_limit - steps_),
+                    run_fiber)) {
+    steps = finish_ahead(warp, group);
+  } else {
+    access(warp, group);
   }
   global_.perform(warp, group);
-  return 1;
+  return steps;
+}
+
+bool BlockRunner::may_run_ahead(const RunningWarp& warp, std::uint64_t group) const {
+  return (lanes_at(warp, 0) | group) == all_lanes(warp) && !block_.launch.record_order && block_.in_kernel != 0 &&
+         !block_.shadow.is_close() && !accesses_.copies.any() && !global_.is_pending(warp);
+}
+
+/// Runs a lane until it suspends. Returns false if the kernel has thrown.
+bool BlockRunner::run_fiber(Lane& lane) {
+  current = &lane;
+  lane.fiber.resume();
+  return std::exchange(lane.runner->thrown_, nullptr) == nullptr;
+}
+
+/// Lanes have run ahead: does what lock-step would have done. Returns the number of steps.
+unsigned BlockRunner::finish_ahead(RunningWarp& warp, std::uint64_t group) {
+  const auto& steps = ahead_.steps();
+  const auto count = unsigned(steps.size() - 1);
+  auto next = ahead_.accesses().begin();
+  for (unsigned k = 0; k < count; ++k) {
+    if (next->step == k) {
+      accesses_.add(warp, group, *next++);
+    } else if (block_.recorder != nullptr && is_basic_block(steps[k])) {
+      block_.recorder->add_basic_block(pc_of(steps[k]) - 1, block_.level, unsigned(std::popcount(group)));
+    }
+  }
+  steps_ += count - 1;
+  warp.steps += count - 1;
+  for_each_lane(group, [&](unsigned i) {
+    warp.moved[i] = warp.steps;
+    Lane& lane = block_.lane(warp, i);
+    lane.access_number = 0;
+    if (lane.wait == WaitReason::in_order) {
+      if (lane.next_global == lane.global.size()) lane.global.clear(), lane.next_global = 0;
+      current = &lane;
+      lane.fiber.resume();
+    }
+    settle_in(lane);
+  });
+  return count;
 }
 
 /// The lanes of `group` perform the access at which they are suspended.
 void BlockRunner::access(RunningWarp& warp, std::uint64_t group) {
   const std::uint64_t number = accesses_.begin(warp, group);
+  const bool are_calm = accesses_.are_calm(warp, group);
   for_each_lane(group, [&](unsigned i) {
     Lane& lane = block_.lane(warp, i);
     lane.access_number = number;
-    const auto clash = accesses_.is_clean(lane) ? std::nullopt : accesses_.check(lane);
+    const auto clash = are_calm || accesses_.is_clean(lane) ? std::nullopt : accesses_.check(lane);
     if (!clash) {
       resume(lane);
       return;

@@ -25,6 +25,7 @@
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/global_races.hpp>
 #include <bankwise/emulator/core/meetings.hpp>
+#include <bankwise/emulator/core/run_ahead.hpp>
 #include <bankwise/emulator/core/shared_accesses.hpp>
 #include <bankwise/emulator/core/stacks.hpp>
 
@@ -48,13 +49,21 @@ class BlockRunner {
   std::uintptr_t in_kernel() const { return block_.in_kernel; }
 
   // --- Called by the running lane ---
-  static thread_local Lane* current;  ///< null while no kernel runs on this thread
+  static constinit thread_local Lane* current;  ///< null while no kernel runs on this thread
 
   void note(Lane& lane, LaneKey key) {
+    if (lane.ahead != nullptr && lane.ahead->note(lane, key)) return;
     lane.notes[lane.noted++] = key;
     if (lane.noted == Lane::max_notes) suspend(lane, WaitReason::full_notes, 0);
   }
   void suspend(Lane& lane, WaitReason wait, std::uintptr_t pc);
+  /// What follows happens in the order of lock-step: the lane no longer runs ahead.
+  void stay_in_order(Lane& lane) {
+    if (lane.ahead != nullptr) suspend(lane, WaitReason::in_order, 0);
+  }
+  /// A lane that runs ahead is about to access memory that is not shared. False if no other lane can see that, nor
+  /// change what it reads: its stack, or a constant.
+  bool is_seen(Lane& lane, const void* address) { return !stacks_.contains(address) && is_variable(lane, address); }
   /// Ends the lane, and the launch with a diagnosis.
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, std::string_view text);
   /// The same if faults are fatal; otherwise the lane goes on.
@@ -114,15 +123,20 @@ class BlockRunner {
   void note_kernel(const Lane& lane) {
     if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
   }
+  bool is_variable(Lane& lane, const void* address);
   void report_invalid(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
   static void body(void* data);
   bool run_warp(RunningWarp& warp);
   void let_starved_go(RunningWarp& warp);
   std::uint64_t choose(const RunningWarp& warp);
   LaneKey earliest(const RunningWarp& warp);
-  unsigned step(RunningWarp& warp, std::uint64_t group);
+  unsigned step(RunningWarp& warp, std::uint64_t group, unsigned turn);
   unsigned step_all(RunningWarp& warp, std::uint64_t group, const Lane& any);
   void access(RunningWarp& warp, std::uint64_t group);
+  bool may_run_ahead(const RunningWarp& warp, std::uint64_t group) const;
+  static bool run_fiber(Lane& lane);
+  unsigned finish_ahead(RunningWarp& warp, std::uint64_t group);
+  void settle_in(Lane& lane);
   void resume(Lane& lane);
   void advance(Lane& lane);
 
@@ -131,6 +145,7 @@ class BlockRunner {
   RunningBlock block_;
   FaultReports faults_;
   SharedAccesses accesses_;
+  RunAhead ahead_;
   Meetings meetings_;
   GlobalRaces races_;
   GlobalAccesses global_;

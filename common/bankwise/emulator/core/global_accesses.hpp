@@ -40,9 +40,10 @@ class GlobalAccesses {
   }
   bool is_pending(const RunningWarp& warp) const { return watches_ && pending_[warp.first / block_.launch.warp] != 0; }
   const GlobalPatterns& patterns() const { return patterns_; }
+  /// Kernels cannot change what is there.
+  static bool is_constant(const void* address);
 
  private:
-  static bool is_constant(const void* address);
   void take(const RunningWarp& warp, std::uint64_t group);
   void record(unsigned number, const LoggedAccess& access, std::uint64_t mask);
   unsigned unit(const LoggedAccess& access, std::uint64_t mask);

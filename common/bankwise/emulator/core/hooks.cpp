@@ -22,13 +22,27 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
     return;
   }
   if (!lane->runner->is_shared(address)) {
+    if (lane->ahead != nullptr && !lane->runner->is_seen(*lane, address)) return;
     lane->runner->log_access(*lane, operation, address, bytes, as_aligned, pc);
     if (!lane->runner->is_in_allocation(*lane, address, bytes, writes, pc)) return;
     is_volatile ? lane->runner->note_sync(*lane) : lane->runner->races().access(*lane, address, bytes, writes, pc);
     return;
   }
-  lane->access = {operation, lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false, is_volatile};
+  lane->access = {operation,   lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false,
+                  is_volatile, as_aligned && !is_volatile};
+  if (lane->ahead != nullptr && lane->ahead->access(*lane, pc)) return;
   lane->runner->suspend(*lane, WaitReason::access, pc);
+}
+
+/// The same for an aligned one.
+template <Operation operation, unsigned bytes>
+inline void aligned_access(const void* address, void* caller) {
+  Lane* lane = BlockRunner::current;
+  if (lane != nullptr && lane->ahead != nullptr &&
+      lane->ahead->follow<operation, bytes>(*lane, address, std::uintptr_t(caller))) {
+    return;
+  }
+  access(operation, address, bytes, true, caller);
 }
 
 /// Before an atomic operation of C++.
@@ -56,6 +70,7 @@ void __tsan_func_entry(void* returns_to) {
   if (lane == nullptr) return;
   const OffLane off;
   lane->calls.push_back(std::uintptr_t(returns_to));
+  lane->set_depth();
 }
 
 void __tsan_func_exit() {
@@ -63,6 +78,7 @@ void __tsan_func_exit() {
   if (lane == nullptr || lane->calls.empty()) return;
   const std::uintptr_t returns_to = lane->calls.back();
   lane->calls.pop_back();
+  lane->set_depth();
   // The kernel itself has no caller on a lane.
   if (!lane->calls.empty()) lane->runner->note(*lane, key_of(*lane, returns_to, true));
 }
@@ -70,21 +86,15 @@ void __tsan_func_exit() {
 // X(bytes); volatile accesses have functions of their own, with --param=tsan-distinguish-volatile=1.
 #define BANKWISE_SIZES(X, ...) \
   X(1, __VA_ARGS__) X(2, __VA_ARGS__) X(4, __VA_ARGS__) X(8, __VA_ARGS__) X(16, __VA_ARGS__)
-#define BANKWISE_ACCESS(bytes, prefix, is_volatile)                                     \
-  void __tsan_##prefix##read##bytes(void* address) {                                    \
-    access(Operation::load, address, bytes, true, BANKWISE_CALLER, is_volatile);        \
-  }                                                                                     \
-  void __tsan_##prefix##write##bytes(void* address) {                                   \
-    access(Operation::store, address, bytes, true, BANKWISE_CALLER, is_volatile);       \
-  }                                                                                     \
-  void __tsan_unaligned_##prefix##read##bytes(void* address) {                          \
-    access(Operation::load, address, bytes, bytes == 1, BANKWISE_CALLER, is_volatile);  \
-  }                                                                                     \
-  void __tsan_unaligned_##prefix##write##bytes(void* address) {                         \
-    access(Operation::store, address, bytes, bytes == 1, BANKWISE_CALLER, is_volatile); \
+#define BANKWISE_ACCESS(bytes, is, Operation)                                                                          \
+  void __tsan_##is##bytes(void* address) { aligned_access<Operation, bytes>(address, BANKWISE_CALLER); }               \
+  void __tsan_unaligned_##is##bytes(void* address) { access(Operation, address, bytes, bytes == 1, BANKWISE_CALLER); } \
+  void __tsan_volatile_##is##bytes(void* address) { access(Operation, address, bytes, true, BANKWISE_CALLER, true); }  \
+  void __tsan_unaligned_volatile_##is##bytes(void* address) {                                                          \
+    access(Operation, address, bytes, bytes == 1, BANKWISE_CALLER, true);                                              \
   }
-BANKWISE_SIZES(BANKWISE_ACCESS, , false)
-BANKWISE_SIZES(BANKWISE_ACCESS, volatile_, true)
+BANKWISE_SIZES(BANKWISE_ACCESS, read, Operation::load)
+BANKWISE_SIZES(BANKWISE_ACCESS, write, Operation::store)
 #undef BANKWISE_ACCESS
 #undef BANKWISE_SIZES
 
@@ -140,7 +150,7 @@ BANKWISE_ATOMIC(64, std::uint64_t)
 #undef BANKWISE_FETCH
 
 void __tsan_atomic_thread_fence(int) {
-  if (Lane* lane = BlockRunner::current; lane != nullptr) lane->runner->note_sync(*lane);
+  if (on_lane()) bankwise::emulator::fence();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void __tsan_atomic_signal_fence(int) { std::atomic_signal_fence(std::memory_order_seq_cst); }

@@ -13,6 +13,13 @@ namespace {
 
 Lane& running() noexcept { return *BlockRunner::current; }
 
+/// The running lane, which does what other lanes may see.
+Lane& in_order() noexcept {
+  Lane& lane = running();
+  lane.runner->stay_in_order(lane);
+  return lane;
+}
+
 /// Lanes that reach the call together continue together.
 Lane& pass(const void* caller) noexcept {
   Lane& lane = running();
@@ -24,6 +31,7 @@ Lane& pass(const void* caller) noexcept {
 bool access(const PendingAccess& access, const void* address, const void* caller) noexcept {
   Lane& lane = running();
   if (!lane.runner->is_shared(address)) {
+    lane.runner->stay_in_order(lane);
     const bool writes = access.operation != banks::Operation::load;
     lane.runner->log_access(lane, access.operation, address, access.bytes, access.as_aligned, std::uintptr_t(caller));
     lane.runner->is_in_allocation(lane, address, access.bytes, writes, std::uintptr_t(caller));
@@ -51,6 +59,10 @@ Rounds& initialized(const void* object, const void* caller) noexcept {
 
 bool on_lane() noexcept { return BlockRunner::current != nullptr; }
 
+void stay_in_order() noexcept {
+  if (on_lane()) in_order();
+}
+
 const LaneIdentity& this_lane() noexcept { return running().identity; }
 
 unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
@@ -61,7 +73,7 @@ unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
 }
 
 Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, const void* caller) noexcept {
-  Lane& lane = running();
+  Lane& lane = in_order();
   if ((mask >> lane.identity.lane & 1) == 0) {
     lane.runner->report_from(lane, Fault::wrong_mask, std::uintptr_t(caller), 0, [&] {
       return fmt::format(
@@ -80,7 +92,7 @@ std::uint64_t active_lanes(const void* caller) noexcept { return pass(caller).ru
 
 std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* address, std::size_t bytes,
                             const void* caller) noexcept {
-  Lane& lane = running();
+  Lane& lane = in_order();
   lane.runner->note_atomic(lane);
   return access({.operation = operation, .bytes = std::uint32_t(bytes), .is_loop = is_loop}, address, caller)
              ? lane.access_number
@@ -88,7 +100,7 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
 }
 
 void result_used(std::uint64_t number) noexcept {
-  BlockSeries* recorder = running().runner->block().recorder;
+  BlockSeries* recorder = in_order().runner->block().recorder;
   const OffLane off;
   if (recorder != nullptr) recorder->result_used(number);
 }
@@ -96,7 +108,7 @@ void result_used(std::uint64_t number) noexcept {
 long long steps(const void* caller) noexcept { return (long long)(pass(caller).runner->steps()); }
 
 void trap(const char* why, const void* caller) noexcept {
-  Lane& lane = running();
+  Lane& lane = in_order();
   const OffLane off;
   lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), fmt::format("stops: {}", why));
 }
@@ -106,7 +118,7 @@ Parts::~Parts() { running().part = 0; }
 void Parts::next() noexcept { ++running().part; }
 void Parts::set(int part) noexcept { running().part = unsigned(part); }
 
-void fence() noexcept { running().runner->note_sync(running()); }
+void fence() noexcept { running().runner->note_sync(in_order()); }
 
 void meet_at_place(const void* caller) noexcept { pass(caller); }
 
@@ -122,7 +134,7 @@ void before_access(banks::Operation operation, const void* address, std::size_t 
 // --- Asynchronous copies ---
 
 void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool past_l1, const void* caller) noexcept {
-  Lane& lane = running();
+  Lane& lane = in_order();
   PendingCopy copy{.bytes = bytes, .pc = std::uintptr_t(caller), .group = lane.copy_group};
   if (!global_memory.contains(from)) lane.runner->note_other_memory(from);
   if (given != 0) std::memcpy(copy.content.data(), from, std::min(given, bytes));
@@ -138,7 +150,7 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool
   lane.runner->copies().start(lane, copy);
 }
 
-void commit_copies() noexcept { ++running().copy_group; }
+void commit_copies() noexcept { ++in_order().copy_group; }
 
 void wait_for_copies(unsigned open, const void* caller) noexcept {
   Lane& lane = pass(caller);
@@ -158,7 +170,10 @@ void init_rounds(const void* object, unsigned expected, const void* caller) noex
   rounds_at(object) = {.expected = expected, .pending = expected};
 }
 
-void end_rounds(const void* object) noexcept { rounds_at(object) = {}; }
+void end_rounds(const void* object) noexcept {
+  stay_in_order();
+  rounds_at(object) = {};
+}
 
 std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, const void* caller) noexcept {
   Lane& lane = pass(caller);
@@ -171,7 +186,7 @@ std::uint64_t arrive(const void* object, unsigned arrivals, unsigned drops, cons
 }
 
 bool is_round_done(const void* object, std::uint64_t round, const void* caller) noexcept {
-  Lane& lane = running();
+  Lane& lane = in_order();
   lane.runner->note_atomic(lane);  // lanes may spin here
   lane.runner->note_sync(pass(caller));
   const Rounds& rounds = initialized(object, caller);
@@ -180,7 +195,10 @@ bool is_round_done(const void* object, std::uint64_t round, const void* caller) 
   return true;
 }
 
-std::uint64_t rounds_done(const void* object, const void* caller) noexcept { return initialized(object, caller).done; }
+std::uint64_t rounds_done(const void* object, const void* caller) noexcept {
+  stay_in_order();
+  return initialized(object, caller).done;
+}
 
 void wait_for_round(const void* object, std::uint64_t round, const void* caller) noexcept {
   Lane& lane = running();
@@ -207,7 +225,7 @@ void meet_named(unsigned number, unsigned lanes, bool only_arrives, const void* 
 bool is_cooperative() noexcept { return running().runner->meetings().has_grid(); }
 
 void meet_grid(const void* caller) noexcept {
-  Lane& lane = running();
+  Lane& lane = in_order();
   if (!is_cooperative()) {
     lane.runner->fail(lane, Fault::trap, std::uintptr_t(caller), "synchronizes a grid whose launch is not cooperative");
   }

@@ -66,6 +66,10 @@ long long steps(const void* caller) noexcept;
 /// __trap(), or a failed assert().
 [[noreturn]] void trap(const char* why, const void* caller) noexcept;
 
+/// If the caller is a kernel, which may run ahead of its warp (run_ahead.hpp): for what cannot be undone, and what the
+/// other lanes may see or change.
+void stay_in_order() noexcept;
+
 /// A fence: it may order the lane's accesses with those of other threads.
 void fence() noexcept;
 

@@ -1,29 +1,69 @@
 #include <bankwise/emulator/core/shadow.hpp>
 
 #include <algorithm>
-#include <cstdlib>
+#include <bit>
 #include <limits>
-#include <new>
+
+#include <bankwise/banks/access.hpp>
+#include <bankwise/emulator/core/words.hpp>
 
 namespace bankwise::emulator {
 
-void Shadow::FreeCells::operator()(Cell* cells) const {
-  std::free(cells);  // NOLINT(cppcoreguidelines-no-malloc): of calloc()
-}
+using banks::for_each_lane;
 
-Shadow::Shadow(std::uint32_t bytes)
-    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): calloc() returns zeros that take no memory until they are touched
-    : words_(static_cast<Cell*>(std::calloc(bytes / 4 + 1, sizeof(Cell)))), count_(bytes / 4 + 1) {
-  if (words_ == nullptr) throw std::bad_alloc();
-}
+Shadow::Shadow(std::uint32_t bytes) : uses_(bytes), words_(bytes / 4 + 1) {}
 
 void Shadow::begin_block() {
   if (now_ > std::numeric_limits<Moment>::max() / 2) {
-    std::fill_n(words_.get(), count_, Cell{});
+    words_.clear();
     now_ = 0;
   }
   split_.clear();  // their words are from earlier blocks, and so not split any more
-  block_began_ = level_began_ = now_;
+  begin_level();
+  uses_.begin_block();
+}
+
+void Shadow::add(const CalmAccess& access, const std::uint32_t* offsets) {
+  calm_.push_back(now_);
+  append_words(calm_, access);
+  const std::size_t first = calm_.size();
+  calm_.resize(first + unsigned(std::popcount(access.mask)));
+  auto* next = &calm_[first];
+  for_each_lane(access.mask, [&](unsigned i) { *next++ = offsets[i]; });
+  if (access.how != TouchKind::read) {
+    for (std::size_t i = first; i < calm_.size(); ++i) uses_.write(calm_[i], access.bytes);
+  }
+  if (calm_.size() > max_calm) look_closely();
+}
+
+/// Calls each(access, moment, lane in the block, offset) in the order of lock-step.
+template <class Each>
+void Shadow::for_each_calm(Each each) const {
+  for (std::size_t at = 0; at < calm_.size();) {
+    const Moment when = calm_[at++];
+    const auto access = from_words<CalmAccess>(&calm_[at]);
+    at += words_of<CalmAccess>;
+    for_each_lane(access.mask, [&](unsigned i) { each(access, when, access.first_lane + i, calm_[at++]); });
+  }
+}
+
+void Shadow::undo_uses() {
+  uses_.forget();
+  for_each_calm([&](const CalmAccess& access, Moment, unsigned lane, std::uint32_t offset) {
+    uses_.use(lane, offset, access.bytes, access.how);
+  });
+}
+
+void Shadow::look_closely() {
+  if (is_close_) return;
+  is_close_ = true;
+  const Moment now = now_;
+  for_each_calm([&](const CalmAccess& access, Moment when, unsigned lane, std::uint32_t offset) {
+    now_ = when;
+    touch_cells({.lane = std::uint16_t(lane), .warp = access.warp, .pc = access.pc}, offset, access.bytes, access.how);
+  });
+  now_ = now;
+  calm_.clear();
 }
 
 bool Shadow::races(const Toucher& lane, const Past& past) const {
@@ -46,9 +86,9 @@ const Shadow::Past* Shadow::racing_in_level(const LastTouches& last, const Touch
   return races(lane, last.of_other_warp) ? &last.of_other_warp : nullptr;
 }
 
-inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, TouchKind how) {
+inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, TouchKind how, bool is_written) {
   std::optional<Clash> clash;
-  if (how != TouchKind::write && std::max(cell.writes.latest.when, cell.atomics.latest.when) <= block_began_) {
+  if (how != TouchKind::write && !is_written) {
     clash = Clash{.unwritten = true};
   } else if (const Past* atomic = how == TouchKind::atomic ? nullptr : racing(cell.atomics, lane)) {
     clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
@@ -71,12 +111,20 @@ inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch
 }
 
 std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how) {
+  look_closely();
+  const auto clash = touch_cells(lane, offset, bytes, how);
+  if (how != TouchKind::read) uses_.write(offset, bytes);
+  return clash;
+}
+
+std::optional<Clash> Shadow::touch_cells(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes,
+                                         TouchKind how) {
   if (bytes == 4 && offset % 4 == 0 && !words_[offset / 4].is_split) {
-    return touch(words_[offset / 4], lane, how);  // the fast path for the usual case
+    return touch(words_[offset / 4], lane, how, uses_.is_written(offset));  // the fast path for the usual case
   }
   std::optional<Clash> clash;
-  const auto note = [&](Cell& cell) {
-    const auto cell_clash = touch(cell, lane, how);
+  const auto note = [&](Cell& cell, std::uint32_t at) {
+    const auto cell_clash = touch(cell, lane, how, uses_.is_written(at));
     if (!clash) clash = cell_clash;
   };
   for (std::uint32_t at = offset; at < offset + bytes;) {
@@ -85,14 +133,14 @@ std::optional<Clash> Shadow::touch(const Toucher& lane, std::uint32_t offset, st
     auto split = word.is_split ? split_.find(at / 4) : split_.end();
     if (split == split_.end() && end - at == 4) {
       word.is_split = false;
-      note(word);
+      note(word, at);
     } else {
       if (split == split_.end()) {
         word.is_split = false;
         split = split_.insert_or_assign(at / 4, std::array{word, word, word, word}).first;
         word.is_split = true;
       }
-      for (std::uint32_t byte = at; byte < end; ++byte) note(split->second[byte % 4]);
+      for (std::uint32_t byte = at; byte < end; ++byte) note(split->second[byte % 4], byte);
     }
     at = end;
   }

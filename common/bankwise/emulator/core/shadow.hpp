@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
+
+#include <bankwise/emulator/core/uses.hpp>
 
 namespace bankwise::emulator {
 
@@ -21,8 +23,6 @@ struct Toucher {
   Moment synchronized = 0;           ///< earlier accesses of all lanes, up to this moment, are ordered with it
 };
 
-enum class TouchKind { read, write, atomic };
-
 /// The fault of an access.
 struct Clash {
   bool unwritten = false;  ///< otherwise a race, with `other`
@@ -33,7 +33,16 @@ struct Clash {
   std::uint32_t other_pc = 0;
 };
 
-/// The memory of one block at a time.
+/// An access of lanes that is no fault, by their numbers in the warp.
+struct CalmAccess {
+  std::uint64_t mask = 0;
+  std::uint32_t pc = 0, bytes = 0;
+  std::uint16_t first_lane = 0, warp = 0;  ///< in the block
+  TouchKind how = TouchKind::read;
+};
+
+/// The memory of one block at a time. Mostly it is enough to know the uses since the last barrier and the accesses; the
+/// last touches of each word are only found out once lanes may have to do with each other.
 class Shadow {
  public:
   explicit Shadow(std::uint32_t bytes);
@@ -41,12 +50,29 @@ class Shadow {
   /// Begins a new block, whose memory is unwritten.
   void begin_block();
   /// A barrier: everything before it is ordered with everything after it.
-  void begin_level() { level_began_ = now_; }
+  void begin_level() {
+    level_began_ = now_;
+    uses_.forget();
+    calm_.clear();
+    is_close_ = false;
+  }
   /// Begins the next access of a warp. Returns its moment.
   Moment next_moment() { return ++now_; }
   Moment now() const { return now_; }
 
-  /// One lane's access in the current moment.
+  /// Uses::use(). Only until look_closely().
+  bool use(std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how) {
+    return uses_.use(lane, offset, bytes, how);
+  }
+  /// An access of the current moment all of whose uses were calm; `offsets`: of all lanes of the warp.
+  void add(const CalmAccess& access, const std::uint32_t* offsets);
+  /// Uses since the last add() did not happen.
+  void undo_uses();
+  /// Until the next barrier all touches of all words are known.
+  void look_closely();
+  bool is_close() const { return is_close_; }
+
+  /// One lane's access in the current moment. It looks closely.
   std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how);
   /// The same for the usual case, a whole word that no lane could have clashed on since the last barrier. Returns
   /// false, and does nothing, in any other case.
@@ -54,15 +80,17 @@ class Shadow {
                      std::uint32_t bytes, TouchKind how) {
     if (bytes != 4 || offset % 4 != 0) return false;
     Cell& cell = words_[offset / 4];
-    const Moment written =
-        cell.writes.latest.when > cell.atomics.latest.when ? cell.writes.latest.when : cell.atomics.latest.when;
-    if (cell.is_split || written > level_began_) return false;
-    if (how == TouchKind::read && written > block_began_) {
+    if (!is_close_ || cell.is_split || cell.writes.latest.when > level_began_ ||
+        cell.atomics.latest.when > level_began_) {
+      return false;
+    }
+    if (how == TouchKind::read && uses_.is_written(offset)) {
       note(cell.reads, lane, warp, pc);
       return true;
     }
     if (how == TouchKind::write && cell.reads.latest.when <= level_began_) {
       note(cell.writes, lane, warp, pc);
+      uses_.write(offset, bytes);
       return true;
     }
     return false;
@@ -81,10 +109,13 @@ class Shadow {
     Past latest, other, of_other_warp;
   };
   struct Cell {
-    LastTouches writes, reads, atomics;
     bool is_split = false;
+    LastTouches writes, reads, atomics;
   };
-  std::optional<Clash> touch(Cell& cell, const Toucher& lane, TouchKind how);
+  std::optional<Clash> touch(Cell& cell, const Toucher& lane, TouchKind how, bool is_written);
+  std::optional<Clash> touch_cells(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how);
+  template <class Each>
+  void for_each_calm(Each each) const;
   bool races(const Toucher& lane, const Past& past) const;
   const Past* racing(const LastTouches& last, const Toucher& lane) const;
   const Past* racing_in_level(const LastTouches& last, const Toucher& lane) const;
@@ -94,14 +125,14 @@ class Shadow {
     last.latest = {now_, pc, lane, warp};
   }
 
-  // Zeros that take no memory until they are touched; most of the program's thread-local storage never is.
-  struct FreeCells {
-    void operator()(Cell* cells) const;
-  };
-  std::unique_ptr<Cell[], FreeCells> words_;
-  std::size_t count_;
+  static constexpr std::size_t max_calm = std::size_t{4} << 20;
+
+  Uses uses_;
+  std::vector<std::uint32_t> calm_;  ///< each a moment, a CalmAccess, and the offsets of its lanes
+  bool is_close_ = false;
+  Zeros<Cell> words_;
   std::unordered_map<std::uint32_t, std::array<Cell, 4>> split_;  // words that are accessed byte by byte
-  Moment now_ = 0, block_began_ = 0, level_began_ = 0;
+  Moment now_ = 0, level_began_ = 0;
 };
 
 }  // namespace bankwise::emulator

@@ -70,7 +70,54 @@ void SharedAccesses::begin_block() {
 
 std::uint64_t SharedAccesses::begin(const RunningWarp& warp, std::uint64_t group) {
   block_.shadow.next_moment();
-  return block_.recorder != nullptr ? record(warp, group) : 0;
+  if (block_.recorder == nullptr) return 0;
+  const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
+  WarpAccess access{first.pc, first.access, {}};
+  for_each_lane(group, [&](unsigned i) { access.offsets[i] = block_.lane(warp, i).access.offset; });
+  return record(warp, group, access, unit(warp, group, first));
+}
+
+void SharedAccesses::add(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access) {
+  block_.shadow.next_moment();
+  if (block_.recorder != nullptr) record(warp, group, access, access.first.bytes);
+  remember(warp, group, access);
+}
+
+void SharedAccesses::remember(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access) {
+  array_near(access.first);  // for place()
+  block_.shadow.add({.mask = group,
+                     .pc = std::uint32_t(access.pc),
+                     .bytes = access.first.bytes,
+                     .first_lane = std::uint16_t(warp.first),
+                     .warp = std::uint16_t(warp.first / block_.launch.warp),
+                     .how = touch_of(access.first.operation)},
+                    access.offsets.data());
+}
+
+bool SharedAccesses::are_calm(const RunningWarp& warp, std::uint64_t group) {
+  if (block_.shadow.is_close()) return false;
+  const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
+  const ThreadLocalArray* const array = array_of(first.access);
+  bool calm = array != nullptr && !copies.any();
+  WarpAccess access{first.pc, first.access, {}};
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& lane = block_.lane(warp, i);
+    access.offsets[i] = lane.access.offset;
+    calm = calm && lane.access.bytes == first.access.bytes && is_calm(lane, *array);
+  });
+  if (calm) {
+    remember(warp, group, access);
+  } else {
+    block_.shadow.look_closely();
+  }
+  return calm;
+}
+
+const ThreadLocalArray* SharedAccesses::array_of(const PendingAccess& access) const {
+  const auto& arrays = block_.layout.arrays;
+  const auto after = std::ranges::upper_bound(arrays, access.offset, {}, &ThreadLocalArray::offset);
+  if (after == arrays.begin() || !lies_in(*std::prev(after), access)) return nullptr;
+  return &*std::prev(after);
 }
 
 /// The array that contains an access or is nearest to it, which is probably the intended one.
@@ -142,10 +189,10 @@ std::optional<Clash> SharedAccesses::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);
   if (copies.any()) copies.check(lane, [&] { return place(access); });
+  const TouchKind how = touch_of(access.operation);
   const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
                         block_.launch.warp_synchronous ? block_.shadow.now() - 1 : lane.ordered, std::uint32_t(lane.pc),
                         lane.synchronized};
-  const TouchKind how = touch_of(access.operation);
   const auto clash = block_.shadow.touch(toucher, access.offset, access.bytes, how);
   if (!clash || clash->both_write) return clash;
   report_clash(lane, lane.pc, access, *clash);
@@ -168,30 +215,30 @@ unsigned SharedAccesses::unit(const RunningWarp& warp, std::uint64_t group, cons
 }
 
 /// Returns the number of the last recorded access, for BlockRecorder::result_used().
-std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t group) {
+std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t group, const WarpAccess& made,
+                                     unsigned unit) {
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
-  const unsigned unit = this->unit(warp, group, first);
   std::uint64_t number = 0;
   trace::Pattern& access = pattern_;
-  access.operation = first.access.operation;
+  access.operation = made.first.operation;
   access.width = unit;
   access.level = block_.level;
   access.mask = group;
-  access.is_loop = first.access.is_loop;
-  for (std::uint32_t part = 0; part < first.access.bytes; part += unit) {
+  access.is_loop = made.first.is_loop;
+  for (std::uint32_t part = 0; part < made.first.bytes; part += unit) {
     if (block_.launch.record_order && block_.recorder->accesses() >= block_.launch.access_limit) {
       faults_.end(fault_of(
           first, Fault::access_limit,
           fmt::format("makes more than the {} accesses per block that are recorded", block_.launch.access_limit)));
     }
     access.addresses.resize(warp.count);
-    for_each_lane(group, [&](unsigned i) { access.addresses[i] = block_.lane(warp, i).access.offset + part; });
+    for_each_lane(group, [&](unsigned i) { access.addresses[i] = made.offsets[i] + part; });
     access.sources.clear();
     if (is_copy(access.operation)) {
       access.sources.resize(warp.count);
       for_each_lane(group, [&](unsigned i) { access.sources[i] = block_.lane(warp, i).access.source; });
     }
-    number = block_.recorder->add_access(first.pc - 1, first.warp, access, first.access.is_volatile);
+    number = block_.recorder->add_access(made.pc - 1, first.warp, access, made.first.is_volatile);
   }
   return number;
 }

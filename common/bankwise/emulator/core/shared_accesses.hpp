@@ -1,6 +1,7 @@
 // Internal to common/bankwise/emulator: checks and records the accesses of lanes to shared memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,13 @@ inline TouchKind touch_of(banks::Operation operation) {
     default: return TouchKind::write;
   }
 }
+
+/// An access that lanes of a warp make together.
+struct WarpAccess {
+  std::uintptr_t pc = 0;
+  PendingAccess first;                                    ///< the first lane's
+  std::array<std::uint32_t, banks::max_lanes> offsets{};  ///< by lane
+};
 
 /// Asynchronous copies from global to shared memory, as cp.async.
 class AsynchronousCopies {
@@ -59,6 +67,18 @@ class SharedAccesses {
   /// The lanes of `group` are about to access shared memory together. Returns the number of the access for
   /// BlockRecorder::result_used(); 0 if it is not recorded.
   std::uint64_t begin(const RunningWarp& warp, std::uint64_t group);
+  /// The lanes have accessed shared memory together, which was no fault.
+  void add(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access);
+
+  /// Whether the lanes of `group` access what no other lane has to do with, which is no fault. Then it is checked.
+  bool are_calm(const RunningWarp& warp, std::uint64_t group);
+  /// Likewise for one lane, which a call of add() for the whole group must follow.
+  bool is_calm(const Lane& lane, const ThreadLocalArray& array) const {
+    const PendingAccess& access = lane.access;
+    return lies_in(array, access) &&
+           (!access.as_aligned || ((access.offset - array.offset) & (access.bytes - 1)) == 0) &&
+           block_.shadow.use(lane.identity.rank, access.offset, access.bytes, touch_of(access.operation));
+  }
 
   /// The fast test for the usual access of one lane. Returns false if check() has to look.
   bool is_clean(const Lane& lane) {
@@ -73,21 +93,25 @@ class SharedAccesses {
   /// `pc` and `access` are the lane's at the time of the clash.
   void report_clash(const Lane& lane, std::uintptr_t pc, const PendingAccess& access, const Clash& clash);
 
-  AsynchronousCopies copies;
-
- private:
   std::uint32_t bytes_of(const ThreadLocalArray& array) const {
     return array.dynamic ? std::uint32_t(block_.launch.dynamic_shared) : array.bytes;
   }
+  /// The array that contains the whole access; null if there is none.
+  const ThreadLocalArray* array_of(const PendingAccess& access) const;
   /// Whether the whole access lies in an array.
   bool lies_in(const ThreadLocalArray& array, const PendingAccess& access) const {
     return access.offset >= array.offset && access.offset + access.bytes <= array.offset + bytes_of(array);
   }
+
+  AsynchronousCopies copies;
+
+ private:
   const ThreadLocalArray& array_near(const PendingAccess& access);
   std::string place(const PendingAccess& access);
   void check_place(const Lane& lane);
   unsigned unit(const RunningWarp& warp, std::uint64_t group, const Lane& first);
-  std::uint64_t record(const RunningWarp& warp, std::uint64_t group);
+  void remember(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access);
+  std::uint64_t record(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access, unsigned unit);
 
   RunningBlock& block_;
   FaultReports& faults_;

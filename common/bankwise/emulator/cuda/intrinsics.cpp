@@ -32,6 +32,7 @@ namespace {
 bool access_bytes(char* to, const char* from, char value, std::size_t bytes, bool backwards, const void* caller) {
   using namespace bankwise::emulator;
   const auto touches = [&](const char* begin) { return is_shared(begin) || is_shared(begin + bytes - 1); };
+  stay_in_order();
   if (bytes == 0 || !on_lane() || !(touches(to) || (from != nullptr && touches(from)))) return false;
   Parts parts;
   for (std::size_t i = 0; i < bytes; ++i) {

@@ -248,6 +248,7 @@ std::size_t identity_of(const void* object, std::size_t bytes) {
 
 void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
                   void (*destroy)(const void*)) {
+  stay_in_order();
   global_memory.leave();
   const std::lock_guard lock(later_mutex);
   later.push_back({configuration, call, arguments, destroy});

@@ -92,6 +92,7 @@ ErrorRow row_of(cudaError_t error) {
 
 /// A kernel that prints must run each time that it is launched (repeats.hpp).
 void note_printing() {
+  stay_in_order();
   if (on_lane()) global_memory.leave();
 }
 
@@ -215,7 +216,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 const char* cudaGetErrorString(cudaError_t error) { return row_of(error).text; }
 
-// --- Printing ---
+// --- Printing and memory ---
 
 // The linker replaces these functions of C in programs (--wrap).
 extern "C" {
@@ -244,5 +245,19 @@ int __wrap_printf(const char* format, ...) {
   va_end(arguments);
   return printed;
 }
+
+// A lane that runs ahead of its warp may have to go back, and would free the memory again. `delete` has four functions.
+#define BANKWISE_FREE(name, parameters, ...) \
+  void __real_##name parameters;             \
+  void __wrap_##name parameters {            \
+    bankwise::emulator::stay_in_order();     \
+    __real_##name(__VA_ARGS__);              \
+  }
+BANKWISE_FREE(free, (void* memory), memory)
+BANKWISE_FREE(_ZdlPv, (void* memory), memory)
+BANKWISE_FREE(_ZdaPv, (void* memory), memory)
+BANKWISE_FREE(_ZdlPvm, (void* memory, std::size_t bytes), memory, bytes)
+BANKWISE_FREE(_ZdaPvm, (void* memory, std::size_t bytes), memory, bytes)
+#undef BANKWISE_FREE
 
 }  // extern "C"

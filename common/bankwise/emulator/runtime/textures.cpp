@@ -176,6 +176,7 @@ cudaError_t copy_box(const char* function, const cudaArray& array, std::size_t x
 }
 
 Texel fetch(cudaTextureObject_t texture, int x) noexcept {
+  stay_in_order();
   global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(texture);
   if (x < 0 || std::size_t(x) >= view.width) return {};
@@ -183,6 +184,7 @@ Texel fetch(cudaTextureObject_t texture, int x) noexcept {
 }
 
 Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) noexcept {
+  stay_in_order();
   global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(texture);
   dimensions = std::clamp(dimensions, 1, 3);
@@ -222,6 +224,7 @@ Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, floa
 
 void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_t bytes, int x, int y, int z,
                     cudaSurfaceBoundaryMode mode) noexcept {
+  stay_in_order();
   global_memory.leave();  // arrays are other memory
   const View& view = *reinterpret_cast<const View*>(surface);
   const auto row = std::int64_t(view.width * view.element);

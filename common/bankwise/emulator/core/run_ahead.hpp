@@ -1,0 +1,133 @@
+// Internal to common/bankwise/emulator: lanes that run ahead of their warp.
+//
+// In lock-step a lane suspends before each access to shared memory. If all lanes of a warp that can continue are at one
+// access, each may instead run on, past this access and the next, up to a barrier, an intrinsic, an atomic, a volatile
+// access or an access to global memory. The result is that of lock-step if
+//   - all of them pass the same places: the first lane writes these down, and the others compare;
+//   - none accesses a word that another one of them has written, or writes what another one has read;
+//   - no access is a fault.
+// Whatever is not like this is found before it happens. Then the lanes go back: their stacks are restored, and what
+// they have written to shared memory; they have changed nothing else. After that they run ahead less far, or not at
+// all. Otherwise the accesses are recorded and checked in the order of lock-step.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include <bankwise/emulator/core/block.hpp>
+#include <bankwise/emulator/core/shared_accesses.hpp>
+
+namespace bankwise::emulator {
+
+class RunAhead {
+ public:
+  RunAhead(RunningBlock& block, const SharedAccesses& accesses);
+
+  /// An access that the lanes have made.
+  struct Access : WarpAccess {
+    unsigned step = 0;  ///< its index in steps()
+    const ThreadLocalArray* array = nullptr;
+    const std::byte* begin = nullptr;  ///< of the array
+    std::uintptr_t last = 0;           ///< the highest distance from there that is inside
+  };
+
+  /// The lanes of `group`, which are at one access, run ahead from it; `run(lane)` runs a lane until it suspends.
+  /// Returns false if they are where they were. `steps_left`: for the warp.
+  bool operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left, bool (*run)(Lane& lane));
+  /// What they did: places that they passed, of which these are accesses. The last one is an access, and 0 follows.
+  /// What a lane noted after it is in its notes.
+  const std::vector<LaneKey>& steps() const { return steps_; }
+  const std::vector<Access>& accesses() const { return made_; }
+
+  // --- Called by the running lane ---
+
+  /// Lane::access, at `pc`. False: the lane must suspend before it.
+  bool access(Lane& lane, std::uintptr_t pc) {
+    const Answer answer = make(lane, pc);
+    if (answer == Answer::diverges) diverge(lane);
+    return answer == Answer::made;
+  }
+  /// The same for an access that is the next one of the first lane. False: it may still be another one.
+  template <banks::Operation operation, unsigned bytes>
+  bool follow(Lane& lane, const void* address, std::uintptr_t pc) {
+    if (*step_ != (key_of(lane, pc) | is_access)) return false;
+    Access& next = *access_;
+    const std::uintptr_t at = std::uintptr_t(address) - std::uintptr_t(next.begin);
+    if (at > next.last || at % bytes != 0) return false;
+    const std::uint32_t offset = next.array->offset + std::uint32_t(at);
+    if (!block_.shadow.use(rank_, offset, bytes, touch_of(operation))) diverge(lane);
+    next.offsets[lane_] = offset;
+    ++step_;
+    ++access_;
+    if constexpr (operation == banks::Operation::store) save(offset, bytes);
+    return true;
+  }
+  /// False: the lane notes it itself.
+  bool note(Lane& lane, LaneKey key) {
+    if (*step_ == key) {
+      ++step_;
+      return true;
+    }
+    return leads_ ? lead(lane, key) : end_of_way(lane);
+  }
+  /// The lane cannot go on ahead. Never returns.
+  [[noreturn]] static void diverge(Lane& lane);
+
+ private:
+  enum class Answer { made, stops, diverges };
+  /// A lane before it ran ahead.
+  struct Before {
+    Fiber::Saved fiber;
+    std::vector<std::uintptr_t> calls;
+    PendingAccess access;
+    std::uintptr_t pc = 0;
+    unsigned part = 0;
+  };
+  /// Bytes that a lane has overwritten.
+  struct Overwritten {
+    std::uint32_t offset, bytes;
+    std::array<std::byte, 16> content;
+  };
+  /// How far lanes got from a place, and how often they shall not try.
+  struct Habit {
+    unsigned limit = max_accesses;
+    unsigned failures = 0, rest = 0;
+  };
+  static constexpr unsigned max_accesses = 256;
+  /// Marks a step that is an access: bits of LaneKey that no depth of calls reaches.
+  static constexpr LaneKey is_access = LaneKey{1} << 63;
+  static constexpr LaneKey nowhere = 0;
+
+  Answer make(Lane& lane, std::uintptr_t pc);
+  bool attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)(Lane& lane));
+  bool run_one(Lane& lane, bool (*run)(Lane& lane));
+  bool lead(Lane& lane, LaneKey key);
+  bool end_of_way(Lane& lane) const;
+  void save(std::uint32_t offset, std::uint32_t bytes) {
+    Overwritten& saved = overwritten_.emplace_back(Overwritten{offset, bytes, {}});
+    std::memcpy(saved.content.data(), block_.storage + offset, bytes);
+  }
+  std::size_t made_by_lane() const { return leads_ ? made_.size() : std::size_t(access_ - made_.data()); }
+  void finish_leading(Lane& lane);
+  void go_back(const RunningWarp& warp, std::uint64_t group);
+
+  RunningBlock& block_;
+  const SharedAccesses& accesses_;
+  std::vector<LaneKey> steps_;
+  std::vector<Access> made_;
+  std::vector<Overwritten> overwritten_;
+  std::array<Before, banks::max_lanes> before_;
+  // The running lane.
+  bool leads_ = false;                 ///< it is the first
+  const LaneKey* step_ = &nowhere;     ///< the step that it must take next; `nowhere` if it leads, or has taken all
+  Access* access_ = nullptr;           ///< unless it leads: its next access
+  std::uint32_t rank_ = 0, lane_ = 0;  ///< its number in the block and in the warp
+  std::uint64_t max_steps_ = 0;
+  unsigned limit_ = 0;                                ///< of accesses
+  std::unordered_map<std::uintptr_t, Habit> habits_;  ///< by the program counter of the first access
+};
+
+}  // namespace bankwise::emulator

@@ -1,0 +1,166 @@
+// Lanes that run ahead of their warp, and blocks that repeat the one before: with Launch::record_order neither happens,
+// so a launch with and without it must agree in all else.
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include <bankwise/emulator/cuda.hpp>
+#include <bankwise/trace/codec.hpp>
+#include "kernel_tests.hpp"
+#include "tests/catch_any.hpp"
+
+using namespace bankwise;
+using bankwise::trace::KernelTrace;
+
+namespace {
+
+enum class Step {
+  load,
+  store,
+  load_byte,
+  store_byte,
+  branch,
+  loop,
+  barrier,
+  warp_barrier,
+  shuffle,
+  add,
+  global_load,
+  global_store,
+  global_add,
+  call,
+  divide,
+  any_memory,
+  kinds
+};
+struct Program {
+  static constexpr unsigned max_steps = 40;
+  struct {
+    Step kind;
+    unsigned lanes, times, plus;
+  } steps[max_steps];
+  unsigned count;
+};
+
+__device__ __attribute__((noinline)) unsigned called(unsigned* words, unsigned at) {
+  words[at] += at;
+  return words[at ^ 1];
+}
+
+/// Its steps are constants on a lane's stack. Words of shared memory that it does not write first are unwritten.
+__global__ void runs(Program program, unsigned* memory) {
+  __shared__ unsigned words[256];
+  __shared__ unsigned char bytes[256];
+  unsigned x = threadIdx.x;
+  words[threadIdx.x] = x;
+  bytes[threadIdx.x] = 1;
+  for (unsigned i = 0; i < program.count; ++i) {
+    const auto& step = program.steps[i];
+    const unsigned at = (step.times * threadIdx.x + step.plus) % 256;
+    switch (step.kind) {
+      case Step::load: x += words[at]; break;
+      case Step::store: words[at] = x; break;
+      case Step::load_byte: x += bytes[at]; break;
+      case Step::store_byte: bytes[at] = (unsigned char)x; break;
+      case Step::branch:
+        if ((threadIdx.x & step.lanes) != 0) {
+          words[at] = x;
+        } else {
+          x ^= words[at];
+        }
+        break;
+      case Step::loop:
+        for (unsigned k = 0; k < (threadIdx.x & step.lanes); ++k) x += words[(at + k) % 256];
+        break;
+      case Step::barrier: __syncthreads(); break;
+      case Step::warp_barrier: __syncwarp(); break;
+      case Step::shuffle: x += __shfl_xor_sync(0xFFFFFFFF, x, 1); break;
+      case Step::add: x += atomicAdd(&words[at], 3U); break;
+      case Step::global_load: x += memory[blockIdx.x * 256 + at]; break;
+      case Step::global_store: memory[blockIdx.x * 256 + at] = x; break;
+      case Step::global_add: x += atomicAdd(&memory[at % 8], 1U); break;
+      case Step::call: x += called(words, at); break;
+      case Step::divide: x += 1000 / (threadIdx.x ^ step.plus); break;
+      case Step::any_memory: {
+        unsigned local = 1;
+        unsigned* const places[]{&words[at], &local, &memory[blockIdx.x * 256 + at]};
+        *places[(threadIdx.x & step.lanes) % 3] += x;
+        x ^= local;
+        break;
+      }
+      case Step::kinds: break;
+    }
+  }
+  memory[blockIdx.x * 256 + threadIdx.x] = x;
+}
+
+Program random_program(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
+  Program program{};
+  program.count = 1 + below(Program::max_steps);
+  const unsigned kinds = 1 + below(unsigned(Step::kinds));  // many have few
+  const bool may_clash = below(2) != 0, may_divide = below(8) == 0;
+  for (unsigned i = 0; i < program.count; ++i) {
+    auto& step = program.steps[i];
+    do step.kind = Step(below(kinds));
+    while (step.kind == Step::divide && !may_divide);
+    step.lanes = below(8);
+    step.times = may_clash ? below(4) : 1;
+    step.plus = below(may_clash ? 512 : 4) & ~(may_clash ? 0U : 3U);
+  }
+  return program;
+}
+
+struct Result {
+  std::string trace;
+  std::vector<unsigned> memory;
+  std::size_t faults;
+};
+
+/// Writes all of shared memory, which is as the last launch left it.
+const Program writes_all{.steps = {{Step::store, 0, 1, 0},
+                                   {Step::store, 0, 1, 128},
+                                   {Step::store_byte, 0, 1, 0},
+                                   {Step::store_byte, 0, 1, 128}},
+                         .count = 4};
+
+Result result_of(const Program& program, emulator::Launch launch, bool in_lock_step) {
+  std::vector<unsigned> ignored(256);
+  emulate(runs, {.grid = 1, .block = 128, .threads = 1, .source_lines = false}, writes_all, ignored.data());
+  Result result{.memory = std::vector<unsigned>(5 * 256)};
+  for (unsigned i = 0; i < result.memory.size(); ++i) result.memory[i] = i / 256 / 2;  // of two blocks alike
+  launch.record_order = in_lock_step;
+  KernelTrace trace = emulate(runs, launch, program, result.memory.data());
+  trace.order.clear();
+  result.faults = trace.diagnoses.size();
+  result.trace = trace::to_json_lines({.kernels = {trace}});
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("emulator/run_ahead/lock_step") {
+  std::mt19937 random(36);
+  unsigned faulty = 0;
+  constexpr unsigned programs = 400;
+  for (unsigned i = 0; i < programs; ++i) {
+    const Program program = random_program(random);
+    CAPTURE(i);
+    for (const bool warp_synchronous : {false, true}) {
+      const emulator::Launch launch{.grid = 5,
+                                    .block = i % 3 == 0 ? 96U : 128U,
+                                    .warp = i % 4 == 0 ? 64U : 32U,
+                                    .trace_blocks = {0, 1, 2, 3},
+                                    .threads = 1,
+                                    .source_lines = false,
+                                    .warp_synchronous = warp_synchronous,
+                                    .fatal = false};
+      const Result ahead = result_of(program, launch, false), in_lock_step = result_of(program, launch, true);
+      REQUIRE(ahead.trace == in_lock_step.trace);
+      REQUIRE(ahead.memory == in_lock_step.memory);
+      faulty += in_lock_step.faults != 0 ? 1 : 0;
+    }
+  }
+  CHECK(faulty > 2 * programs / 4);
+  CHECK(faulty < 2 * programs * 7 / 8);
+}
