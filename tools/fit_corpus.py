@@ -146,7 +146,8 @@ def kept(results: Path) -> dict:
 def row_of(record: dict, kernel: dict) -> list:
     found = kernel["measured"]
     before, after = found.get("versions", [{}, {}])
-    refusals = [why or found.get("not_measured") or record["reason"] for why in kernel["refusals"]]
+    changed = "changed with another kernel" if found.get("passes_again") else record["reason"]
+    refusals = [why or found.get("not_measured") or changed for why in kernel["refusals"]]
     result = after.get("problem") or VERDICTS[found["verdict"]] if after else "; ".join(filter(None, dict.fromkeys(refusals)))
     row = [record["repository"], record["program"], kernel["kernel"], " ".join(kernel["arrays"]), result, kernel["passes"]]
     predicted = kernel.get("patched") or after.get("predicted") or {}

@@ -266,32 +266,42 @@ bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& p
   return false;
 }
 
-}  // namespace
-
-EditedFiles edited_files(const KernelFitReport& report, bool by_text) {
+/// The edits of a kernel, without comments at the declarations that have one already.
+EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std::set<Place>& explained) {
+  const auto is_comment = [](const fit::Edit& edit) {
+    const std::string_view text = source::trimmed(edit.text);
+    return edit.begin == edit.end && text.find('\n') == text.npos && (text.starts_with("//") || text.starts_with("/*"));
+  };
   EditedFiles files;
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const auto& source = report.sources[i];
-    const auto* edits = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
-    if (report.fit.arrays[i].chosen == 0 || edits == nullptr) continue;
+    const auto* list = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+    if (report.fit.arrays[i].chosen == 0 || list == nullptr) continue;
+    std::vector<fit::Edit> edits = *list;
+    if (explained.contains(place_of(*source))) std::erase_if(edits, is_comment);
     fit::EditedFile& file = files[by_text ? source->text : source->path];
     file.text = source->text;
-    file.add(*edits);
+    file.add(edits);
   }
   return files;
 }
+
+}  // namespace
+
+EditedFiles edited_files(const KernelFitReport& report, bool by_text) { return edited_files(report, by_text, {}); }
 
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                            bool by_text) {
   FixedSources fixed;
   const std::vector<std::string> refusals = refusals_of(fits, by_text);
+  std::set<Place> explained;  // instances of a template need not give the same reason
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
     const auto leave_out = [&](const std::string& why) {
       fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, why));
     };
     const std::string& refusal = refusals[k];
-    const EditedFiles edits = edited_files(fits[k], by_text);
+    const EditedFiles edits = edited_files(fits[k], by_text, explained);
     std::string place;
     if (!refusal.empty()) {
       leave_out(refusal);
@@ -299,6 +309,9 @@ FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::
       leave_out(fmt::format("{}: another kernel needs other code there; write a copy of it first", place));
     } else {
       fixed.kernels.push_back(k);
+      for (const auto& source : fits[k].sources) {
+        if (source) explained.insert(place_of(*source));
+      }
       for (const auto& [path, file] : edits) {
         fixed.edits[path].text = file.text;
         fixed.edits[path].add(file.edits);

@@ -50,6 +50,7 @@ struct MeasuredLayouts {
 struct MeasuredKernel {
   std::string verdict;       ///< on the fastest: "faster", "slower", "none" (equal within the noise), "unknown"
   std::string fastest;       ///< the version with the fastest change; "" if no change was measured
+  std::string slows;         ///< a kernel that shares the changed code, and is slower with it; "" if there is none
   std::string not_measured;  ///< why no version has a change of it: a sentence
   std::vector<MeasuredLayouts> versions;      ///< the first is the program as it is
   std::optional<std::uint64_t> passes_again;  ///< of the fastest, watched, on the first architecture

@@ -333,6 +333,7 @@ ordered_json json_of(const MeasuredKernel& measured) {
   if (!measured.not_measured.empty()) return {{"not_measured", measured.not_measured}};
   ordered_json object{{"verdict", measured.verdict},
                       {"fastest", measured.fastest.empty() ? ordered_json(nullptr) : ordered_json(measured.fastest)},
+                      {"slows", measured.slows.empty() ? ordered_json(nullptr) : ordered_json(measured.slows)},
                       {"passes_again", optional_number(measured.passes_again)},
                       {"versions", ordered_json::array()}};
   for (const MeasuredLayouts& layouts : measured.versions) {

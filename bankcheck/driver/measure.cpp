@@ -152,9 +152,9 @@ void rebuild_original(std::vector<ProgramVersion>& versions) {
 std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdict>& verdicts,
                          const Reporting& reporting, bool by_text) {
   std::vector<std::size_t> chosen;
-  const bool is_any_faster = std::ranges::find(verdicts, Gain::faster, &KernelVerdict::gain) != verdicts.end();
+  const bool is_any_faster = std::ranges::any_of(verdicts, &KernelVerdict::pays);
   for (const KernelVerdict& verdict : verdicts) {
-    chosen.push_back(is_any_faster && verdict.gain != Gain::faster ? 0 : verdict.fastest);
+    chosen.push_back(is_any_faster && !verdict.pays() ? 0 : verdict.fastest);
   }
   for (std::size_t v = 1; v < measurement.versions.size(); ++v) {
     const auto& kernels = measurement.versions[v].version.kernels;
@@ -244,6 +244,7 @@ int measure(Reporting& reporting, const trace::Trace& trace, const MeasureOption
   measurement.run();
   std::vector<KernelVerdict> verdicts;
   for (std::size_t k = 0; k < kernels.size(); ++k) verdicts.push_back(verdict_on(measurement.versions, k));
+  name_slowed(measurement.versions, kernels, fits, verdicts);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     auto row = measured_kernel(measurement.versions, kernels[k], k, verdicts[k]);
     if (!row) continue;

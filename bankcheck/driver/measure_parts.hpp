@@ -109,8 +109,14 @@ struct KernelVerdict {
   /// candidate was measured.
   std::size_t fastest = 0;
   Gain gain = Gain::unknown;  ///< of that candidate
+  std::string slows;          ///< the name of a kernel that shares the changed code, and is slower with it
+  bool pays() const { return gain == Gain::faster && slows.empty(); }
 };
 KernelVerdict verdict_on(const MeasuredVersions& versions, std::size_t kernel);
+
+/// Names the kernels that a faster candidate of another kernel slows. `fits`: where the arrays are declared.
+void name_slowed(const MeasuredVersions& versions, const std::vector<KernelReport>& kernels,
+                 const std::vector<KernelFitReport>& fits, std::vector<KernelVerdict>& verdicts);
 
 // --- The text ---
 

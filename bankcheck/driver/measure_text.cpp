@@ -8,6 +8,7 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
+#include "bankcheck/driver/fit_edits.hpp"
 #include "bankcheck/driver/measure_parts.hpp"
 
 namespace bankwise::driver {
@@ -68,7 +69,8 @@ fit::Prediction counted(const KernelReport& kernel) {
 std::string note_of(const MeasuredLayouts& layouts, const MeasuredKernel& kernel) {
   std::string note = layouts.changes;
   if (layouts.problem) note += (note.empty() ? "" : "; ") + ("not measured: " + *layouts.problem);
-  const bool is_proposed = layouts.version == kernel.fastest && kernel.verdict == to_string(Gain::faster);
+  const bool is_proposed =
+      layouts.version == kernel.fastest && kernel.verdict == to_string(Gain::faster) && kernel.slows.empty();
   return (is_proposed ? "<- " : "") + note;
 }
 
@@ -100,6 +102,30 @@ KernelVerdict verdict_on(const MeasuredVersions& versions, std::size_t kernel) {
   return verdict;
 }
 
+void name_slowed(const MeasuredVersions& versions, const std::vector<KernelReport>& kernels,
+                 const std::vector<KernelFitReport>& fits, std::vector<KernelVerdict>& verdicts) {
+  const auto arrays = arrays_by_place(fits);
+  const auto is_slower = [&](std::size_t kernel, std::size_t version) {
+    // Also if the version has no change of its own for the kernel.
+    const KernelSamples &before = versions.front().kernels[kernel], &now = versions[version].kernels[kernel];
+    const bool counts = !before.problem && !now.problem;
+    return counts && !before.rule.samples().empty() && !now.rule.samples().empty() &&
+           gain_of(before, now) == Gain::slower;
+  };
+  for (std::size_t k = 0; k < verdicts.size(); ++k) {
+    if (verdicts[k].gain != Gain::faster) continue;
+    const KernelFitReport& changed = *versions[verdicts[k].fastest].version.kernels[k];
+    for (std::size_t i = 0; i < changed.sources.size(); ++i) {
+      if (changed.fit.arrays[i].chosen == 0 || !changed.sources[i]) continue;
+      const auto sharing = arrays.find(place_of(*changed.sources[i]));
+      if (sharing == arrays.end()) continue;
+      for (const auto& [other, array] : sharing->second) {
+        if (other != k && is_slower(other, verdicts[k].fastest)) verdicts[k].slows = kernels[other].name;
+      }
+    }
+  }
+}
+
 std::string verdict_text(const MeasuredVersions& versions, const KernelReport& kernel, std::size_t number,
                          const KernelFitReport& proposed, const KernelVerdict& verdict) {
   const std::string about = fmt::format("measured: {}: ", kernel.name);
@@ -116,6 +142,10 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
   std::string text = fmt::format("{}{} is {} faster, {} instead of {}: {}\n", about, version.name,
                                  speedup_text(speedup(original, fastest)), time_text(fastest), time_text(original),
                                  changes_text(*version.kernels[number]));
+  if (!verdict.slows.empty()) {
+    return text + fmt::format("  but {} shares this code, and is slower: keep the code, or write a copy of it first\n",
+                              verdict.slows);
+  }
   if (!have_equal_changes(*version.kernels[number], proposed)) text += diffs_text(*version.kernels[number]);
   return text;
 }
@@ -139,7 +169,7 @@ std::string results_text(const MeasuredVersions& versions) {
 
 std::optional<MeasuredKernel> measured_kernel(const MeasuredVersions& versions, const KernelReport& kernel,
                                               std::size_t number, const KernelVerdict& verdict) {
-  MeasuredKernel measured{.verdict = std::string(to_string(verdict.gain))};
+  MeasuredKernel measured{.verdict = std::string(to_string(verdict.gain)), .slows = verdict.slows};
   if (verdict.fastest > 0) measured.fastest = versions[verdict.fastest].version.name;
   const KernelSamples* original = samples_of(versions, 0, number);
   for (std::size_t v = 0; v < versions.size(); ++v) {

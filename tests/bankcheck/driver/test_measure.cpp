@@ -49,18 +49,22 @@ TEST_CASE("driver/measure/lines_with_times") {
   }
 }
 
-// Two kernels of one template: what both add behind a declaration must be the same, or only the first is changed.
+// Two kernels of one template: what both add behind a declaration must be the same, or only the first is changed. The
+// comments may differ: the first one stays.
 TEST_CASE("driver/measure/one_function_at_one_place") {
-  const auto changed = [](const std::string& function) {
+  const auto changed = [](const std::string& function, const char* comment = " // a comment") {
     KernelFitReport report;
     report.fit.arrays.emplace_back().arrays = {0};
     report.fit.arrays.front().chosen = 1;
-    const std::vector<fit::Edit> edits{{5, 5, " // a comment"}, {5, 5, function}, {7, 8, "at(i)"}};
+    const std::vector<fit::Edit> edits{{5, 5, comment}, {5, 5, function}, {8, 9, "at(i)"}};
     report.sources.emplace_back(ArraySource{"k.cu", "t[9];\nt[i];\n", {}, edits});
     return report;
   };
   const std::vector<KernelReport> kernels(2);
   CHECK(fixed_sources(kernels, {changed("\nf"), changed("\nf")}).left_out.empty());
+  const FixedSources both = fixed_sources(kernels, {changed("\nf"), changed("\nf", " // another one")});
+  CHECK(both.left_out.empty());
+  CHECK(both.files.at("k.cu") == "t[9]; // a comment\nf\nt[at(i)];\n");
   const FixedSources fixed = fixed_sources(kernels, {changed("\nf"), changed("\ng")});
   CHECK(fixed.kernels == std::vector<std::size_t>{0});
   CHECK_THAT(fixed.left_out.at(0), ContainsSubstring("line 1: another kernel needs other code there"));
@@ -170,6 +174,34 @@ TEST_CASE("driver/measure/fastest") {
   CHECK(verdict_on(rejected, 0).fastest == 2);
   rejected[2].kernels[0].problem = "2 launches instead of 1";
   CHECK(verdict_on(rejected, 0).fastest == 0);
+}
+
+// Two instances of a template have one text: a change that is good for one and bad for the other does not pay.
+TEST_CASE("driver/measure/slows_another_instance") {
+  const std::vector<double> as_it_is{100, 101, 99, 100, 102, 98}, fast{80, 81, 79, 80, 82, 78},
+      slow{120, 121, 119, 120, 122, 118};
+  const auto slowed = [&](const std::vector<double>& other, std::size_t place) {
+    std::vector<KernelFitReport> fits(2);
+    for (KernelFitReport& fit : fits) {
+      fit.fit.arrays.emplace_back().chosen = 1;
+      fit.sources.emplace_back(ArraySource{.path = "k.cu"});
+    }
+    fits[1].sources.front()->declaration.at = place;
+    MeasuredVersions versions{measured(as_it_is), measured(fast)};
+    for (MeasuredVersion& version : versions) version.version.kernels = {fits[0], std::nullopt};
+    versions[0].kernels.push_back(samples_of(as_it_is));
+    versions[1].kernels.push_back(samples_of(other));
+    std::vector<KernelVerdict> verdicts{verdict_on(versions, 0), verdict_on(versions, 1)};
+    std::vector<KernelReport> kernels(2);
+    kernels[1].name = "other";
+    name_slowed(versions, kernels, fits, verdicts);
+    CHECK(verdicts[0].gain == Gain::faster);
+    CHECK(verdicts[0].pays() == verdicts[0].slows.empty());
+    return verdicts[0].slows;
+  };
+  CHECK(slowed(slow, 0) == "other");
+  CHECK(slowed(as_it_is, 0).empty());
+  CHECK(slowed(slow, 7).empty());  // declared elsewhere
 }
 
 TEST_CASE("driver/measure/copy_of_work_tree") {
