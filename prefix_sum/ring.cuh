@@ -33,7 +33,7 @@
 //           unchanged between launches. It then serves any n that it is large enough for, in launches that run one
 //           after another. Zero it again after an aborted launch, and before launch 2^30, when the launch numbers wrap
 //           around (they are in the upper half of the first word)
-//   totals  on several GPUs one word for each rank: the sum of its words. `rank` of them are read, so rank 0 needs none
+//   totals  on several GPUs one word for each rank: the sum of its words. `rank` of them are read: null for rank 0
 //   n       any, including 0; at most (2^31 - 1) * TILE
 //   rank    of this GPU; 0 on a single one. The scan begins with the sum of all words of the lower ranks
 
@@ -46,13 +46,13 @@ constexpr unsigned ROWS = 4;                   // 16-byte loads per lane
 constexpr unsigned ROW = 4 * WARP;             // words per warp and row
 constexpr unsigned TILE = WARPS * ROWS * ROW;  // words per tile
 constexpr unsigned STAGES = 3;                 // tiles in the ring: one being scanned, one summed up, one in flight
+constexpr unsigned TICKETS = 32;               // words of `state` reserved for the ticket counter
 static_assert(2 * (STAGES * TILE * 4 + 2048) <= 228 * 1024, "two rings and a little more fit into shared memory");
 
 using Word64 = unsigned long long;
 
 #if __CUDA_ARCH__ >= 900
 constexpr unsigned ALL = 0xFFFFFFFF;  // mask of all lanes
-constexpr unsigned TICKETS = 32;      // words of `state` reserved for the ticket counter
 constexpr unsigned MAX_POLLS = 1024;  // polls of a tile's word before this block computes its sum
 
 // A tile's word holds a sum in its lower half, and 4 * launch + one of these in its upper half.

@@ -381,10 +381,12 @@ def as_predicted(row: dict) -> bool | None:
 def fitted_table(device: str) -> str:
     """By repository: kernels with conflicts, and what became of them."""
     kernels = fitted_kernels(device)
-    repositories = list(dict.fromkeys(row["repository"] for row in csv_rows(RESULTS / device / "fit_programs.csv")))
+    programs_of = Counter(repository for repository, _ in {(row["repository"], row["program"]) for row in sum(kernels.values(), [])})
+    small = [name for name, programs in programs_of.items() if programs < 5]
+    groups = {name: [name] for name, programs in programs_of.most_common() if name not in small}
     body = []
-    for name in [*repositories, "all"]:
-        own = {state: [row for row in rows if name in (row["repository"], "all")] for state, rows in kernels.items()}
+    for name, repositories in (groups | {f"{len(small)} others": small, "all": list(programs_of)}).items():
+        own = {state: [row for row in rows if row["repository"] in repositories] for state, rows in kernels.items()}
         programs = {row["program"] for rows in own.values() for row in rows}
         predicted = [as_predicted(row) for rows in own.values() for row in rows if row["passes_again"]]
         known = f"{sum(filter(None, predicted))} of {len(predicted)}"
@@ -397,13 +399,19 @@ def measured_table(device: str) -> str:
     """The kernels whose change was timed: the greatest gains, and all that lost; the others are counted."""
     rows = sorted((row for state in APPLIED for row in fitted_kernels(device)[state]), key=lambda row: -float(row["speedup"]))
     shown = [row for row in rows if float(row["speedup"]) >= 1.2 or row["result"] == "slower"]
-    body = []
+    instances: dict = {}
     for row in shown:
+        program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
+        instances.setdefault((program, row["kernel"].split("<")[0], row["result"]), []).append(row)
+    body = []
+    for (program, kernel, _), same in instances.items():
+        count = f", {len(same)} instances" if len(same) > 1 else ""
+        row = same[-1]  # the slowest
         time = f"{float(row['ns_before']) / 1000:,.2f}"
         passes = f"{int(row['passes_before']) / int(row['passes_again']):.2f}"
         most = f"{float(row['at_most']):.2f} ×" if row["at_most"] else "–"
-        program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
-        body.append([program, f"`{row['kernel'].split('<')[0]}`", passes, time, f"{float(row['speedup']):.2f} ×", most])
+        factors = " to ".join(f"{float(row['speedup']):.2f}" for row in (same if count == "" else [same[-1], same[0]]))
+        body.append([program, f"`{kernel}`{count}", passes, time, f"{factors} ×", most])
     others = Counter(row["result"] for row in rows if row not in shown)
     counted = ", ".join(f"{n} {result}" for result, n in others.items())
     head = ["program", "kernel", "passes before ÷ after", "µs before", "speedup", "at most"]

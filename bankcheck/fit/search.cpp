@@ -201,7 +201,7 @@ double cycles_of(const Option& option, std::uint64_t executions) {
 }
 
 std::size_t proposal(const std::vector<Option>& options) {
-  constexpr double nearly = 1.02, for_plain = 1.05, most = 0.65, worth_a_change = 0.99, worth_more_bytes = 0.9;
+  constexpr double nearly = 1.02, most = 0.65, worth_a_change = 0.99, worth_more_bytes = 0.9;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Option& before = options.front();
   const auto choose = [&](double max_bytes, bool only_simple) {
@@ -228,8 +228,7 @@ std::size_t proposal(const std::vector<Option>& options) {
     };
     std::size_t chosen = 0;
     for (std::size_t i = 1; i < options.size(); ++i) {
-      const bool is_preferred = options[i].is_plain && !options[i].is_crowded;
-      if (!competes(options[i]) || options[i].cycles > (is_preferred ? for_plain : nearly) * fewest) continue;
+      if (!competes(options[i]) || options[i].cycles > nearly * fewest) continue;
       if (chosen == 0 || rank(i) < rank(chosen)) chosen = i;
     }
     return chosen;

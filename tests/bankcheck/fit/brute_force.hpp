@@ -250,8 +250,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: the fewest bytes whose cycles are within 2 % of the fewest, of those that save cycles and 1 % of the
-/// passes; rather one that only changes one declared length, within 5 %. Only those of one part compete if one of
+/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, one that only changes
+/// one declared length, or the one with the fewest bytes. Only those of one part compete if one of
 /// them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes, and more than
 /// twice, must each save a tenth more than the best with fewer, in one part.
 struct Proposal {
@@ -283,7 +283,7 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
       std::erase_if(some, [](const Proposal& each) { return each.parts > 1; });
       fewest = fewest_simple;
     }
-    std::erase_if(some, [&](const Proposal& each) { return each.cycles > (each.is_plain ? 1.05 : 1.02) * fewest; });
+    std::erase_if(some, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
     const auto rank = [](const Proposal& p) { return std::tuple(!p.is_plain, p.bytes, p.cycles, p.passes); };
     const auto chosen = std::min_element(some.begin(), some.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
     return chosen == some.end() ? before : *chosen;
