@@ -398,7 +398,7 @@ def fitted_table(device: str) -> str:
 def measured_table(device: str) -> str:
     """The kernels whose change was timed: the greatest gains, and all that lost; the others are counted."""
     rows = sorted((row for state in APPLIED for row in fitted_kernels(device)[state]), key=lambda row: -float(row["speedup"]))
-    shown = [row for row in rows if float(row["speedup"]) >= 1.2 or row["result"] == "slower"]
+    shown = [row for row in rows if float(row["speedup"]) >= 1.3 or row["result"] == "slower"]
     instances: dict = {}
     for row in shown:
         program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
@@ -439,7 +439,9 @@ def unchanged_table(device: str) -> str:
             sentence = next((text for text in sentences if state == "no layout" or not text.startswith("no ")), "no layout pays")
             reason = re.sub(r"^(.*?: )?line \d+: ", "", sentence)
             reasons[state, re.sub(r".*(the declaration of) \S+", r"\1 the array", reason)] += 1
-    body = [[state, reason or "no time", str(n)] for (state, reason), n in reasons.most_common()]
+    once = [reason for reason, n in reasons.items() if n == 1]
+    body = [[state, reason, str(n)] for (state, reason), n in reasons.most_common() if n > 1]
+    body.append(["", "each another reason", str(len(once))])
     return markdown(["", "why", "kernels"], body, 2)
 
 

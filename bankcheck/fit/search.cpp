@@ -204,6 +204,7 @@ std::size_t proposal(const std::vector<Option>& options) {
   constexpr double nearly = 1.02, most = 0.65, worth_a_change = 0.99, worth_more_bytes = 0.9;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Option& before = options.front();
+  const std::uint64_t fewest_passes = std::ranges::min_element(options, {}, &Option::passes)->passes;
   const auto choose = [&](double max_bytes, bool only_simple) {
     const auto competes = [&](const Option& option) {
       const bool saves =
@@ -224,7 +225,8 @@ std::size_t proposal(const std::vector<Option>& options) {
     if (only_simple) fewest = simple;
     const auto rank = [&](std::size_t i) {
       const Option& option = options[i];
-      return std::tuple(!option.is_plain || option.is_crowded, option.bytes, option.cycles, option.passes);
+      const bool leaves_conflicts = option.passes > fewest_passes, is_preferred = option.is_plain && !option.is_crowded;
+      return std::tuple(leaves_conflicts, !is_preferred, option.bytes, option.cycles, option.passes);
     };
     std::size_t chosen = 0;
     for (std::size_t i = 1; i < options.size(); ++i) {

@@ -250,10 +250,10 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, one that only changes
-/// one declared length, or the one with the fewest bytes. Only those of one part compete if one of
-/// them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes, and more than
-/// twice, must each save a tenth more than the best with fewer, in one part.
+/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, one with the fewest
+/// passes of all, one that only changes one declared length, or the one with the fewest bytes. Only those of one
+/// part compete if one of them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the
+/// bytes, and more than twice, must each save a tenth more than the best with fewer, in one part.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
@@ -271,6 +271,8 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
                       layout.parts, layout.is_plain});
   }
   const Proposal before = priced.front();  // as it is: the first name
+  std::uint64_t fewest_passes = before.passes;
+  for (const Proposal& each : priced) fewest_passes = std::min(fewest_passes, each.passes);
   const auto best_of = [&](std::vector<Proposal> some) {
     std::erase_if(some, [&](const Proposal& each) {
       return each.cycles >= before.cycles || double(each.passes) > 0.99 * double(before.passes);
@@ -284,7 +286,9 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
       fewest = fewest_simple;
     }
     std::erase_if(some, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
-    const auto rank = [](const Proposal& p) { return std::tuple(!p.is_plain, p.bytes, p.cycles, p.passes); };
+    const auto rank = [&](const Proposal& p) {
+      return std::tuple(p.passes > fewest_passes, !p.is_plain, p.bytes, p.cycles, p.passes);
+    };
     const auto chosen = std::min_element(some.begin(), some.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
     return chosen == some.end() ? before : *chosen;
   };

@@ -214,7 +214,7 @@ TEST_CASE("fit/search/plain_pads_first", "[fit]") {
     each.cycles = cycles;
     return each;
   };
-  std::vector<fit::Option> options{option(1000, 2000), option(1000, 1000), option(1100, 1040)};
+  std::vector<fit::Option> options{option(1000, 2000), option(1000, 1000), option(1100, 1000)};
   CHECK(fit::proposal(options) == 1);
   options[2].is_plain = true;
   CHECK(fit::proposal(options) == 2);
@@ -222,8 +222,14 @@ TEST_CASE("fit/search/plain_pads_first", "[fit]") {
     options[2].is_crowded = true;
     CHECK(fit::proposal(options) == 1);
   }
+  SECTION("conflicts that another layout does not have") {
+    options[2].passes = 1010;
+    CHECK(fit::proposal(options) == 1);
+    options[1].passes = 1010;
+    CHECK(fit::proposal(options) == 2);
+  }
   SECTION("more cycles") {
-    options[2].cycles = 1060;
+    options[2].cycles = 1030;
     CHECK(fit::proposal(options) == 1);
   }
   SECTION("more than a quarter longer") {
