@@ -2,8 +2,10 @@
 // so a launch with and without it must agree in all else.
 #include <cstdio>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/codec.hpp>
 #include "kernel_tests.hpp"
@@ -137,9 +139,45 @@ Result result_of(const Program& program, emulator::Launch launch, bool in_lock_s
   return result;
 }
 
+/// Until the end of a test.
+struct RunningAhead {
+  bool before = std::exchange(emulator::lanes_may_run_ahead, true);
+  RunningAhead() = default;
+  RunningAhead(const RunningAhead&) = delete;
+  RunningAhead& operator=(const RunningAhead&) = delete;
+  ~RunningAhead() { emulator::lanes_may_run_ahead = before; }
+};
+
+/// Each lane writes a character to a file, and then a word that its neighbour has read, if that lane has run ahead.
+__global__ void writes_to(std::FILE* file) {
+  __shared__ unsigned words[32];
+  words[threadIdx.x] = 1;
+  __syncthreads();
+  words[threadIdx.x] = 2;
+  std::fputc('x', file);
+  words[(threadIdx.x + 1) % 32] += 1;
+}
+
+long written_characters() {
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  emulate(writes_to, {.grid = 1, .block = 32, .threads = 1, .source_lines = false, .fatal = false}, file);
+  const long count = std::ftell(file);
+  (void)std::fclose(file);
+  return count;
+}
+
 }  // namespace
 
+// Nothing tells the emulator of what such a kernel calls.
+TEST_CASE("emulator/run_ahead/not_in_unit_tests") {
+  CHECK(written_characters() == 32);
+  const RunningAhead on;
+  CHECK(written_characters() > 32);
+}
+
 TEST_CASE("emulator/run_ahead/lock_step") {
+  const RunningAhead on;
   std::mt19937 random(36);
   unsigned faulty = 0;
   constexpr unsigned programs = 400;

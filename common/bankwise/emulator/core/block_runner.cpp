@@ -373,8 +373,8 @@ unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group, unsigned turn
 }
 
 bool BlockRunner::may_run_ahead(const RunningWarp& warp, std::uint64_t group) const {
-  return (lanes_at(warp, 0) | group) == all_lanes(warp) && !block_.launch.record_order && block_.in_kernel != 0 &&
-         !block_.shadow.is_close() && !accesses_.copies.any() && !global_.is_pending(warp);
+  return lanes_may_run_ahead && (lanes_at(warp, 0) | group) == all_lanes(warp) && !block_.launch.record_order &&
+         block_.in_kernel != 0 && !block_.shadow.is_close() && !accesses_.copies.any() && !global_.is_pending(warp);
 }
 
 /// Runs a lane until it suspends. Returns false if the kernel has thrown.

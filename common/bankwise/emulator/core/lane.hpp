@@ -70,6 +70,10 @@ long long steps(const void* caller) noexcept;
 /// other lanes may see or change.
 void stay_in_order() noexcept;
 
+/// Whether lanes may run ahead. Only a program in which functions that cannot be undone, such as `free` and `printf`,
+/// call stay_in_order() sets it, before its first launch: otherwise a lane that goes back would call them twice.
+inline bool lanes_may_run_ahead = false;
+
 /// A fence: it may order the lane's accesses with those of other threads.
 void fence() noexcept;
 

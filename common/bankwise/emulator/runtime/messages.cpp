@@ -247,6 +247,7 @@ int __wrap_printf(const char* format, ...) {
 }
 
 // A lane that runs ahead of its warp may have to go back, and would free the memory again. `delete` has four functions.
+[[maybe_unused]] const bool are_wrapped = bankwise::emulator::lanes_may_run_ahead = true;
 #define BANKWISE_FREE(name, parameters, ...) \
   void __real_##name parameters;             \
   void __wrap_##name parameters {            \
