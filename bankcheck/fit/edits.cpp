@@ -592,10 +592,8 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
   if (declaration.parameters.empty()) {
     const std::string condition = equalities({pitch, before}, {declaration.pitch, declaration.lengths.front()});
     const bool is_cuda = declaration.qualifier == "__shared__";
-    if (const auto line =
-            line_after(SourceTokens(source), declaration, is_cuda ? assertion_of(condition, declaration) : "")) {
-      edits.push_back(*line);
-    }
+    const std::string assertion = is_cuda ? assertion_of(condition, declaration) : "";
+    if (const auto added = line_after(SourceTokens(source), declaration, assertion)) edits.push_back(*added);
     return edits;
   }
   return fmt::format("line {}: the length of a row depends on template parameters; change the index by hand",

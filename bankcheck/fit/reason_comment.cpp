@@ -86,8 +86,7 @@ std::string formula_of(const Change& change, const ArrayShape& shape, IndexForm 
   return index.substr(begin, index.size() - begin - 1);
 }
 
-std::string reason_text(const Declaration& declaration, const Change& change, const ArrayShape& shape,
-                        const ConflictFacts& facts) {
+std::string reason_text(const Change& change, const ArrayShape& shape, const ConflictFacts& facts) {
   const IndexForm form = *form_of(change, shape);
   const bool is_swizzled = change.swizzle.bits > 0;
   std::uint64_t extent = shape.element;
@@ -144,7 +143,7 @@ std::optional<Edit> reason_comment(std::string_view source, const Declaration& d
   const std::string_view line_end = end > after && source[end - 1] == '\r' ? "\r\n" : "\n";
   if (line_end.size() == 2) --end;
   if (source.substr(begin, end - begin).find('\\') != source.npos) return std::nullopt;  // lines of a macro
-  const std::string comment = in_style_of(source, reason_text(declaration, change, shape, facts));
+  const std::string comment = in_style_of(source, reason_text(change, shape, facts));
   constexpr std::size_t max_columns = 100;
   const std::size_t columns = end - begin_of_line(source, after) + comment.size();
   if (source::trimmed(source.substr(after, end - after)).empty() && columns <= max_columns) {
