@@ -221,11 +221,11 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
       const bool is_y = of + 2 == lengths.size();
       for (std::uint64_t shift = 1; shift <= 4 && shift < lengths[of]; shift *= 2) {
         for (std::uint64_t unit = width; unit < 128; unit *= 2) {
-          std::uint64_t indices = 1;
-          while (indices < lengths[of]) indices *= 2;
+          std::uint64_t rounded_up = 1;
+          while (rounded_up < lengths[of]) rounded_up *= 2;
           for (std::uint64_t values = 2; unit * values <= 128 || (shift == 1 && unit == width); values *= 2) {
-            if (unit * values > 128 && values > indices) break;
-            if (pitch % (unit * values) != 0 || (unit * values > 128 && values != indices)) continue;
+            if (unit * values > 128 && values > rounded_up) break;
+            if (pitch % (unit * values) != 0 || (unit * values > 128 && values != rounded_up)) continue;
             const std::uint64_t plane = is_y && lengths.size() > 2 ? height * pitch : 0;
             const std::uint64_t each = (is_y ? pitch : height * pitch) * shift;
             const bankwise::fit::RowXor swizzle{u32(each), log2(values), log2(unit),
