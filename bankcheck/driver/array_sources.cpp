@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <filesystem>
 
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
-#include <bit>
 #include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/merged.hpp"
