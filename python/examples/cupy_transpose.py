@@ -1,4 +1,5 @@
-"""A transpose in CuPy, whose tile has rows of PITCH words: 32 has conflicts, 33 is the fix.
+"""A transpose in CuPy, whose tile has rows of PITCH words: 32 has conflicts, 33 is the fix. #line gives the report the
+lines of this file.
 
 bankwise run cupy_transpose.py; bankwise run cupy_transpose.py 33
 """
@@ -8,6 +9,7 @@ import sys
 import cupy
 
 SOURCE = r"""
+#line 13 "cupy_transpose.py"
 extern "C" __global__ void transpose(float* out, const float* in, int n) {
   __shared__ float tile[32][PITCH];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32;
