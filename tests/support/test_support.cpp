@@ -183,6 +183,7 @@ TEST_CASE("support/quantity/nearest_name") {
         "there is no name 'foo'; the names are tid, lane");
   CHECK(support::nearest("H10", {"sm_90", "h100"}) == "h100");
   CHECK(support::nearest("abc", {"abxy"}).empty());  // a third of three letters
+  CHECK(support::nearest("abcd", {"abxy"}) == "abxy");
   CHECK(support::nearest("x", {"y"}).empty());
   CHECK(support::nearest("ab", {}).empty());
   CHECK(support::no_such("variant", "", {"tid"}, "--list") == "there is no variant ''; --list shows all");

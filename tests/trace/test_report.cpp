@@ -336,6 +336,9 @@ TEST_CASE("trace/merged/sum_with_unmerged") {
     const auto kernel = sum.take();
     CHECK(accesses_of(kernel) == 10 + 1);
     CHECK(accesses_of(merged(kernel)) == 6 + 1);
+    const auto wide = std::ranges::find(*kernel.merged, 8u, &Pattern::width);
+    REQUIRE(wide != kernel.merged->end());
+    CHECK(wide->first.launch == (first ? 2 : 1));  // behind those that the sum has seen
   }
 }
 

@@ -55,8 +55,9 @@ TEST_CASE("layouts/copy/matrices") {
 }
 
 TEST_CASE("layouts/copy/covers_the_tile") {
-  for (const char* text : {"load", "load by column", "store.16", "store.8 by column", "ldmatrix.x1", "ldmatrix.x4",
-                           "load.4 by (8,4):(4,1)", "load.4 by (5,3):(3,1)", "store by (7,3):(1,20)"}) {
+  for (const char* text :
+       {"load", "load by column", "store.16", "store.8 by column", "ldmatrix.x1", "ldmatrix.x4",
+        "load.4 by (8,4):(4,1)", "load.4 by (5,3):(3,1)", "store by (7,3):(1,20)", "load by (1,33):(33,1)"}) {
     INFO(text);
     const Tile tile = cute_tile("(32,48):(48,1)");
     const Copy copy = read_copy(text, tile.element);
