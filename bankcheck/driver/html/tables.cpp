@@ -269,9 +269,9 @@ void append_levels(std::string& html, const KernelPart& part) {
   if (all_lanes) return;
   const bool conflicts = part.has_conflicts();
   html += fmt::format(
-      "<h3>Levels of a {0}</h3><p class=hint>A level is what a {0} does between two barriers. A lane is dark in a "
-      "level if it accesses {1} in all warps that do, and light if only in some. ALU % is the share of lanes that are "
-      "active in these accesses.</p><div class=side>",
+      "<h3>Levels of a {0}</h3><p class=hint>A level is what a {0} does between two barriers. Of the warps that access "
+      "{1} in it, a dark lane does so in each, a light lane in some. ALU % is the share of lanes that are active in "
+      "these accesses.</p><div class=side>",
       part.terms.block, part.terms.memory);
   const auto tables = folded_columns(
       reports.size(), 1, [&](std::size_t a, std::size_t) { return levels_table(part, reports[a], conflicts); });
