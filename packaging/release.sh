@@ -20,9 +20,9 @@ packages() {
   for file in "$build"/packages/*.tar.gz; do mv "$file" "$1/$(basename "${file%.tar.gz}")-$2.tar.gz"; done
 }
 
-source_tarball() {
+source_tarball() {  # bankwise-$version.tar.gz is the wheel's sdist
   mkdir -p "$1"
-  git archive --prefix "bankwise-$version/" -o "$1/bankwise-$version.tar.gz" HEAD
+  git archive --prefix "bankwise-$version/" -o "$1/bankwise-$version-source.tar.gz" HEAD
 }
 
 explorer() {

@@ -36,7 +36,7 @@ VERSIONED = {
     "CHANGELOG.md": "\n## {} - ",
     "CITATION.cff": "\nversion: {}\n",
     "docs/bankcheck.1": '"bankwise {}"',
-    "packaging/homebrew/bankwise.rb": "/bankwise-{}.tar.gz",
+    "packaging/homebrew/bankwise.rb": "/bankwise-{}-source.tar.gz",
     "packaging/vcpkg/ports/bankwise/vcpkg.json": '"version": "{}"',
 }
 REMARKS = ("// Needs: ", "// No OpenCL port: ", "// Not emulated: ")

@@ -3,7 +3,7 @@
 class Bankwise < Formula
   desc "Shared-memory bank conflict checker for CUDA, HIP and OpenCL"
   homepage "https://github.com/OWNER/bankwise"
-  url "https://github.com/OWNER/bankwise/releases/download/v1.0.0/bankwise-1.0.0.tar.gz"
+  url "https://github.com/OWNER/bankwise/releases/download/v1.0.0/bankwise-1.0.0-source.tar.gz"
   sha256 "DIGEST"
   license all_of: ["MIT", "MIT-0"]
 
