@@ -12,7 +12,10 @@ foreach(file IN ITEMS bin/reduction bin/prefix_sum bin/transpose bin/access_patt
                       share/doc/bankwise/README.md share/doc/bankwise/docs/fit.md
                       share/doc/bankwise/docs/pictures/transpose_banks.svg share/doc/bankwise/docs/tutorial/matmul.cu
                       share/doc/bankwise/docs/schemas/report.json
-                      share/doc/bankwise/transpose/README.md share/bankwise/tutorial/matmul.cu share/man/man1/bankcheck.1
+                      share/doc/bankwise/transpose/README.md share/bankwise/tutorial/matmul.cu
+                      share/bankwise/tutorial/matmul.cl share/bankwise/tutorial/test_matmul.c
+                      share/bankwise/tutorial/checking/CMakeLists.txt share/bankwise/tutorial/checking/test_matmul.cpp
+                      share/man/man1/bankcheck.1
                       share/bash-completion/completions/bankcheck share/zsh/site-functions/_bankcheck
                       share/fish/vendor_completions.d/bankcheck.fish)
   if(NOT EXISTS ${PREFIX}/${file})
