@@ -31,8 +31,9 @@ constexpr std::string_view kernel_in_host_source =
     "this source is built for the host, as nvcc builds a .cpp; -x cu makes it a CUDA source";
 constexpr std::string_view hip_header = "bankwise/emulator/hip/program.hpp";
 
-bool includes_thrust(std::string_view expanded) {
-  for (auto at = expanded.find("/thrust/"); at != std::string_view::npos; at = expanded.find("/thrust/", at + 1)) {
+/// Whether a file in a folder, "/thrust/", is part of an expanded source.
+bool includes_from(std::string_view expanded, std::string_view folder) {
+  for (auto at = expanded.find(folder); at != std::string_view::npos; at = expanded.find(folder, at + 1)) {
     const auto line = expanded.rfind('\n', at) + 1;  // npos + 1: the first line
     if (expanded.substr(line, 2) == "# ") return true;
   }
@@ -188,12 +189,14 @@ class CachedBuild {
         if (kind == Language::host && changed.find(launch_in_rewritten) != std::string::npos)
           throw BadLaunch(text.find("<<<"), std::string(kernel_in_host_source));
         std::ofstream(work / "rewritten.ii", std::ios::binary)
-            << changed << (includes_thrust(text) ? thrust_marker : "");
+            << changed << (includes_from(text, "/thrust/") ? thrust_marker : "");
       } catch (const BadLaunch& bad) {
         throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
       }
       append(compile, {"-fpch-preprocess"});
       append(compile, options(kind));
+      // CUB's classes name members as the templates that they are made of, which g++ would refuse.
+      if (includes_from(text, "/cub/block/")) compile.emplace_back("-fpermissive");
       append(compile, {"-x", "c++-cpp-output", work / "rewritten.ii"});
     }
     append(compile, {"-o", work / "part"});

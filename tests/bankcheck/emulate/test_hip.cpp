@@ -1,6 +1,7 @@
 // Programs of HIP: how they are recognized, their waves, and what the reports say of them.
 #include <fstream>
 
+#include "bankcheck/emulate/build.hpp"
 #include "tests/bankcheck/emulate/emulated_program.hpp"
 
 namespace {
@@ -26,9 +27,11 @@ TEST_CASE("emulate/hip/reductions_of_a_block", "[emulate]") {
     return numbers(Checked{outcome, nlohmann::json::parse(outcome.out)}.on("reduce<int, 256>"), "Sum(value)",
                    operation);
   };
-  // As CUB has it: the first lane of each warp stores, and the first thread loads the results of the other warps.
-  CHECK(counted("", "store") == Numbers{8, 8, 8, 8, 0});
-  CHECK(counted("", "load") == Numbers{7, 7, 7, 7, 0});
+  if (bankwise::emulate::find_in_toolkit("include/cccl/cub").empty()) {
+    // As CUB has it: the first lane of each warp stores, and the first thread loads the results of the other warps.
+    CHECK(counted("", "store") == Numbers{8, 8, 8, 8, 0});
+    CHECK(counted("", "load") == Numbers{7, 7, 7, 7, 0});
+  }
   // As rocPRIM has it: lanes of the first wave load together.
   CHECK(counted("--hip ", "store") == Numbers{4, 4, 4, 4, 0});
   CHECK(counted("--hip ", "load") == Numbers{1, 4, 1, 1, 0});

@@ -27,6 +27,7 @@
 // Thrust of a CUDA toolkit runs on the host, without its types of 8 bits and fewer.
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
 #define CCCL_DISABLE_NVFP8_SUPPORT
+#define _CUDA_PTX_CP_REDUCE_ASYNC_BULK_H_  // declares __half as a type of its own
 
 // Functions of CUDA's own headers.
 namespace bankwise::emulator::cuda {

@@ -15,15 +15,17 @@ namespace bankwise::emulator::device {
 
 /// The PTX instructions that the emulator knows, without their suffixes.
 inline constexpr const char* ptx_names[]{
-    "abs",      "activemask", "add",      "and",       "atom",     "bar",  "barrier",      "bfe",   "bfi",
-    "bfind",    "bra",        "brev",     "clz",       "cos",      "cp",   "createpolicy", "cvt",   "cvta",
-    "discard",  "div",        "dp4a",     "elect",     "ex2",      "exit", "fence",        "fma",   "griddepcontrol",
-    "isspacep", "ld",         "ldmatrix", "ldu",       "lg2",      "lop3", "mad",          "match", "max",
-    "mbarrier", "membar",     "min",      "mma",       "mov",      "mul",  "nanosleep",    "neg",   "not",
-    "or",       "popc",       "prefetch", "prefetchu", "prmt",     "rcp",  "red",          "redux", "rem",
-    "rsqrt",    "sad",        "selp",     "set",       "setp",     "shf",  "shfl",         "shl",   "shr",
-    "sin",      "slct",       "sqrt",     "st",        "stmatrix", "sub",  "tanh",         "trap",  "vote",
-    "xor"};
+    "abs",       "activemask", "add",          "and",    "atom",  "bar",      "barrier",
+    "bfe",       "bfi",        "bmsk",         "bfind",  "bra",   "brev",     "clz",
+    "cos",       "cp",         "createpolicy", "cvt",    "cvta",  "discard",  "div",
+    "dp4a",      "elect",      "ex2",          "exit",   "fence", "fma",      "griddepcontrol",
+    "isspacep",  "ld",         "ldmatrix",     "ldu",    "lg2",   "lop3",     "mad",
+    "match",     "max",        "mbarrier",     "membar", "min",   "mma",      "mov",
+    "mul",       "nanosleep",  "neg",          "not",    "or",    "popc",     "prefetch",
+    "prefetchu", "prmt",       "rcp",          "red",    "redux", "rem",      "rsqrt",
+    "sad",       "selp",       "set",          "setp",   "shf",   "shfl",     "shl",
+    "shr",       "sin",        "slct",         "sqrt",   "st",    "stmatrix", "sub",
+    "tanh",      "trap",       "vote",         "xor"};
 
 /// Whether a character is part of the name of an instruction or a label.
 constexpr bool is_in_ptx_name(char c) {

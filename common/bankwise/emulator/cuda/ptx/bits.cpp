@@ -52,6 +52,12 @@ void insert(Machine& m) {
   m.result((m.bits(2) & ~mask) | (m.bits(1) << at & mask));
 }
 
+/// Ones: so many from a position on.
+void mask(Machine& m) {
+  const auto limited = [&](unsigned i) { return m.has("wrap") ? m.word(i) % 32 : std::min(m.word(i), 32u); };
+  m.result(std::uint32_t(((std::uint64_t{1} << limited(2)) - 1) << limited(1)));
+}
+
 void permute(Machine& m) {
   if (m.instruction->modifiers.size() > 1) m.refuse();  // the special modes
   m.result(cuda::__byte_perm(m.word(1), m.word(2), m.word(3)));
@@ -90,6 +96,7 @@ constexpr Entry bit_entries[]{
     {"shf", funnel_shift},
     {"bfe", extract},
     {"bfi", insert},
+    {"bmsk", mask},
     {"prmt", permute},
     {"lop3", lookup},
     {"popc", [](Machine& m) { m.result(unsigned(std::popcount(m.bits(1)))); }},

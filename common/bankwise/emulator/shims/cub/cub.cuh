@@ -1,14 +1,49 @@
-// Of CUB, BlockReduce and WarpReduce are emulated. Programs may include its headers, but not use its other primitives.
+// CUB's collectives of blocks and warps are those of a CUDA Toolkit (from CUDA 13 on). Without one, and for hipCUB, the
+// emulator has BlockReduce and WarpReduce. Algorithms of the whole device are not emulated: programs may include their
+// headers, but not call them.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <bankwise/emulator/cuda/not_emulated.hpp>
-#ifndef BANKWISE_HOST_SOURCE
+
+#if defined(__CUDACC__) && !defined(BANKWISE_HIP) && __has_include(<cub/block/block_raking_layout.cuh>)
+#define BANKWISE_TOOLKIT_CUB
+// clang-format off
+#include <cub/config.cuh>
+#include <cub/block/block_adjacent_difference.cuh>
+#include <cub/block/block_discontinuity.cuh>
+#include <cub/block/block_exchange.cuh>
+#include <cub/block/block_histogram.cuh>
+#include <cub/block/block_load.cuh>
+#include <cub/block/block_merge_sort.cuh>
+#include <cub/block/block_radix_rank.cuh>
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/block/block_store.cuh>
+#include <cub/warp/warp_exchange.cuh>
+#include <cub/warp/warp_load.cuh>
+#include <cub/warp/warp_merge_sort.cuh>
+#include <cub/warp/warp_reduce.cuh>
+#include <cub/warp/warp_scan.cuh>
+#include <cub/warp/warp_store.cuh>
+#include <cub/thread/thread_load.cuh>
+#include <cub/thread/thread_operators.cuh>
+#include <cub/thread/thread_reduce.cuh>
+#include <cub/thread/thread_scan.cuh>
+#include <cub/thread/thread_store.cuh>
+#include <cub/util_allocator.cuh>
+#include <cub/util_ptx.cuh>
+#include <cub/util_type.cuh>
+// clang-format on
+#elif !defined(BANKWISE_HOST_SOURCE)
 #include <bankwise/emulator/cuda/block_reduce.hpp>
 #endif
 
 namespace cub {
+
+#ifndef BANKWISE_TOOLKIT_CUB
 
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
@@ -30,6 +65,10 @@ BANKWISE_PRIMITIVE(BlockScan) BANKWISE_PRIMITIVE(BlockLoad) BANKWISE_PRIMITIVE(B
 BANKWISE_PRIMITIVE(BlockExchange) BANKWISE_PRIMITIVE(BlockHistogram) BANKWISE_PRIMITIVE(BlockRadixSort)
 BANKWISE_PRIMITIVE(BlockMergeSort) BANKWISE_PRIMITIVE(WarpScan)
 #undef BANKWISE_PRIMITIVE
+// clang-format on
+#endif
+
+// clang-format off
 
 #define BANKWISE_CALL(algorithms, name) \
   template <class... Arguments>         \
@@ -46,12 +85,36 @@ struct DeviceRadixSort {
   BANKWISE_CALL(DeviceRadixSort, SortKeys) BANKWISE_CALL(DeviceRadixSort, SortKeysDescending)
   BANKWISE_CALL(DeviceRadixSort, SortPairs) BANKWISE_CALL(DeviceRadixSort, SortPairsDescending)
 };
+struct DeviceHistogram {
+  BANKWISE_CALL(DeviceHistogram, HistogramEven) BANKWISE_CALL(DeviceHistogram, HistogramRange)
+};
+struct DevicePartition {
+  BANKWISE_CALL(DevicePartition, If) BANKWISE_CALL(DevicePartition, Flagged)
+};
+struct DeviceRunLengthEncode {
+  BANKWISE_CALL(DeviceRunLengthEncode, Encode) BANKWISE_CALL(DeviceRunLengthEncode, NonTrivialRuns)
+};
+struct DeviceMergeSort {
+  BANKWISE_CALL(DeviceMergeSort, SortKeys) BANKWISE_CALL(DeviceMergeSort, SortPairs)
+  BANKWISE_CALL(DeviceMergeSort, StableSortKeys) BANKWISE_CALL(DeviceMergeSort, StableSortPairs)
+};
+struct DeviceSegmentedReduce {
+  BANKWISE_CALL(DeviceSegmentedReduce, Reduce) BANKWISE_CALL(DeviceSegmentedReduce, Sum)
+  BANKWISE_CALL(DeviceSegmentedReduce, Min) BANKWISE_CALL(DeviceSegmentedReduce, Max)
+};
+struct DeviceSegmentedRadixSort {
+  BANKWISE_CALL(DeviceSegmentedRadixSort, SortKeys) BANKWISE_CALL(DeviceSegmentedRadixSort, SortPairs)
+};
+struct DeviceSegmentedSort {
+  BANKWISE_CALL(DeviceSegmentedSort, SortKeys) BANKWISE_CALL(DeviceSegmentedSort, SortPairs)
+};
 struct DeviceSelect {
   BANKWISE_CALL(DeviceSelect, If) BANKWISE_CALL(DeviceSelect, Flagged) BANKWISE_CALL(DeviceSelect, Unique)
 };
 #undef BANKWISE_CALL
 // clang-format on
 
+#if !defined(BANKWISE_TOOLKIT_CUB) || CUB_VERSION >= 300000  // which has dropped them, but programs still use them
 #define BANKWISE_OPERATOR(name, expression)                      \
   struct name {                                                  \
     template <class T>                                           \
@@ -63,5 +126,6 @@ BANKWISE_OPERATOR(Sum, a + b)
 BANKWISE_OPERATOR(Max, a > b ? a : b)
 BANKWISE_OPERATOR(Min, a < b ? a : b)
 #undef BANKWISE_OPERATOR
+#endif
 
 }  // namespace cub
