@@ -26,8 +26,9 @@ list(APPEND BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,-u,__wrap_free)  # also fo
 #
 # Compiles the given sources of an executable for the emulator, and links it. The other sources of the target are
 # compiled as usual. A source that #includes kernels runs them with bankwise::emulate(); the target may then also be a
-# static or an object library if no kernel has an `extern __shared__` array. A .cu is a CUDA source with its launches
-# and calls of the runtime API; the macros, include directories and the C++ standard of the target apply to it.
+# static or an object library if no kernel has an `extern __shared__` array. A .cu or .hip is a source of CUDA or HIP with
+# its launches and calls of the runtime API; the macros, include directories and the C++ standard of the target apply to
+# it, and the architecture is that of the target's property BANKWISE_ARCHITECTURE: sm_90, or gfx942 for HIP, by default.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
     message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator: ${why_emulator}")
@@ -43,11 +44,11 @@ function(bankwise_emulate target)
     message(FATAL_ERROR "bankwise_emulate(${target}): the emulator does not support kernels in shared libraries")
   endif()
   set(whole ${ARGN})
-  list(FILTER whole INCLUDE REGEX "\\.cu$")
+  list(FILTER whole INCLUDE REGEX "\\.(cu|hip)$")
   set(sources ${ARGN})
-  list(FILTER sources EXCLUDE REGEX "\\.cu$")
+  list(FILTER sources EXCLUDE REGEX "\\.(cu|hip)$")
   if(whole AND NOT type STREQUAL "EXECUTABLE")
-    message(FATAL_ERROR "bankwise_emulate(${target}): a .cu needs an executable")
+    message(FATAL_ERROR "bankwise_emulate(${target}): a .cu or .hip needs an executable")
   endif()
   if(sources)
     bankwise_emulated_sources(${target} ${sources})
@@ -72,7 +73,7 @@ function(bankwise_emulate target)
   target_link_options(${target} PRIVATE ${dynamic}.o)
 endfunction()
 
-# The part of bankwise_emulate() for a .cu: `bankcheck emulate` compiles it. Sets <result> to the object file.
+# The part of bankwise_emulate() for a .cu or .hip: `bankcheck emulate` compiles it. Sets <result> to the object file.
 function(bankwise_emulated_program_source target source result)
   cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
   cmake_path(GET path FILENAME name)
@@ -80,11 +81,12 @@ function(bankwise_emulated_program_source target source result)
   set(include $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
   set(standard $<TARGET_PROPERTY:${target},CXX_STANDARD>)
+  set(architecture $<TARGET_PROPERTY:${target},BANKWISE_ARCHITECTURE>)
   add_custom_command(OUTPUT ${object} DEPFILE ${object}.d
     DEPENDS ${path} bankwise::bankcheck bankwise::emulated_program  # whose headers are compiled in advance
     COMMAND bankwise::bankcheck emulate --object ${object} --cache ${CMAKE_CURRENT_BINARY_DIR}/${target}_emulated
             "$<$<BOOL:${include}>:-I$<JOIN:${include},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
-            "$<$<BOOL:${standard}>:--std=c++${standard}>" ${path}
+            "$<$<BOOL:${standard}>:--std=c++${standard}>" "$<$<BOOL:${architecture}>:--arch;${architecture}>" ${path}
     COMMENT "Compiling ${name} for the emulator" COMMAND_EXPAND_LISTS VERBATIM)
   set_source_files_properties(${path} PROPERTIES HEADER_FILE_ONLY ON)  # if CUDA is enabled, too
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

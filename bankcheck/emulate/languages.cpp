@@ -135,10 +135,11 @@ std::vector<std::string> compiler_macros(const Program& program) {
   if (program.hip && program.gpu.empty())
     macros.insert(macros.end(), {"__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"});
   if (!program.gpu.empty()) {
-    macros.insert(macros.end(), {fmt::format("BANKWISE_WAVE={}", program.wave), "__HIP__", "__HIP_PLATFORM_AMD__",
-                                 "__HIP_PLATFORM_HCC__", "__AMDGCN__", "__AMDGPU__", fmt::format("__{}__", program.gpu),
-                                 fmt::format("__AMDGCN_WAVEFRONT_SIZE={}", program.wave),
-                                 fmt::format("__AMDGCN_WAVEFRONT_SIZE__={}", program.wave)});
+    macros.insert(macros.end(),
+                  {fmt::format("BANKWISE_WAVE={}", program.wave), fmt::format("BANKWISE_GPU=\"{}\"", program.gpu),
+                   "__HIP__", "__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__", "__AMDGCN__", "__AMDGPU__",
+                   fmt::format("__{}__", program.gpu), fmt::format("__AMDGCN_WAVEFRONT_SIZE={}", program.wave),
+                   fmt::format("__AMDGCN_WAVEFRONT_SIZE__={}", program.wave)});
     if (program.gpu.size() > 5)
       macros.push_back(fmt::format("__GFX{}__", program.gpu.substr(3, program.gpu.size() - 5)));
   }

@@ -14,9 +14,9 @@
 #include <bankwise/emulator/hip/amdgcn.hpp>
 #include <bankwise/emulator/hip/vectors.hpp>
 
-/// The emulator's run time finds it in a HIP program: the lanes of a wave.
+/// The emulator's run time finds it in a HIP program: the architecture that it is built for.
 extern "C" {
-__attribute__((weak, used)) extern const unsigned bankwise_wave = BANKWISE_WAVE;
+__attribute__((weak, used)) extern const char bankwise_gpu[] = BANKWISE_GPU;
 }
 #endif
 

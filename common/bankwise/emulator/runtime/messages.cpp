@@ -24,7 +24,7 @@
 #include <bankwise/trace/trace.hpp>
 
 // hip/program.hpp has it.
-extern "C" __attribute__((weak)) const unsigned bankwise_wave;
+extern "C" __attribute__((weak)) const char bankwise_gpu[];
 
 namespace bankwise::emulator::runtime {
 namespace {
@@ -132,7 +132,11 @@ void be_of_amd(banks::GpuModel& model, const banks::Architecture& architecture) 
 
 }  // namespace
 
-unsigned wave_of_program() { return &bankwise_wave != nullptr ? bankwise_wave : 0; }
+unsigned wave_of_program() {
+  static const banks::Architecture* const built_for =
+      bankwise_gpu != nullptr ? banks::find_architecture(bankwise_gpu) : nullptr;
+  return built_for != nullptr ? built_for->warp : 0;
+}
 
 std::string in_words_of_program(std::string sentence) {
   if (wave_of_program() == 0) return sentence;
@@ -146,8 +150,9 @@ std::string in_words_of_program(std::string sentence) {
 
 const banks::GpuModel& this_gpu() {
   static const banks::GpuModel gpu = [] {
-    const std::string& name = settings().architecture;
-    const banks::Architecture* row = banks::find_architecture(name.empty() ? "sm_90" : name);
+    std::string name = settings().architecture;
+    if (name.empty()) name = bankwise_gpu != nullptr ? bankwise_gpu : "sm_90";
+    const banks::Architecture* row = banks::find_architecture(name);
     const banks::Architecture* const chosen = row;
     if (row == nullptr || !row->models.fact) row = banks::find_architecture("sm_90");
     banks::GpuModel model = row->models.fact->front();
