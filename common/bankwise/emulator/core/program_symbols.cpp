@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <thread>
 
 #if BANKWISE_HAVE_BACKTRACE && __has_include(<backtrace.h>)
 #include <backtrace.h>
@@ -20,10 +21,21 @@
 #define BANKWISE_HAVE_BACKTRACE 0
 #endif
 
-extern "C" void __tsan_func_entry(void* returns_to);
+using PhdrVisitor = int (*)(dl_phdr_info* info, std::size_t bytes, void* data);
+
+extern "C" {
+void __tsan_func_entry(void* returns_to);
+// The linker has each other function call the second of these (CMakeLists.txt).
+int __real_dl_iterate_phdr(PhdrVisitor visit, void* data);
+int __wrap_dl_iterate_phdr(PhdrVisitor visit, void* data);
+}
 
 namespace bankwise::emulator {
 namespace {
+
+/// The thread whose dl_iterate_phdr() visits the program only: libbacktrace would read the debug information of its
+/// libraries, too, which takes longer than many programs run.
+std::atomic<std::thread::id> reads_program;
 
 /// `count` objects at an offset of a file; none if it is too short.
 template <class Object>
@@ -38,7 +50,7 @@ std::vector<Object> objects_in(std::ifstream& file, std::uint64_t offset, std::u
 
 dl_phdr_info loaded_program() {
   dl_phdr_info program{};
-  dl_iterate_phdr(
+  __real_dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* first) {
         *static_cast<dl_phdr_info*>(first) = *info;
         return 1;
@@ -124,8 +136,15 @@ void no_lines(void*, const char* message, int) {
 }
 
 backtrace_state* state() {
-  static backtrace_state* const only = backtrace_create_state(nullptr, 1, no_lines, nullptr);
-  return only;
+  static backtrace_state* const program = [] {
+    backtrace_state* const made = backtrace_create_state(nullptr, 1, no_lines, nullptr);
+    reads_program = std::this_thread::get_id();
+    backtrace_syminfo(
+        made, 0, [](void*, std::uintptr_t, const char*, std::uintptr_t, std::uintptr_t) {}, no_lines, nullptr);
+    reads_program = std::thread::id();
+    return made;
+  }();
+  return program;
 }
 
 #endif
@@ -302,3 +321,9 @@ std::byte* thread_local_storage() {
 }
 
 }  // namespace bankwise::emulator
+
+int __wrap_dl_iterate_phdr(PhdrVisitor visit, void* data) {
+  if (bankwise::emulator::reads_program != std::this_thread::get_id()) return __real_dl_iterate_phdr(visit, data);
+  dl_phdr_info program = bankwise::emulator::loaded_program();
+  return visit(&program, sizeof program, data);
+}
