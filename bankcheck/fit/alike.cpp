@@ -52,6 +52,7 @@ Option sum_of(const Together& parts) {
     sum.passes += part.passes;
     sum.bytes += part.bytes;
     sum.instructions = std::max(sum.instructions, part.instructions);
+    sum.operators = std::max(sum.operators, part.operators);
     sum.cycles += part.cycles;
     sum.parted += part.parted;
     sum.is_plain = sum.is_plain && part.is_plain;
@@ -123,6 +124,7 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
                   index_instructions(change, fit.shape)};
     const std::uint64_t executions = accesses[i].after(change).facts().executions;
     option.parted = executions - accesses[i].facts().executions;
+    option.operators = index_operators(change, fit.shape);
     option.is_plain = is_plain_pad(change, fit.shape);
     option.is_crowded = option.bytes > fit.roomy_bytes;
     option.cycles = cycles_of(option, executions);

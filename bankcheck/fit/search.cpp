@@ -16,7 +16,7 @@ constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 struct PartlyPriced {
   Change change;
   std::uint64_t bytes = 0;
-  unsigned instructions = 0;
+  unsigned instructions = 0, operators = 0;
   bool is_plain = false;
   std::uint64_t sum = 0;    ///< passes in the blocks evaluated so far
   std::uint64_t limit = 0;  ///< a better change is known beyond it
@@ -28,13 +28,14 @@ bool is_simple(const Change& change) { return change.parts() <= 1; }
 /// Whether proposal() prefers an option to no other one for what it looks like.
 template <class Other, class Priced>
 bool is_as_simple(const Other& other, const Priced& option) {
-  return (is_simple(other.change) || !is_simple(option.change)) && (other.is_plain || !option.is_plain);
+  return (is_simple(other.change) || !is_simple(option.change)) && (other.is_plain || !option.is_plain) &&
+         other.operators <= option.operators;
 }
 
 /// The options that no other one, as simple, equals in passes, instructions and bytes; of equals the first.
 std::vector<Option> frontier(std::vector<Option> options) {
   std::ranges::stable_sort(options, {}, [](const Option& option) {
-    return std::tuple(option.passes, option.instructions, option.bytes, option.change.kind());
+    return std::tuple(option.passes, option.instructions, option.bytes, option.operators, option.change.kind());
   });
   std::vector<Option> front;
   for (const Option& option : options) {
@@ -140,6 +141,7 @@ class Race {
   void add(const PartlyPriced& candidate, std::uint64_t passes) {
     Option option{candidate.change, passes, candidate.bytes, candidate.instructions};
     option.parted = parted_;
+    option.operators = candidate.operators;
     option.is_plain = candidate.is_plain;
     option.cycles = cycles_of(option, accesses_.facts().executions);
     evaluated_.push_back(option);
@@ -158,7 +160,7 @@ std::vector<Option> sorted_by_passes(const std::vector<Option>& options, const A
   ranks.reserve(options.size());
   for (const Option& option : options) {
     ranks.emplace_back(option.passes, option.bytes, option.instructions, option.change.kind(),
-                       *form_of(option.change, shape), index_operators(option.change, shape), ranks.size());
+                       *form_of(option.change, shape), option.operators, ranks.size());
   }
   std::ranges::sort(ranks);
   std::vector<Option> sorted;
@@ -169,13 +171,12 @@ std::vector<Option> sorted_by_passes(const std::vector<Option>& options, const A
 
 /// Of candidates of one kind with as many bytes those that are simplest to read come first: the first of equal ones is
 /// evaluated.
-void sort_by_simplicity(std::vector<PartlyPriced>& candidates, const ArrayShape& shape) {
+void sort_by_simplicity(std::vector<PartlyPriced>& candidates) {
   using Rank = std::tuple<ChangeKind, std::uint64_t, unsigned, std::size_t>;
   std::vector<Rank> ranks;
   ranks.reserve(candidates.size());
   for (const PartlyPriced& candidate : candidates) {
-    ranks.emplace_back(candidate.change.kind(), candidate.bytes, index_operators(candidate.change, shape),
-                       ranks.size());
+    ranks.emplace_back(candidate.change.kind(), candidate.bytes, candidate.operators, ranks.size());
   }
   std::ranges::sort(ranks);
   std::vector<PartlyPriced> sorted;
@@ -200,45 +201,82 @@ double cycles_of(const Option& option, std::uint64_t executions) {
   return estimated_cycles(option.passes, option.instructions, executions) + double(option.parted) / issued_per_cycle;
 }
 
-std::size_t proposal(const std::vector<Option>& options) {
-  constexpr double nearly = 1.02, most = 0.65, worth_a_change = 0.99, worth_more_bytes = 0.9;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Option& before = options.front();
-  const std::uint64_t fewest_passes = std::ranges::min_element(options, {}, &Option::passes)->passes;
-  const auto choose = [&](double max_bytes, bool only_simple) {
-    const auto competes = [&](const Option& option) {
-      const bool saves =
-          option.cycles < before.cycles && double(option.passes) <= worth_a_change * double(before.passes);
-      return saves && double(option.bytes) <= max_bytes && (!only_simple || is_simple(option.change));
-    };
-    const auto fewest_cycles = [&] {
-      double fewest = before.cycles;
-      for (const Option& option : options) fewest = competes(option) ? std::min(fewest, option.cycles) : fewest;
-      return fewest;
-    };
-    double fewest = fewest_cycles();
-    const bool must_be_simple = std::exchange(only_simple, true);
-    const double simple = fewest_cycles();
-    const double gain = before.cycles - fewest;
-    only_simple =
-        must_be_simple || (simple < before.cycles && simple <= std::max(nearly * fewest, before.cycles - most * gain));
-    if (only_simple) fewest = simple;
-    const auto rank = [&](std::size_t i) {
-      const Option& option = options[i];
-      const bool leaves_conflicts = option.passes > fewest_passes, is_preferred = option.is_plain && !option.is_crowded;
-      return std::tuple(leaves_conflicts, !is_preferred, option.bytes, option.cycles, option.passes);
-    };
-    std::size_t chosen = 0;
-    for (std::size_t i = 1; i < options.size(); ++i) {
-      if (!competes(options[i]) || options[i].cycles > nearly * fewest) continue;
-      if (chosen == 0 || rank(i) < rank(chosen)) chosen = i;
+namespace {
+
+/// The options among which proposal() chooses.
+struct Contest {
+  const std::vector<Option>& options;
+  std::uint64_t fewest_passes = 0;
+  double max_bytes = 0;
+  bool only_simple = false;
+
+  const Option& before() const { return options.front(); }
+
+  bool admits(const Option& option) const {
+    constexpr double worth_a_change = 0.99;
+    const bool saves =
+        option.cycles < before().cycles && double(option.passes) <= worth_a_change * double(before().passes);
+    return saves && double(option.bytes) <= max_bytes && (!only_simple || is_simple(option.change));
+  }
+
+  /// The one with the fewest cycles; as it is if none is admitted.
+  const Option& quickest() const {
+    const auto rank = [](const Option& o) { return std::tuple(o.cycles, o.passes, o.instructions, o.operators); };
+    const Option* best = &before();
+    for (const Option& option : options) {
+      if (admits(option) && rank(option) < rank(*best)) best = &option;
     }
-    return chosen;
+    return *best;
+  }
+};
+
+/// Costs that close are the same: an estimate is no better.
+constexpr double nearly = 1.02;
+
+/// Whether an option costs about as much as the quickest one: also if it has one instruction more, which is easier to
+/// read.
+bool is_about_as_quick(const Option& option, const Option& quickest) {
+  const bool is_easier = option.passes <= quickest.passes && option.instructions <= quickest.instructions + 1 &&
+                         option.operators < quickest.operators;
+  return option.cycles <= nearly * quickest.cycles || is_easier;
+}
+
+std::size_t chosen_in(Contest contest) {
+  constexpr double most = 0.65;
+  const Option& before = contest.before();
+  const Option* quickest = &contest.quickest();
+  const double gain = before.cycles - quickest->cycles;
+  Contest of_simple = contest;
+  of_simple.only_simple = true;
+  const Option& simple = of_simple.quickest();
+  const bool is_enough = simple.cycles <= std::max(nearly * quickest->cycles, before.cycles - most * gain);
+  if (contest.only_simple || (simple.cycles < before.cycles && is_enough)) {
+    contest.only_simple = true;
+    quickest = &simple;
+  }
+  const auto rank = [&](const Option& o) {
+    const bool leaves_conflicts = o.passes > contest.fewest_passes;
+    return std::tuple(leaves_conflicts, o.is_crowded, !o.is_plain, o.operators, o.bytes, o.cycles, o.passes);
   };
+  const std::vector<Option>& options = contest.options;
+  std::size_t chosen = 0;
+  for (std::size_t i = 1; i < options.size(); ++i) {
+    if (!contest.admits(options[i]) || !is_about_as_quick(options[i], *quickest)) continue;
+    if (chosen == 0 || rank(options[i]) < rank(options[chosen])) chosen = i;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::size_t proposal(const std::vector<Option>& options) {
+  constexpr double worth_more_bytes = 0.9;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::uint64_t fewest_passes = std::ranges::min_element(options, {}, &Option::passes)->passes;
   std::size_t chosen = 0;
   for (const double longer : {1.25, 2.0, infinity}) {
     const bool is_first = longer == 1.25;
-    const std::size_t other = choose(longer * double(before.bytes), !is_first);
+    const std::size_t other = chosen_in({options, fewest_passes, longer * double(options.front().bytes), !is_first});
     if (options[other].cycles < (is_first ? 1 : worth_more_bytes) * options[chosen].cycles) chosen = other;
   }
   return chosen;
@@ -253,9 +291,10 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
       const std::uint64_t bytes = change.bytes_of(extent);
       const bool fits = bytes <= std::min(limits.bytes, max_bytes) || change.kind() == ChangeKind::identity;
       if (fits && form_of(change, shape) && accesses.keeps_together(change))
-        candidates.push_back({change, bytes, index_instructions(change, shape), is_plain_pad(change, shape)});
+        candidates.push_back({change, bytes, index_instructions(change, shape), index_operators(change, shape),
+                              is_plain_pad(change, shape)});
     }
-    sort_by_simplicity(candidates, shape);
+    sort_by_simplicity(candidates);
     return candidates;
   };
   const auto singles = allowed(family.singles), combinations = allowed(family.combinations);

@@ -113,8 +113,9 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
 struct Layout {
   std::uint64_t bytes = 0, passes = 0;
   double instructions = 0;
-  int parts = 0;          ///< an XOR and pads
-  bool is_plain = false;  ///< only one declared length changes
+  int parts = 0;           ///< an XOR and pads
+  bool is_plain = false;   ///< only one declared length changes
+  unsigned operators = 0;  ///< of the index
 };
 
 /// Every layout of the family for an array of `lengths` elements of `width` bytes, 4, 8 or 16, in one to three
@@ -135,8 +136,12 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
     const auto layout = all.try_emplace(change).first;
     const int parts = int(change.swizzle.bits > 0) + int(change.pads[0].every > 0) + int(change.pads[1].every > 0);
     layout->second = {
-        needed, passes(stores, map), double(index_instructions(change, shape)), parts,
-        parts + int(change.rows.from > 0) == 1 && form_of(change, shape) == bankwise::fit::IndexForm::rows};
+        needed,
+        passes(stores, map),
+        double(index_instructions(change, shape)),
+        parts,
+        parts + int(change.rows.from > 0) == 1 && form_of(change, shape) == bankwise::fit::IndexForm::rows,
+        index_operators(change, shape)};
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
   const auto log2 = [](std::uint64_t x) {
@@ -250,8 +255,9 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, one with the fewest
-/// passes of all, one that only changes one declared length, or the one with the fewest bytes. Only those of one
+/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or with one instruction
+/// more, no more passes and fewer operators, one with the fewest passes of all, one that only changes one declared
+/// length, or the one with the fewest operators, then bytes. Only those of one
 /// part compete if one of them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the
 /// bytes, and more than twice, must each save a tenth more than the best with fewer, in one part.
 struct Proposal {
@@ -259,6 +265,8 @@ struct Proposal {
   double cycles = 0;
   int parts = 0;
   bool is_plain = false;
+  double instructions = 0;
+  unsigned operators = 0;
 };
 inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwise::fit::Change, Layout>& layouts) {
   double executions = 0;
@@ -268,7 +276,7 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
     const std::uint64_t cost = layout.passes;
     const double issued = executions * (1 + layout.instructions) / 4;
     priced.push_back({layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16,
-                      layout.parts, layout.is_plain});
+                      layout.parts, layout.is_plain, layout.instructions, layout.operators});
   }
   const Proposal before = priced.front();  // as it is: the first name
   std::uint64_t fewest_passes = before.passes;
@@ -277,17 +285,27 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
     std::erase_if(some, [&](const Proposal& each) {
       return each.cycles >= before.cycles || double(each.passes) > 0.99 * double(before.passes);
     });
-    double fewest = before.cycles, fewest_simple = before.cycles;
-    for (const Proposal& each : some) fewest = std::min(fewest, each.cycles);
-    for (const Proposal& each : some) fewest_simple = std::min(fewest_simple, each.parts > 1 ? 1e300 : each.cycles);
-    if (fewest_simple < before.cycles &&
-        fewest_simple <= std::max(1.02 * fewest, before.cycles - 0.65 * (before.cycles - fewest))) {
-      std::erase_if(some, [](const Proposal& each) { return each.parts > 1; });
-      fewest = fewest_simple;
+    const auto quicker = [](const Proposal& a, const Proposal& b) {
+      return std::tuple(a.cycles, a.passes, a.instructions, a.operators) <
+             std::tuple(b.cycles, b.passes, b.instructions, b.operators);
+    };
+    if (some.empty()) return before;
+    Proposal quickest = *std::min_element(some.begin(), some.end(), quicker);
+    std::vector<Proposal> simple = some;
+    std::erase_if(simple, [](const Proposal& each) { return each.parts > 1; });
+    const double gain = before.cycles - quickest.cycles;
+    const auto best = std::min_element(simple.begin(), simple.end(), quicker);
+    if (best != simple.end() && best->cycles <= std::max(1.02 * quickest.cycles, before.cycles - 0.65 * gain)) {
+      quickest = *best;
+      some = simple;
     }
-    std::erase_if(some, [&](const Proposal& each) { return each.cycles > 1.02 * fewest; });
+    std::erase_if(some, [&](const Proposal& each) {
+      const bool is_easier = each.passes <= quickest.passes && each.instructions <= quickest.instructions + 1 &&
+                             each.operators < quickest.operators;
+      return each.cycles > 1.02 * quickest.cycles && !is_easier;
+    });
     const auto rank = [&](const Proposal& p) {
-      return std::tuple(p.passes > fewest_passes, !p.is_plain, p.bytes, p.cycles, p.passes);
+      return std::tuple(p.passes > fewest_passes, !p.is_plain, p.operators, p.bytes, p.cycles, p.passes);
     };
     const auto chosen = std::min_element(some.begin(), some.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
     return chosen == some.end() ? before : *chosen;
