@@ -22,6 +22,7 @@ using source::SourceTokens;
 /// From the token `begin` to before `end`.
 struct Span {
   std::size_t begin = 0, end = 0;
+  std::size_t size() const { return end - begin; }
   bool contains(std::size_t i) const { return i >= begin && i < end; }
 };
 
@@ -79,6 +80,8 @@ class Ranges : public SourceTokens {
  public:
   Ranges(std::string_view text_of_source, const SourceConstants& constants, const std::array<std::uint64_t, 3>& block)
       : SourceTokens(text_of_source), constants_(constants), block_(block) {}
+
+  const SourceConstants& constants() const { return constants_; }
 
   /// What the expression can be, as often as the source gets there; nothing if that is not known.
   std::optional<Range> of(Span part) const {
@@ -412,14 +415,26 @@ class Ranges : public SourceTokens {
     }
     if (!begin) return std::nullopt;
     int direction = 0;
+    std::int64_t step = 0;
     for (std::size_t i = second + 1; i < loop.head.end; ++i) {
-      if (is(i, name)) direction = direction_at(i, loop.head.end, begin->low >= 0);
+      if (!is(i, name)) continue;
+      direction = direction_at(i, loop.head.end, begin->low >= 0);
+      step = constant_step_at(i);
     }
     if (direction == 0) return std::nullopt;
     Range wide = direction > 0 ? Range{begin->low, max_value} : Range{-max_value, begin->high};
     limit(
         wide, {first + 1, second}, [&](std::size_t i) { return is(i, name) ? std::size_t{1} : 0; }, false);
+    const bool counts_from_one_value = begin->low == begin->high && wide.high < max_value && wide.high >= wide.low;
+    if (step > 0 && counts_from_one_value) wide.high -= (wide.high - wide.low) % step;
     return checked(wide);
+  }
+
+  /// What `name += 4` adds to the variable at a token, if that is a constant; otherwise 0.
+  std::int64_t constant_step_at(std::size_t i) const {
+    const bool is_sum = is(i + 1, "+") && is(i + 2, "=");
+    const auto step = is_sum ? of(value_after(i + 2)) : std::nullopt;
+    return step && step->low == step->high ? step->low : 0;
   }
 
   /// 1 if the step of a loop makes the variable at a token greater, -1 if less, 0 if that is not known.
@@ -536,6 +551,48 @@ std::string text_of(const Ranges& code, Span part) {
   return std::string(code.source.substr(begin, code.tokens[part.end - 1].end - begin));
 }
 
+/// What commas separate in the parentheses that open at a token.
+std::vector<Span> arguments_of(const Ranges& code, std::size_t open) {
+  std::vector<Span> arguments;
+  const std::size_t close = code.past_bracket(open) - 1;
+  for (std::size_t begin = open + 1; begin <= close; begin = arguments.back().end + 1) {
+    arguments.push_back({begin, code.next_outside(begin, close, ",")});
+  }
+  return arguments;
+}
+
+/// Whether an expression is one token, or in parentheses.
+bool is_operand(const Ranges& code, Span part) {
+  const bool is_enclosed = code.is(part.begin, "(") && code.past_bracket(part.begin) == part.end;
+  return part.size() == 1 || is_enclosed;
+}
+
+/// The summands of `OFFSET(y, x, 16)`, of a macro whose text is a sum of products of its parameters: its arguments.
+/// Nothing if the index is no such call.
+std::vector<Term> terms_of_call(const Ranges& code, Span call, const std::vector<Macro>& macros) {
+  const bool is_call =
+      code.is_name(call.begin) && code.is(call.begin + 1, "(") && code.past_bracket(call.begin + 1) == call.end;
+  const auto is_called = [&](const Macro& macro) { return macro.name == code.text(call.begin); };
+  const auto macro = std::ranges::find_if(macros, is_called);
+  if (!is_call || std::ranges::count_if(macros, is_called) != 1 || !macro->has_parameters) return {};
+  const auto [parameters, definition] = parts_of(*macro);
+  const std::vector<Span> arguments = arguments_of(code, call.begin + 1);
+  const Ranges text(definition, code.constants(), {});
+  std::vector<Term> terms = terms_of(text, {0, text.tokens.size()});
+  for (Term& term : terms) {
+    for (Span& factor : term.factors) {
+      const bool is_enclosed = is_operand(text, factor) && factor.size() > 1;
+      if (is_enclosed) factor = {factor.begin + 1, factor.end - 1};
+      const auto parameter = std::ranges::find(parameters, text.text(factor.begin));
+      const auto number = std::size_t(parameter - parameters.begin());
+      if (factor.size() != 1 || number >= arguments.size()) return {};
+      factor = arguments[number];
+      if (factor.size() == 0 || (!is_enclosed && !is_operand(code, factor))) return {};
+    }
+  }
+  return terms;
+}
+
 /// The value of an expression that has only one.
 std::optional<std::int64_t> only_value(const Ranges& code, Span part) {
   const auto range = code.of(part);
@@ -546,7 +603,9 @@ std::optional<std::int64_t> only_value(const Ranges& code, Span part) {
 std::string text_without(const Ranges& code, const Term& term, const Span& removed) {
   std::string text;
   for (const Span& factor : term.factors) {
-    if (&factor != &removed) text += (text.empty() ? "" : " * ") + text_of(code, factor);
+    if (&factor == &removed) continue;
+    const bool is_sum = code.next_outside(factor.begin, factor.end, "+-<>&|^?") < factor.end;  // an argument
+    text += (text.empty() ? "" : " * ") + (is_sum ? fmt::format("({})", text_of(code, factor)) : text_of(code, factor));
   }
   return text.empty() ? "1" : text;
 }
@@ -556,12 +615,18 @@ void append_summand(std::string& sum, bool is_negative, const std::string& text)
   sum += text;
 }
 
+/// An index, and its summands, as far as they are known.
+struct Index {
+  Span span;
+  std::vector<Term> terms;
+};
+
 /// The index as a row and a column; nothing if it is not certain that the column lies in the row.
-std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t pitch) {
-  if (index.begin >= index.end) return std::nullopt;  // the source ends, or the brackets are empty
-  RowIndex split{.begin = code.tokens[index.begin].begin, .end = code.tokens[index.end - 1].end};
-  std::vector<Term> terms = terms_of(code, index);
-  if (terms.empty()) terms = {{false, {index}}};
+std::optional<RowIndex> row_index(const Ranges& code, const Index& index, std::int64_t pitch) {
+  const Span& span = index.span;
+  if (span.begin >= span.end) return std::nullopt;  // the source ends, or the brackets are empty
+  RowIndex split{.begin = code.tokens[span.begin].begin, .end = code.tokens[span.end - 1].end};
+  const std::vector<Term> terms = index.terms.empty() ? std::vector<Term>{{false, {span}}} : index.terms;
   const auto is_pitch = [&](const Span& factor) { return only_value(code, factor) == pitch; };
   Range column{0, 0};
   for (const Term& term : terms) {
@@ -585,9 +650,9 @@ std::optional<RowIndex> row_index(const Ranges& code, Span index, std::int64_t p
 }
 
 /// With rows of this pitch; nothing if an index is not certain to be in them.
-std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Span>& indices, std::int64_t pitch) {
+std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Index>& indices, std::int64_t pitch) {
   std::vector<RowIndex> splits;
-  for (const Span& index : indices) {
+  for (const Index& index : indices) {
     auto split = row_index(code, index, pitch);
     if (!split) return {};
     splits.push_back(std::move(*split));
@@ -596,11 +661,11 @@ std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Span>
 }
 
 /// The factors in the indices that divide the length; long rows first.
-std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std::vector<Span>& indices,
+std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std::vector<Index>& indices,
                                                   std::int64_t length) {
   std::set<std::int64_t, std::greater<>> pitches;
-  for (const Span& index : indices) {
-    for (const Term& term : terms_of(code, index)) {
+  for (const Index& index : indices) {
+    for (const Term& term : index.terms) {
       if (term.factors.size() < 2) continue;
       for (const Span& factor : term.factors) {
         const std::int64_t value = only_value(code, factor).value_or(0);
@@ -698,18 +763,11 @@ bool has_certain_columns(const Ranges& code, const ElementMacro& macro, const Ma
   for (std::size_t i = body; i < end; ++i) {
     if (!code.is(i, macro.name)) continue;
     if (!code.is(i + 1, "(")) return false;
-    std::vector<Span> arguments;
-    const std::size_t close = code.past_bracket(i + 1) - 1;
-    for (std::size_t begin = i + 2; begin <= close; begin = arguments.back().end + 1) {
-      arguments.push_back({begin, code.next_outside(begin, close, ",")});
-    }
+    const std::vector<Span> arguments = arguments_of(code, i + 1);
     if (arguments.size() != macro.parameters.size()) return false;
-    const auto is_operand = [&](Span argument) {
-      const bool is_enclosed = code.is(argument.begin, "(") && code.past_bracket(argument.begin) == argument.end;
-      return argument.end == argument.begin + 1 || is_enclosed;
-    };
     const Span& column = arguments[rows.column];
-    const bool are_whole = is_operand(arguments[rows.row]) && (is_operand(column) || !terms_of(code, column).empty());
+    const bool are_whole =
+        is_operand(code, arguments[rows.row]) && (is_operand(code, column) || !terms_of(code, column).empty());
     const auto range = code.of(column);
     if (!are_whole || !range || range->low < 0 || range->high >= rows.pitch) return false;
     is_called = true;
@@ -747,11 +805,14 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   const Uses uses = uses_of(source, declaration, true);
   if (!uses.why.empty() || uses.uses.empty() || !uses.pointers.empty()) return;
   const Ranges code(source, *known, block);
-  std::vector<Span> indices;
+  const std::vector<Macro> macros = macros_of(source);
+  std::vector<Index> indices;
   for (const Use& use : uses.uses) {
     const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
     const auto open = std::size_t(place - code.tokens.begin());
-    indices.push_back({open + 1, code.past_bracket(open) - 1});
+    const Span span{open + 1, code.past_bracket(open) - 1};
+    std::vector<Term> terms = terms_of_call(code, span, macros);
+    indices.push_back({span, terms.empty() ? terms_of(code, span) : std::move(terms)});
   }
   for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.front()))) {
     auto row_indices = row_indices_of(code, indices, pitch);
