@@ -157,6 +157,16 @@ BANKWISE_FUNCTION(int, __builtin_amdgcn_sudot4, (bool a_signed, int a, bool b_si
 BANKWISE_FUNCTION(unsigned, __builtin_amdgcn_alignbit, (unsigned high, unsigned low, unsigned shift),
                   __funnelshift_r(low, high, shift))
 // clang-format on
+#define BANKWISE_BIT_FIELDS(bits, Word)                                                                 \
+  BANKWISE_FUNCTION(Word, __bitextract_u##bits, (Word value, unsigned first, unsigned width),           \
+                    (value << (bits - first % bits - width % bits)) >> (bits - width % bits))           \
+  BANKWISE_DEVICE Word __bitinsert_u##bits(Word value, Word inserted, unsigned first, unsigned width) { \
+    const Word mask = ((Word{1} << width % bits) - 1) << first % bits;                                  \
+    return (value & ~mask) | (inserted << first % bits & mask);                                         \
+  }
+BANKWISE_BIT_FIELDS(32, unsigned)
+BANKWISE_BIT_FIELDS(64, uint64_t)
+#undef BANKWISE_BIT_FIELDS
 
 // --- Memory ---
 

@@ -150,6 +150,8 @@ struct CUevent_st;
 using cudaEvent_t = CUevent_st*;
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
+#define cudaStreamDefault 0  // also stands for a stream
+#define cudaStreamNonBlocking 1
 
 // clang-format off
 enum cudaMemcpyKind {
@@ -157,7 +159,6 @@ enum cudaMemcpyKind {
 };
 
 enum : unsigned {
-  cudaStreamDefault = 0, cudaStreamNonBlocking = 1,
   cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4,
   cudaEventRecordDefault = 0, cudaEventWaitDefault = 0,
   cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4,
