@@ -2,6 +2,11 @@
 """Runs `bankcheck emulate` on the CUDA programs below folders, and prints a table in Markdown.
 
   tools/emulate_corpus.py [options] FOLDER...
+  tools/emulate_corpus.py [options] --sample OUT FOLDER
+
+The second runs the programs of emulate_sample.json, CUDA and HIP, which their own makefiles build with `bankcheck nvcc`
+and `bankcheck hipcc`; FOLDER has their repositories. OUT/results.jsonl gets a line for each, with the end of its output;
+a run that is repeated continues. A program that is not done in time is run once more with smaller numbers.
 
 A program is a .cu file that defines main(). Each folder is a repository: its programs run in their own folders, and are
 looked through in the order of their names. emulate_corpus.json has the arguments of those that need some, or that take
@@ -11,9 +16,11 @@ also build and run by hand.
 
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -106,6 +113,110 @@ def check_with(sources: list, headers: list, path: Path, folder: Path, options) 
     return "yes", "no" if "the program " in reason else "yes", checks, reason
 
 
+def compilers(bankcheck: str, folder: Path) -> dict:
+    """The environment in which makefiles find bankcheck as nvcc and hipcc."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("nvcc", "hipcc"):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {bankcheck} {name} "$@"\n')
+        script.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "HIPCXX": "hipcc", "HIPCC": "hipcc", "NVCC": "nvcc"}
+
+
+def smaller(command: str) -> str:
+    """With smaller numbers: two repetitions, which are the last number, and an eighth of the others from 1024 on."""
+    program, *words = command.split(" ")
+    numbers = [i for i, word in enumerate(words) if word.isdecimal()]
+    for i in numbers[:-1]:
+        words[i] = str(int(words[i]) // 8) if int(words[i]) >= 1024 else words[i]
+    if numbers:
+        words[numbers[-1]] = str(min(int(words[numbers[-1]]), 2))
+    return " ".join([program, *words])
+
+
+class Sample:
+    """Programs that their own makefiles build: emulate_sample.json."""
+
+    def __init__(self, folder: Path, out: Path, options):
+        self.folder, self.out, self.options = folder.resolve(), out.resolve(), options
+        self.env = compilers(options.bankcheck, self.out / "bin")
+        if options.cache:
+            self.env["XDG_CACHE_HOME"] = str(Path(options.cache).resolve())
+
+    def shell(self, command: str, at: Path, seconds: int, cpu: int = 0):
+        return run(["bash", "-c", command], at, seconds, cpu, self.env)
+
+    def build(self, commands: dict, at: Path) -> tuple:
+        done = self.shell(commands["build"], at, 600)
+        built = done.code == 0
+        # The commands of the makefile's own run.
+        listed = self.shell(commands["run"], at, 30).out if built else ""
+        return built, done, [line.split("LAUNCH ", 1)[1] for line in listed.splitlines() if "LAUNCH " in line]
+
+    def check(self, api: str, name: str, commands: dict) -> dict:
+        at = self.folder / name.split("/")[0] / commands["in"]
+        built, done, lines = self.build(commands, at)
+        row = {"api": api, "program": name, "builds": built, "build_seconds": round(done.seconds, 1)}
+        if built and lines:
+            return {**row, **self.launch(api, name, lines, at)}
+        text = done.out + done.errors
+        return {**row, "code": 0, "said": said_by_bankcheck(text)[-3:], "tail": text[-6000:].splitlines()[-40:]}
+
+    def again(self, row: dict, commands: dict) -> dict:
+        """A program that was not done in time, with smaller numbers."""
+        at = self.folder / row["program"].split("/")[0] / commands["in"]
+        lines = [smaller(line) for line in row["command"]]
+        return {**row, **self.launch(row["api"], row["program"], lines, at), "smaller": True}
+
+    def launch(self, api: str, name: str, lines: list, at: Path) -> dict:
+        report = self.out / "reports" / api / f"{name.replace('/', '+')}.json"
+        report.parent.mkdir(parents=True, exist_ok=True)
+        arch = "--arch gfx942 " if api == "hip" else ""
+        # A program that the makefile runs several times has the report of the last run.
+        launch = f"{self.options.bankcheck} emulate {arch}--max-groups 2 --json {report} -- "
+        done = self.shell(" && ".join(launch + line for line in lines[:4]), at, 10 * self.options.seconds, self.options.seconds)
+        text = done.out + done.errors
+        own = "\n".join(line for line in text.splitlines() if not line.startswith("bankcheck: "))
+        return {"command": lines[:4], "code": done.code, "seconds": round(done.seconds, 1), "printed": verdict(own),
+                "said": said_by_bankcheck(done.errors)[-6:], "tail": text[-6000:].splitlines()[-40:]}
+
+    def run_all(self) -> None:
+        """Appends a line for each program; its last line counts."""
+        results = self.out / "results.jsonl"
+        lines = results.read_text().splitlines() if results.exists() else []
+        rows = {(row["api"], row["program"]): row for row in map(json.loads, lines)}
+        until = time.monotonic() + self.options.stop_after
+        programs = {(api, name): commands for api, name, commands in sampled()}
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool, results.open("a") as file:
+
+            def run_each(of: list, how) -> None:
+                started = [pool.submit(lambda each: how(each) if time.monotonic() < until else None, each) for each in of]
+                for ended in concurrent.futures.as_completed(started):
+                    if (row := ended.result()) is not None:
+                        rows[row["api"], row["program"]] = row
+                        file.write(json.dumps(row) + "\n")
+                        file.flush()
+                        print(f"{len(rows)}/{len(programs)} {row['api']} {row['program']} {row['builds']} {row['code']}",
+                              file=sys.stderr, flush=True)
+
+            run_each([each for each in programs if each not in rows], lambda each: self.check(*each, programs[each]))
+            slow = [key for key, row in rows.items() if row["code"] is None and "smaller" not in row]
+            slow = [key for key in slow if list(map(smaller, rows[key]["command"])) != rows[key]["command"]]
+            run_each(slow, lambda key: self.again(rows[key], programs[key]))
+
+
+def sampled() -> list:
+    """API, folder, and commands of each program of emulate_sample.json."""
+    work = []
+    for group in data("emulate_sample.json")["groups"]:
+        for program in group["programs"]:
+            path = Path(program)
+            commands = {key: group[key].replace("{name}", path.stem) for key in ("build", "run")}
+            commands["in"] = str(path.parent if group["in"] == "{dir}" else path)
+            work.append((group["api"], f"{group['repository'].split('/')[1]}/{program}", commands))
+    return work
+
+
 def kept_rows(table: Path | None) -> dict:
     """The rows of the programs that need not run again, by name."""
     lines = [line for line in table.read_text().splitlines() if line.startswith("| ")] if table else []
@@ -123,8 +234,13 @@ def main() -> int:
     parser.add_argument("-I", dest="include", action="append", default=[], help="a directory of headers for all")
     parser.add_argument("--again", type=Path, help="an earlier table: its programs that ran are kept")
     parser.add_argument("--cache", help="bankcheck's --cache")
+    parser.add_argument("--stop-after", type=int, default=1 << 30, metavar="S", help="start none of the sample's programs later")
+    parser.add_argument("--sample", type=Path, metavar="OUT", help="run the programs of emulate_sample.json")
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())
+    if options.sample:
+        Sample(options.folders[0], options.sample, options).run_all()
+        return 0
     kept = kept_rows(options.again)
     folders = [folder.resolve() for folder in options.folders]
     work = [(path, folder) for folder in folders for path in cuda_programs(folder, options.most)]
