@@ -21,6 +21,7 @@ using banks::for_each_lane;
 /// Why a lane is suspended. Lanes with a reason before `meeting` can continue.
 enum class WaitReason : std::uint8_t {
   ready,
+  released,  ///< it has waited for other lanes, or for its block to begin
   access,
   full_notes,
   meeting,
@@ -67,7 +68,7 @@ struct LoggedAccess {
   std::uint32_t bytes = 0;
   banks::Operation operation = banks::Operation::load;
   bool as_aligned = true;  ///< as PendingAccess::as_aligned
-  std::uint8_t noted = 0;  ///< the lane's notes before it
+  std::uint16_t noted = 0;  ///< the lane's notes before it; or its steps, while it runs ahead
 };
 
 /// The values that lanes brought to a meeting, until the last of them has continued.
@@ -85,21 +86,25 @@ using LaneKey = std::uint64_t;
 inline bool is_basic_block(LaneKey key) { return (key >> 48 & 1) != 0; }
 inline std::uintptr_t pc_of(LaneKey key) { return key & 0xFFFFFFFFFFFF; }
 
-struct Lane {
+/// What every switch to the lane and every access needs comes first, in two lines of the cache.
+struct alignas(64) Lane {
   BlockRunner* runner = nullptr;
   RunAhead* ahead = nullptr;  ///< not null while it runs ahead of its warp
-  LaneIdentity identity;
   Fiber fiber;
-  unsigned warp = 0;
-  std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
-  LaneKey depth = 0;                  ///< of calls, as in key_of()
+  LaneKey depth = 0;  ///< of calls, as in key_of()
   void set_depth() { depth = (2 * LaneKey{calls.size()} + 1) << 48; }
+  unsigned noted = 0, next = 0;  ///< of the notes below: made, and processed by its warp
+  unsigned warp = 0;
 
   // Where and why it is suspended.
   WaitReason wait = WaitReason::ready;
-  std::uintptr_t pc = 0;  ///< the return address of the call
   unsigned part = 0;      ///< the part of that call, if it suspends the lane several times
+  std::uintptr_t pc = 0;  ///< the return address of the call
+  std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
   PendingAccess access;
+  std::vector<LoggedAccess> global;
+  std::size_t next_global = 0;  ///< of these, that its warp has not made yet
+  LaneIdentity identity;
   std::uint64_t access_number = 0;  ///< its last access, for BlockRecorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;
   std::uint64_t mask = 0, value = 0;  ///< what it brings to a meeting or a barrier
@@ -111,12 +116,9 @@ struct Lane {
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
   PendingStore store;
-  std::vector<LoggedAccess> global;
-  std::size_t next_global = 0;  ///< of these, that its warp has not made yet
 
-  // The positions since its previous suspension, and how many the warp has processed. Last, because most lanes use few.
-  static constexpr unsigned max_notes = 128;  // fits into LoggedAccess::noted
-  unsigned noted = 0, next = 0;
+  // The positions since its previous suspension. Last, because most lanes use few.
+  static constexpr unsigned max_notes = 128;
   std::array<LaneKey, max_notes> notes;
 };
 
@@ -151,7 +153,7 @@ struct RunningBlock {
   std::vector<unsigned> ranks_that(WaitReason wait) const;
   /// The lane can run again.
   void release(Lane& lane) {
-    lane.wait = WaitReason::ready;
+    lane.wait = WaitReason::released;
     warps[lane.warp].keys[lane.identity.lane] = key_at(lane);
   }
 

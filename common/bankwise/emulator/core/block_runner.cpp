@@ -114,7 +114,7 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       block_(launch, kernel.entry),
       faults_(launch, block_),
       accesses_(block_, faults_),
-      ahead_(block_, accesses_),
+      ahead_(block_, accesses_, global_, races_, stacks),
       meetings_(block_, faults_, grid),
       races_(block_, epoch),
       global_(block_) {
@@ -154,16 +154,6 @@ void BlockRunner::suspend(Lane& lane, WaitReason wait, std::uintptr_t pc) {
   lane.pc = pc;
   current = nullptr;
   lane.fiber.suspend();
-}
-
-/// As is_seen(), for memory outside of stacks.
-bool BlockRunner::is_variable(Lane& lane, const void* address) {
-  if (!global_memory.contains(address)) {
-    const OffLane off;
-    if (GlobalAccesses::is_constant(address)) return false;
-  }
-  stay_in_order(lane);
-  return true;
 }
 
 void BlockRunner::fail(Lane& lane, Fault fault, std::uintptr_t pc, std::string_view text) {
@@ -359,12 +349,15 @@ unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group, unsigned turn
   }
   group_ = group;
   unsigned steps = 1;
-  if (any.wait != WaitReason::access) {
+  const bool is_access = any.wait == WaitReason::access;
+  if (may_run_ahead(warp, group) &&
+      ahead_(warp, group, std::min<std::uint64_t>(turn_steps - turn, block_.launch.step_limit - steps_), run_fiber)) {
+    steps = ahead_.finish(warp, group) + unsigned{!is_access};
+    steps_ += steps - 1;
+    warp.steps += steps - 1;
+    finish_ahead(warp, group);
+  } else if (!is_access) {
     for_each_lane(group, [&](unsigned i) { resume(block_.lane(warp, i)); });
-  } else if (may_run_ahead(warp, group) &&
-             ahead_(warp, group, std::min<std::uint64_t>(turn_steps - turn, block_.launch.step_limit - steps_),
-                    run_fiber)) {
-    steps = finish_ahead(warp, group);
   } else {
     access(warp, group);
   }
@@ -384,20 +377,8 @@ bool BlockRunner::run_fiber(Lane& lane) {
   return std::exchange(lane.runner->thrown_, nullptr) == nullptr;
 }
 
-/// Lanes have run ahead: does what lock-step would have done. Returns the number of steps.
-unsigned BlockRunner::finish_ahead(RunningWarp& warp, std::uint64_t group) {
-  const auto& steps = ahead_.steps();
-  const auto count = unsigned(steps.size() - 1);
-  auto next = ahead_.accesses().begin();
-  for (unsigned k = 0; k < count; ++k) {
-    if (next->step == k) {
-      accesses_.add(warp, group, *next++);
-    } else if (block_.recorder != nullptr && is_basic_block(steps[k])) {
-      block_.recorder->add_basic_block(pc_of(steps[k]) - 1, block_.level, unsigned(std::popcount(group)));
-    }
-  }
-  steps_ += count - 1;
-  warp.steps += count - 1;
+/// Lanes have run ahead, and all is recorded. Those that did not get to where they suspend do so.
+void BlockRunner::finish_ahead(RunningWarp& warp, std::uint64_t group) {
   for_each_lane(group, [&](unsigned i) {
     warp.moved[i] = warp.steps;
     Lane& lane = block_.lane(warp, i);
@@ -409,7 +390,6 @@ unsigned BlockRunner::finish_ahead(RunningWarp& warp, std::uint64_t group) {
     }
     settle_in(lane);
   });
-  return count;
 }
 
 /// The lanes of `group` perform the access at which they are suspended.

@@ -61,9 +61,6 @@ class BlockRunner {
   void stay_in_order(Lane& lane) {
     if (lane.ahead != nullptr) suspend(lane, WaitReason::in_order, 0);
   }
-  /// A lane that runs ahead is about to access memory that is not shared. False if no other lane can see that, nor
-  /// change what it reads: its stack, or a constant.
-  bool is_seen(Lane& lane, const void* address) { return !stacks_.contains(address) && is_variable(lane, address); }
   /// Ends the lane, and the launch with a diagnosis.
   [[noreturn]] void fail(Lane& lane, Fault fault, std::uintptr_t pc, std::string_view text);
   /// The same if faults are fatal; otherwise the lane goes on.
@@ -123,7 +120,6 @@ class BlockRunner {
   void note_kernel(const Lane& lane) {
     if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
   }
-  bool is_variable(Lane& lane, const void* address);
   void report_invalid(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
   static void body(void* data);
   bool run_warp(RunningWarp& warp);
@@ -135,7 +131,7 @@ class BlockRunner {
   void access(RunningWarp& warp, std::uint64_t group);
   bool may_run_ahead(const RunningWarp& warp, std::uint64_t group) const;
   static bool run_fiber(Lane& lane);
-  unsigned finish_ahead(RunningWarp& warp, std::uint64_t group);
+  void finish_ahead(RunningWarp& warp, std::uint64_t group);
   void settle_in(Lane& lane);
   void resume(Lane& lane);
   void advance(Lane& lane);

@@ -49,6 +49,11 @@ class Fiber {
     std::vector<std::byte> content;
   };
   static constexpr bool can_return = true;
+  /// It will be saved, or run, soon.
+  void prefetch() const {
+    constexpr std::size_t line = 64, lines = 8;
+    for (std::size_t i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const std::byte*>(inside_) + i * line);
+  }
   void save(Saved& to) const {
     const auto* const used = static_cast<const std::byte*>(inside_);
     to.stack = inside_;
@@ -67,6 +72,7 @@ class Fiber {
 #elif BANKWISE_HAVE_BOOST_CONTEXT
   struct Saved {};
   static constexpr bool can_return = false;
+  void prefetch() const {}
   void save(Saved&) const {}
   void return_to(const Saved&) {}
   /// `body` must not return.
@@ -98,6 +104,7 @@ class Fiber {
 #else
   struct Saved {};
   static constexpr bool can_return = false;
+  void prefetch() const {}
   void save(Saved&) const {}
   void return_to(const Saved&) {}
   void start(std::byte* stack, std::size_t bytes, Body body, void* data) {

@@ -30,9 +30,11 @@ class GlobalAccesses {
            std::uintptr_t pc) {
     if (!global_memory.contains(address) && is_constant(address)) return;
     lane.global.push_back(
-        {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned, std::uint8_t(lane.noted)});
+        {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned, std::uint16_t(lane.noted)});
     ++pending_[lane.warp];
   }
+  /// So many are in Lane::global that log() has not put there.
+  void expect(const Lane& lane, std::size_t accesses) { pending_[lane.warp] += accesses; }
   /// The lanes of `group` have processed notes together, up to `next` of each lane: they make the accesses that they
   /// have logged after the last of these.
   void perform(const RunningWarp& warp, std::uint64_t group) {

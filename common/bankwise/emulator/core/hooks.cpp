@@ -22,7 +22,11 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
     return;
   }
   if (!lane->runner->is_shared(address)) {
-    if (lane->ahead != nullptr && !lane->runner->is_seen(*lane, address)) return;
+    if (lane->ahead != nullptr &&
+        lane->ahead->access_other(*lane, {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned},
+                                  is_volatile)) {
+      return;
+    }
     lane->runner->log_access(*lane, operation, address, bytes, as_aligned, pc);
     if (!lane->runner->is_in_allocation(*lane, address, bytes, writes, pc)) return;
     is_volatile ? lane->runner->note_sync(*lane) : lane->runner->races().access(*lane, address, bytes, writes, pc);

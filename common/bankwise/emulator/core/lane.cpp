@@ -73,8 +73,9 @@ unsigned meet_block(std::uint64_t value, const void* caller) noexcept {
 }
 
 Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, const void* caller) noexcept {
-  Lane& lane = in_order();
+  Lane& lane = running();
   if ((mask >> lane.identity.lane & 1) == 0) {
+    lane.runner->stay_in_order(lane);
     lane.runner->report_from(lane, Fault::wrong_mask, std::uintptr_t(caller), 0, [&] {
       return fmt::format(
           "calls a warp intrinsic with the mask 0x{:x}, which leaves out the lane itself, lane {} of its warp", mask,

@@ -10,21 +10,35 @@ namespace bankwise::emulator {
 namespace {
 
 constexpr std::size_t max_steps = 4096;
-constexpr unsigned max_attempts = 3, min_rest = 16, max_rest = 4096;
+constexpr unsigned max_attempts = 3, min_rest = 16, max_rest = 4096, trial_after = 16;
+
+/// At a plain access, or after a barrier. After wmma a lane may write to another one's stack.
+bool can_begin(const Lane& lane) {
+  if (lane.wait == WaitReason::access) return lane.access.is_plain;
+  return lane.wait == WaitReason::released && lane.pc != 0 && lane.meeting != WarpMeeting::matrix;
+}
 
 }  // namespace
 
-RunAhead::RunAhead(RunningBlock& block, const SharedAccesses& accesses) : block_(block), accesses_(accesses) {
-  // A lane that runs ahead allocates nothing.
+RunAhead::RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, GlobalRaces& races,
+                   const Stacks& stacks)
+    : block_(block), accesses_(accesses), global_(global), races_(races), stacks_(stacks) {
+  // A lane that runs ahead allocates nothing but memory for its loads.
   steps_.reserve(max_steps);
-  made_.reserve(max_accesses);
-  overwritten_.reserve(std::size_t{max_accesses} * banks::max_lanes);
+  made_.reserve(Limit().accesses);
+  overwritten_.reserve(std::size_t{Limit().accesses} * banks::max_lanes);
 }
 
 bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left,
                           bool (*run)(Lane& lane)) {
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
-  if (!Fiber::can_return || !first.access.is_plain || steps_left < 2 * Lane::max_notes) return false;
+  from_ = first.wait;
+  bool can_all = Fiber::can_return && steps_left >= 2 * Lane::max_notes;
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& lane = block_.lane(warp, i);
+    can_all = can_all && lane.wait == from_ && can_begin(lane);
+  });
+  if (!can_all) return false;
   Habit& habit = habits_[first.pc];
   if (habit.rest > 0) {
     --habit.rest;
@@ -33,8 +47,9 @@ bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uin
   max_steps_ = std::min<std::uint64_t>(steps_left, max_steps - 1);
   limit_ = habit.limit;
   bool done = false;
-  for (unsigned i = 0; i < max_attempts && limit_ > 1 && !done; ++i) done = attempt(warp, group, run);
-  habit.limit = done ? limit_ : max_accesses;
+  for (unsigned i = 0; i < max_attempts && limit_.accesses > 1 && !done; ++i) done = attempt(warp, group, run);
+  const bool is_limited = done && habit.trials++ % trial_after != 0;
+  habit.limit = is_limited ? limit_ : Limit();
   if (done && made_.size() > 1) {
     habit.failures = 0;
   } else {  // it has cost more than lock-step
@@ -48,26 +63,60 @@ bool RunAhead::attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)
   made_.clear();
   overwritten_.clear();
   leads_ = true;
+  is_foreign_ = false;
+  loads_at_last_ = 0;
   std::uint64_t ran = 0;
   while (ran != group) {
     const auto i = unsigned(std::countr_zero(group & ~ran));
     Lane& lane = block_.lane(warp, i);
-    Before& before = before_[i];
-    lane.fiber.save(before.fiber);
-    before.calls = lane.calls;
-    before.access = lane.access;
-    before.pc = lane.pc;
-    before.part = lane.part;
+    save(lane, before_[i]);
     ran |= std::uint64_t{1} << i;
+    prefetch(warp, group & ~ran);
     const bool is_well = run_one(lane, run);
     const std::size_t made = made_by_lane();
     if (leads_) finish_leading(lane);
-    if (is_well && made == made_.size() && made != 0) continue;
-    limit_ = is_well || lane.wait == WaitReason::diverged ? unsigned(made) : 0;
+    if (is_well && made == made_.size() && (made != 0 || from_ == WaitReason::released)) continue;
+    limit_.accesses = is_well || lane.wait == WaitReason::diverged ? unsigned(made) : 0;
+    if (is_foreign_ && limit_.accesses > 0) --limit_.accesses;  // up to the access before
     go_back(warp, ran);
     return false;
   }
-  return true;
+  if (is_in_order(warp, group)) return true;
+  limit_.loads = loads_at_last_;
+  go_back(warp, ran);
+  return false;
+}
+
+/// The lanes' memory that will soon be needed: the cache has not kept it since the last time.
+void RunAhead::prefetch(const RunningWarp& warp, std::uint64_t lanes) const {
+  if (lanes == 0) return;
+  block_.lane(warp, unsigned(std::countr_zero(lanes))).fiber.prefetch();
+  lanes &= lanes - 1;
+  if (lanes == 0) return;
+  const auto* const after = reinterpret_cast<const std::byte*>(&block_.lane(warp, unsigned(std::countr_zero(lanes))));
+  constexpr std::size_t line = 64, lines = 4;
+  for (std::size_t i = 0; i < lines; ++i) __builtin_prefetch(after + i * line);
+}
+
+void RunAhead::save(Lane& lane, Before& before) {
+  lane.fiber.save(before.fiber);
+  before.calls = lane.calls;
+  before.access = lane.access;
+  before.pc = lane.pc;
+  before.part = lane.part;
+  lane.global.clear();  // its warp has made all of these accesses
+  lane.next_global = 0;
+}
+
+/// Whether no lane has loaded after its last access what another one of them is about to store.
+bool RunAhead::is_in_order(const RunningWarp& warp, std::uint64_t group) {
+  bool stores = false, loads = false;
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& lane = block_.lane(warp, i);
+    stores |= lane.wait == WaitReason::in_order;
+    loads |= !lane.global.empty() && lane.global.back().noted >= last_end();
+  });
+  return !stores || !loads;
 }
 
 /// Returns false if the lane has failed.
@@ -75,10 +124,12 @@ bool RunAhead::run_one(Lane& lane, bool (*run)(Lane& lane)) {
   lane.ahead = this;
   rank_ = lane.identity.rank;
   lane_ = lane.identity.lane;
+  stack_ = stacks_[rank_];
+  loads_ = 0;
   step_ = leads_ ? &nowhere : steps_.data();
   access_ = made_.data();
   lane.noted = lane.next = 0;
-  const bool is_well = make(lane, lane.pc) == Answer::made && run(lane);
+  const bool is_well = (from_ == WaitReason::released || make(lane, lane.pc) == Answer::made) && run(lane);
   lane.ahead = nullptr;
   return is_well && lane.wait != WaitReason::diverged;
 }
@@ -90,8 +141,7 @@ void RunAhead::diverge(Lane& lane) {
 /// What the first lane noted after its last access is not for the others.
 void RunAhead::finish_leading(Lane& lane) {
   leads_ = false;
-  if (made_.empty()) return;
-  const std::size_t end = made_.back().step + 1;
+  const std::size_t end = last_end();
   lane.noted = unsigned(steps_.size() - end);
   std::copy(steps_.begin() + std::ptrdiff_t(end), steps_.end(), lane.notes.begin());
   steps_.resize(end);
@@ -101,7 +151,7 @@ void RunAhead::finish_leading(Lane& lane) {
 bool RunAhead::lead(Lane& lane, LaneKey key) {
   steps_.push_back(key);
   // As many notes since its last access as a lane can have.
-  if (steps_.size() - made_.back().step > Lane::max_notes) lane.runner->suspend(lane, WaitReason::full_notes, 0);
+  if (steps_.size() - last_end() == Lane::max_notes) lane.runner->suspend(lane, WaitReason::full_notes, 0);
   return true;
 }
 
@@ -124,8 +174,9 @@ void RunAhead::go_back(const RunningWarp& warp, std::uint64_t group) {
     lane.access = before.access;
     lane.pc = before.pc;
     lane.part = before.part;
-    lane.wait = WaitReason::access;
+    lane.wait = from_;
     lane.noted = lane.next = 0;
+    lane.global.clear();
   });
   block_.shadow.undo_uses();
 }
@@ -134,7 +185,7 @@ RunAhead::Answer RunAhead::make(Lane& lane, std::uintptr_t pc) {
   const PendingAccess& access = lane.access;
   const LaneKey step = key_of(lane, pc) | is_access;
   if (leads_) {
-    if (made_.size() == limit_ || !access.is_plain || steps_.size() + 2 * Lane::max_notes > max_steps_) {
+    if (made_.size() == limit_.accesses || !access.is_plain || steps_.size() + 2 * Lane::max_notes > max_steps_) {
       return Answer::stops;
     }
     const ThreadLocalArray* const array = accesses_.array_of(access);
@@ -146,6 +197,7 @@ RunAhead::Answer RunAhead::make(Lane& lane, std::uintptr_t pc) {
                      accesses_.bytes_of(*array) - access.bytes});
     steps_.push_back(step);
     made_.back().offsets[lane_] = access.offset;
+    loads_at_last_ = loads_;
   } else {
     if (made_by_lane() == made_.size()) return Answer::stops;  // the first lane is before its next one, too
     if (*step_ != step || !accesses_.is_calm(lane, *access_->array)) return Answer::diverges;
@@ -154,6 +206,83 @@ RunAhead::Answer RunAhead::make(Lane& lane, std::uintptr_t pc) {
   }
   if (access.operation == banks::Operation::store) save(access.offset, access.bytes);
   return Answer::made;
+}
+
+bool RunAhead::access_other(Lane& lane, const LoggedAccess& access, bool is_volatile) {
+  const auto* const address = reinterpret_cast<const void*>(access.address);
+  if (access.address - std::uintptr_t(stack_) < Stacks::bytes) return true;
+  if (stacks_.contains(address)) {
+    is_foreign_ = true;
+    diverge(lane);
+  }
+  if (access.operation == banks::Operation::load && !is_volatile && load(lane, access)) return true;
+  if (!global_memory.contains(address)) {
+    const OffLane off;
+    if (GlobalAccesses::is_constant(address)) return true;
+  }
+  lane.runner->stay_in_order(lane);
+  return false;
+}
+
+/// A load from device memory that can be checked and recorded later: all lanes that run ahead only load.
+bool RunAhead::load(Lane& lane, const LoggedAccess& access) {
+  const auto* const address = reinterpret_cast<const void*>(access.address);
+  if (block_.launch.fatal || loads_ >= limit_.loads || !global_memory.contains(address) ||
+      !global_memory.is_valid(address, access.bytes) || !races_.is_calm_load(lane, access.address, access.bytes)) {
+    return false;
+  }
+  ++loads_;
+  const OffLane off;  // it may allocate
+  LoggedAccess& logged = lane.global.emplace_back(access);
+  logged.noted = std::uint16_t((leads_ ? steps_.size() : std::size_t(step_ - steps_.data())) + lane.noted);
+  return true;
+}
+
+unsigned RunAhead::finish(const RunningWarp& warp, std::uint64_t group) {
+  const auto count = unsigned(steps_.size() - 1);
+  bool loads = false;
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& lane = block_.lane(warp, i);
+    checked_loads_[i] = 0;
+    loads |= !lane.global.empty();
+    if (global_.watches()) global_.expect(lane, lane.global.size());
+  });
+  const auto perform = [&](unsigned step) {
+    if (!global_.is_pending(warp)) return;
+    for_each_lane(group, [&](unsigned i) { block_.lane(warp, i).next = step; });
+    global_.perform(warp, group);
+  };
+  auto next = made_.begin();
+  for (unsigned k = 0; k < count; ++k) {
+    perform(k);
+    if (next != made_.end() && next->step == k) {
+      if (loads) finish_loads(warp, group, k);
+      accesses_.add(warp, group, *next++);
+    } else if (block_.recorder != nullptr && is_basic_block(steps_[k])) {
+      block_.recorder->add_basic_block(pc_of(steps_[k]) - 1, block_.level, unsigned(std::popcount(group)));
+    }
+  }
+  if (loads) finish_loads(warp, group, max_steps);
+  for_each_lane(group, [&](unsigned i) {
+    Lane& lane = block_.lane(warp, i);
+    lane.next = 0;
+    if (!loads) return;
+    if (!global_.watches()) lane.global.clear();
+    for (std::size_t k = lane.next_global; k < lane.global.size(); ++k) lane.global[k].noted -= std::uint16_t(count);
+  });
+  return count;
+}
+
+/// Checks the lanes' loads up to a step, in the order of lock-step: lane by lane between two accesses.
+void RunAhead::finish_loads(const RunningWarp& warp, std::uint64_t group, std::size_t step) {
+  for_each_lane(group, [&](unsigned i) {
+    Lane& lane = block_.lane(warp, i);
+    std::size_t& next = checked_loads_[i];
+    for (; next < lane.global.size() && lane.global[next].noted <= step; ++next) {
+      const LoggedAccess& load = lane.global[next];
+      races_.access(lane, reinterpret_cast<const void*>(load.address), load.bytes, false, load.pc);
+    }
+  });
 }
 
 }  // namespace bankwise::emulator

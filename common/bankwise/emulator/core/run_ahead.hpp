@@ -1,10 +1,11 @@
 // Internal to common/bankwise/emulator: lanes that run ahead of their warp.
 //
 // In lock-step a lane suspends before each access to shared memory. If all lanes of a warp that can continue are at one
-// access, each may instead run on, past this access and the next, up to a barrier, an intrinsic, an atomic, a volatile
-// access or an access to global memory. The result is that of lock-step if
+// access, or after one barrier, each may instead run on, past this access and the next, up to a barrier, an intrinsic,
+// an atomic, a volatile access or a store to global memory. The result is that of lock-step if
 //   - all of them pass the same places: the first lane writes these down, and the others compare;
 //   - none accesses a word that another one of them has written, or writes what another one has read;
+//   - none accesses another one's stack;
 //   - no access is a fault.
 // Whatever is not like this is found before it happens. Then the lanes go back: their stacks are restored, and what
 // they have written to shared memory; they have changed nothing else. After that they run ahead less far, or not at
@@ -18,29 +19,24 @@
 #include <vector>
 
 #include <bankwise/emulator/core/block.hpp>
+#include <bankwise/emulator/core/global_accesses.hpp>
+#include <bankwise/emulator/core/global_races.hpp>
 #include <bankwise/emulator/core/shared_accesses.hpp>
+#include <bankwise/emulator/core/stacks.hpp>
 
 namespace bankwise::emulator {
 
 class RunAhead {
  public:
-  RunAhead(RunningBlock& block, const SharedAccesses& accesses);
+  RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, GlobalRaces& races,
+           const Stacks& stacks);
 
-  /// An access that the lanes have made.
-  struct Access : WarpAccess {
-    unsigned step = 0;  ///< its index in steps()
-    const ThreadLocalArray* array = nullptr;
-    const std::byte* begin = nullptr;  ///< of the array
-    std::uintptr_t last = 0;           ///< the highest distance from there that is inside
-  };
-
-  /// The lanes of `group`, which are at one access, run ahead from it; `run(lane)` runs a lane until it suspends.
+  /// The lanes of `group`, which are at one place, run ahead from it; `run(lane)` runs a lane until it suspends.
   /// Returns false if they are where they were. `steps_left`: for the warp.
   bool operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left, bool (*run)(Lane& lane));
-  /// What they did: places that they passed, of which these are accesses. The last one is an access, and 0 follows.
-  /// What a lane noted after it is in its notes.
-  const std::vector<LaneKey>& steps() const { return steps_; }
-  const std::vector<Access>& accesses() const { return made_; }
+  /// They have: records and checks what they did. Returns the number of steps. What a lane noted after its last access
+  /// is in its notes.
+  unsigned finish(const RunningWarp& warp, std::uint64_t group);
 
   // --- Called by the running lane ---
 
@@ -65,6 +61,8 @@ class RunAhead {
     if constexpr (operation == banks::Operation::store) save(offset, bytes);
     return true;
   }
+  /// The lane is about to access memory that is not shared. False: what follows is in order.
+  bool access_other(Lane& lane, const LoggedAccess& access, bool is_volatile);
   /// False: the lane notes it itself.
   bool note(Lane& lane, LaneKey key) {
     if (*step_ == key) {
@@ -78,6 +76,13 @@ class RunAhead {
 
  private:
   enum class Answer { made, stops, diverges };
+  /// An access to shared memory that the lanes have made.
+  struct Access : WarpAccess {
+    unsigned step = 0;  ///< its index in steps_
+    const ThreadLocalArray* array = nullptr;
+    const std::byte* begin = nullptr;  ///< of the array
+    std::uintptr_t last = 0;           ///< the highest distance from there that is inside
+  };
   /// A lane before it ran ahead.
   struct Before {
     Fiber::Saved fiber;
@@ -91,19 +96,25 @@ class RunAhead {
     std::uint32_t offset, bytes;
     std::array<std::byte, 16> content;
   };
+  /// How far lanes may run.
+  struct Limit {
+    unsigned accesses = 256, loads = 4096;
+  };
   /// How far lanes got from a place, and how often they shall not try.
   struct Habit {
-    unsigned limit = max_accesses;
-    unsigned failures = 0, rest = 0;
+    Limit limit;
+    unsigned failures = 0, rest = 0, trials = 0;
   };
-  static constexpr unsigned max_accesses = 256;
   /// Marks a step that is an access: bits of LaneKey that no depth of calls reaches.
   static constexpr LaneKey is_access = LaneKey{1} << 63;
   static constexpr LaneKey nowhere = 0;
 
   Answer make(Lane& lane, std::uintptr_t pc);
   bool attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)(Lane& lane));
+  void prefetch(const RunningWarp& warp, std::uint64_t lanes) const;
+  static void save(Lane& lane, Before& before);
   bool run_one(Lane& lane, bool (*run)(Lane& lane));
+  bool is_in_order(const RunningWarp& warp, std::uint64_t group);
   bool lead(Lane& lane, LaneKey key);
   bool end_of_way(Lane& lane) const;
   void save(std::uint32_t offset, std::uint32_t bytes) {
@@ -111,23 +122,36 @@ class RunAhead {
     std::memcpy(saved.content.data(), block_.storage + offset, bytes);
   }
   std::size_t made_by_lane() const { return leads_ ? made_.size() : std::size_t(access_ - made_.data()); }
+  /// The number of steps up to the last access.
+  std::size_t last_end() const { return made_.empty() ? 0 : made_.back().step + std::size_t{1}; }
+  bool load(Lane& lane, const LoggedAccess& access);
+  void finish_loads(const RunningWarp& warp, std::uint64_t group, std::size_t step);
   void finish_leading(Lane& lane);
   void go_back(const RunningWarp& warp, std::uint64_t group);
 
   RunningBlock& block_;
-  const SharedAccesses& accesses_;
-  std::vector<LaneKey> steps_;
-  std::vector<Access> made_;
+  SharedAccesses& accesses_;
+  GlobalAccesses& global_;
+  GlobalRaces& races_;
+  const Stacks& stacks_;
+  std::vector<LaneKey> steps_;  ///< places that they passed; after the last access 0 follows
+  std::vector<Access> made_;    ///< those of them that are accesses
   std::vector<Overwritten> overwritten_;
   std::array<Before, banks::max_lanes> before_;
+  std::array<std::size_t, banks::max_lanes> checked_loads_{};  ///< by finish_loads(), of each lane
   // The running lane.
   bool leads_ = false;                 ///< it is the first
   const LaneKey* step_ = &nowhere;     ///< the step that it must take next; `nowhere` if it leads, or has taken all
   Access* access_ = nullptr;           ///< unless it leads: its next access
   std::uint32_t rank_ = 0, lane_ = 0;  ///< its number in the block and in the warp
+  const std::byte* stack_ = nullptr;
+  unsigned loads_ = 0;       ///< from device memory
+  bool is_foreign_ = false;  ///< a lane has come to an access to another one's stack
+  WaitReason from_ = WaitReason::access;  ///< where they began
   std::uint64_t max_steps_ = 0;
-  unsigned limit_ = 0;                                ///< of accesses
-  std::unordered_map<std::uintptr_t, Habit> habits_;  ///< by the program counter of the first access
+  Limit limit_;
+  unsigned loads_at_last_ = 0;                        ///< of the first lane, before its last access
+  std::unordered_map<std::uintptr_t, Habit> habits_;  ///< by the program counter where they began
 };
 
 }  // namespace bankwise::emulator
