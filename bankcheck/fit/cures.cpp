@@ -21,6 +21,7 @@ struct CureRow {
 /// In the order in which they are looked for: a structure that one wide access reads is not named again.
 constexpr CureRow cure_rows[]{
     {CureKind::wide_accesses, "wider accesses", true, add_wide_accesses},
+    {CureKind::sequential_addressing, "sequential addressing", false, add_sequential_addressing},
     {CureKind::shuffles, "warp shuffles", false, add_shuffles},
     {CureKind::registers, "a register", false, add_registers},
     {CureKind::sums_in_warps, "sums in warps", false, add_sums_in_warps},

@@ -14,13 +14,14 @@ namespace bankwise::fit {
 struct ArrayFit;
 
 enum class CureKind {
-  wide_accesses,        ///< neighbouring words of a lane in one access
-  shuffles,             ///< values that only lanes of one warp exchange
-  registers,            ///< one word that all lanes load again and again
-  sums_in_warps,        ///< atomics whose lanes have few addresses
-  copies,               ///< a histogram of which lanes have copies
-  exchanged_roles,      ///< threadIdx.x counts rows, and threadIdx.y elements of a row
-  structure_of_arrays,  ///< lanes as far apart as structures
+  wide_accesses,          ///< neighbouring words of a lane in one access
+  sequential_addressing,  ///< a tree of sums whose lanes are 2, 4, 8, ... elements apart
+  shuffles,               ///< values that only lanes of one warp exchange
+  registers,              ///< one word that all lanes load again and again
+  sums_in_warps,          ///< atomics whose lanes have few addresses
+  copies,                 ///< a histogram of which lanes have copies
+  exchanged_roles,        ///< threadIdx.x counts rows, and threadIdx.y elements of a row
+  structure_of_arrays,    ///< lanes as far apart as structures
 };
 
 /// What a cure saves: passes of shared memory, sectors of global memory, or updates, the active lanes of atomics.

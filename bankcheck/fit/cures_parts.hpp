@@ -75,6 +75,7 @@ std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence)
 
 using Cures = std::vector<Cure>;
 void add_wide_accesses(const Evidence& evidence, Cures& cures);
+void add_sequential_addressing(const Evidence& evidence, Cures& cures);
 void add_shuffles(const Evidence& evidence, Cures& cures);
 void add_registers(const Evidence& evidence, Cures& cures);
 void add_sums_in_warps(const Evidence& evidence, Cures& cures);

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/base_variables.hpp"
 #include "bankcheck/fit/flat_rows.hpp"
 #include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/source_constants.hpp"
@@ -425,6 +426,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
         tied.line, tied.name);
   }
   find_flat_rows(declaration, source, constants, array.block);
+  find_base_variables(declaration, source, constants, array.block);
   return std::move(declaration);
 }
 

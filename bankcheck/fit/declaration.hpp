@@ -24,6 +24,16 @@ struct RowIndex {
   bool operator==(const RowIndex&) const = default;
 };
 
+/// An index that is a variable plus a rest, whose bits no value of the variable has: `base | i`, `base + 4 * i`. The
+/// variable gets one value, and is part of such indices only.
+struct BasedIndex {
+  std::size_t at = 0;           ///< of the bracket before the index, in the source
+  std::string base, rest;       ///< rest "": the index is the variable
+  std::uint64_t rest_bits = 0;  ///< that it may have
+  std::size_t assigned = 0;     ///< behind the statement that gives the variable its value
+  bool operator==(const BasedIndex&) const = default;
+};
+
 /// A macro whose text names an array.
 struct ArrayMacro {
   std::string name;
@@ -56,7 +66,8 @@ struct Declaration {
   std::string function;      ///< the outermost one around it; "": none
   std::string launched_in;   ///< another file that launches this function, and the line; "": none
   std::uint64_t pitch = 0;   ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
-  std::vector<RowIndex> row_indices;  ///< all of them
+  std::vector<RowIndex> row_indices;      ///< all of them
+  std::vector<BasedIndex> based_indices;  ///< of an array of one dimension: those of each variable that has some
 };
 
 /// What is known of an array besides its source.

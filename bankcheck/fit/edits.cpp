@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/base_variables.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/index_variables.hpp"
 #include "bankcheck/fit/source_constants.hpp"
@@ -39,18 +41,22 @@ std::string_view indentation_at(std::string_view source, std::size_t at) {
 
 std::string_view line_end_of(std::string_view source) { return source.find("\r\n") == source.npos ? "\n" : "\r\n"; }
 
+/// A line after the statement that ends at an offset, indented as the line of another one.
+Edit line_behind(std::string_view source, std::size_t at, std::size_t indented, const std::string& text) {
+  const std::size_t end = end_of_line(source, at);
+  const std::string_view rest = source::trimmed(source.substr(at, end - at));
+  const bool is_last = rest.empty() || (rest.starts_with("//") && !rest.ends_with('\\')) ||
+                       (rest.starts_with("/*") && rest.find("*/") == rest.size() - 2);
+  if (!is_last) return {at, at, " " + text};
+  return {end, end, fmt::format("{}{}{}", line_end_of(source), indentation_at(source, indented), text)};
+}
+
 /// A line after the declaration; nothing if the text is empty.
 std::optional<Edit> line_after(const SourceTokens& code, const Declaration& declaration, const std::string& text) {
   std::size_t k = 0;
   while (k < code.tokens.size() && (code.tokens[k].begin < declaration.at || !code.is(k, ";"))) ++k;
   if (text.empty() || k == code.tokens.size()) return std::nullopt;
-  const std::string_view source = code.source;
-  const std::size_t at = code.tokens[k].end, end = end_of_line(source, at);
-  const std::string_view rest = source::trimmed(source.substr(at, end - at));
-  const bool is_last = rest.empty() || (rest.starts_with("//") && !rest.ends_with('\\')) ||
-                       (rest.starts_with("/*") && rest.find("*/") == rest.size() - 2);
-  if (!is_last) return Edit{at, at, " " + text};
-  return Edit{end, end, fmt::format("{}{}{}", line_end_of(source), indentation_at(source, declaration.at), text)};
+  return line_behind(code.source, code.tokens[k].end, declaration.at, text);
 }
 
 /// Whether the value of a text follows from those of other ones: it has one name, which is one of them.
@@ -269,6 +275,7 @@ class Editor : SourceTokens {
     const std::vector<Use>& uses = found_.uses;
     const auto names = subscript_names(declaration_.dimensions.size());
     const std::string formula = changed_part(index_text(change_, shape_, form_, names), names);
+    pad_bases();
     name_shared_indices();
     if (deserve_function(formula)) function_ = name_of_function();
     const std::vector<std::size_t> needed = subscripts_in(formula, names);
@@ -281,11 +288,33 @@ class Editor : SourceTokens {
     for (const PointerEdit& pointer : found_.pointers) edits_.push_back({pointer.begin, pointer.end, pointer.text});
   }
 
+  /// Adds the pad to the variables that are the bases of indices, if all of their indices become simple.
+  void pad_bases() {
+    from_base_.resize(found_.uses.size());
+    const std::uint64_t every = change_.pads[0].every / shape_.element, more = change_.pads[0].bytes / shape_.element;
+    if (form_ != IndexForm::flat || change_.kind() != ChangeKind::pad || !std::has_single_bit(every)) return;
+    std::map<std::string_view, std::vector<const BasedIndex*>> by_base;
+    for (const BasedIndex& index : declaration_.based_indices) by_base[index.base].push_back(&index);
+    for (const auto& [base, indices] : by_base) {
+      const auto is_simple = [&](const BasedIndex* i) { return index_from_padded_base(*i, every, more).has_value(); };
+      const bool is_worth_it = indices.size() > 1 || !indices.front()->rest.empty();
+      if (!is_worth_it || !std::ranges::all_of(indices, is_simple)) continue;
+      for (std::size_t use = 0; use < found_.uses.size(); ++use) {
+        const auto index = std::ranges::find(indices, found_.uses[use].begin, &BasedIndex::at);
+        if (index != indices.end()) from_base_[use] = *index_from_padded_base(**index, every, more);
+      }
+      const std::string statement = padding_of_base(std::string(base), every, more);
+      const std::size_t assigned = indices.front()->assigned;
+      edits_.push_back(line_behind(source, assigned, assigned, statement));
+    }
+  }
+
   /// Whether the indices are often or long enough for a function, and all of them can call it.
   bool deserve_function(const std::string& formula) const {
     const std::vector<Use>& uses = found_.uses;
     std::size_t added = 0, repeated = 0, written = 0;  // to the texts of indices, and how many without a variable
     for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (!from_base_[i].empty()) continue;
       const std::string index = index_text(change_, shape_, form_, uses[i].subscripts);
       (is_repeated_[i] ? repeated : added) += index.size() - std::min(index.size(), uses[i].end - uses[i].begin);
       written += is_repeated_[i] ? 0 : 1;
@@ -318,6 +347,10 @@ class Editor : SourceTokens {
   /// The new index of a use. `arguments`: the subscripts that the function gets.
   void write_index(std::size_t use, const std::vector<std::size_t>& arguments) {
     const Use& found = found_.uses[use];
+    if (!from_base_[use].empty()) {
+      edits_.push_back({found.begin, found.end, fmt::format("[{}{}]", from_base_[use], found.comments)});
+      return;
+    }
     std::string index = index_text(change_, shape_, form_, found.subscripts);
     const std::string changed = changed_part(index, found.subscripts);
     const bool is_number = changed.find_first_not_of("0123456789") == std::string::npos;
@@ -340,8 +373,10 @@ class Editor : SourceTokens {
     variable_of_.resize(uses.size());
     if (form_ == IndexForm::rows || !declaration_.macros.empty()) return;
     std::vector<std::string> texts;
-    for (const Use& use : uses)
-      texts.push_back(changed_part(index_text(change_, shape_, form_, use.subscripts), use.subscripts));
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const std::string index = index_text(change_, shape_, form_, uses[i].subscripts);
+      texts.push_back(from_base_[i].empty() ? changed_part(index, uses[i].subscripts) : "");
+    }
     const bool has_operators = index_operators(change_, shape_) >= many_operators;
     for (IndexVariable& variable : index_variables(Expressions(source), uses, texts)) {
       const std::string& text = texts[variable.uses.front()];
@@ -525,6 +560,7 @@ class Editor : SourceTokens {
   std::vector<std::pair<IndexVariable, std::string>> shared_;  // the variables for an index, and its text
   std::vector<bool> is_repeated_;                              // by use: an earlier one has the same variable
   std::vector<std::string> variable_of_;                       // by use: its name; "": none
+  std::vector<std::string> from_base_;                         // by use: the index whose variable is padded; "": none
   std::vector<Edit> edits_;
   std::string why_;
 };

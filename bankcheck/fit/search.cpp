@@ -233,12 +233,12 @@ struct Contest {
 /// Costs that close are the same: an estimate is no better.
 constexpr double nearly = 1.02;
 
-/// Whether an option costs about as much as the quickest one: also if it has one instruction more, which is easier to
+/// Whether an option costs about as much as the quickest one: also if it has one instruction more, and is as easy to
 /// read.
 bool is_about_as_quick(const Option& option, const Option& quickest) {
-  const bool is_easier = option.passes <= quickest.passes && option.instructions <= quickest.instructions + 1 &&
-                         option.operators < quickest.operators;
-  return option.cycles <= nearly * quickest.cycles || is_easier;
+  const bool is_as_easy = option.passes <= quickest.passes && option.instructions <= quickest.instructions + 1 &&
+                          option.operators <= quickest.operators && option.parted <= quickest.parted;
+  return option.cycles <= nearly * quickest.cycles || is_as_easy;
 }
 
 std::size_t chosen_in(Contest contest) {

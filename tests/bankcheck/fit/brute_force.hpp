@@ -255,11 +255,11 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or with one instruction
-/// more, no more passes and fewer operators, one with the fewest passes of all, one that only changes one declared
-/// length, or the one with the fewest operators, then bytes. Only those of one
-/// part compete if one of them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the
-/// bytes, and more than twice, must each save a tenth more than the best with fewer, in one part.
+/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or with one
+/// instruction more, and no more passes and operators, one with the fewest passes of all, one that only changes one
+/// declared length, or the one with the fewest operators, then bytes. Only those of one part compete if one of them is
+/// within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes, and more than twice, must
+/// each save a tenth more than the best with fewer, in one part.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
@@ -300,9 +300,9 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
       some = simple;
     }
     std::erase_if(some, [&](const Proposal& each) {
-      const bool is_easier = each.passes <= quickest.passes && each.instructions <= quickest.instructions + 1 &&
-                             each.operators < quickest.operators;
-      return each.cycles > 1.02 * quickest.cycles && !is_easier;
+      const bool is_as_easy = each.passes <= quickest.passes && each.instructions <= quickest.instructions + 1 &&
+                             each.operators <= quickest.operators;
+      return each.cycles > 1.02 * quickest.cycles && !is_as_easy;
     });
     const auto rank = [&](const Proposal& p) {
       return std::tuple(p.passes > fewest_passes, !p.is_plain, p.operators, p.bytes, p.cycles, p.passes);

@@ -107,6 +107,16 @@ TEST_CASE("fit/cures/wide_accesses_to_shared_memory", "[fit]") {
   CHECK_FALSE(is_cured(merged, kind));
 }
 
+TEST_CASE("fit/cures/sequential_addressing", "[fit]") {
+  constexpr auto kind = CureKind::sequential_addressing;
+  const auto before = traced(tree_sum, four_blocks, {256}), after = traced(block_sum, four_blocks, {256});
+  const Cure cure = cure_of(before, kind);
+  check_saving(cure, before, after, passes_of);
+  CHECK(cure.sites.size() == 1);
+  CHECK_FALSE(is_cured(after, kind));
+  CHECK_FALSE(is_cured(traced(tree_sum_not_alone, four_blocks, {256}), kind));
+}
+
 TEST_CASE("fit/cures/shuffles", "[fit]") {
   constexpr auto kind = CureKind::shuffles;
   const auto before = traced(block_sum, four_blocks, {256}), after = traced(block_sum_cured, four_blocks, {256});

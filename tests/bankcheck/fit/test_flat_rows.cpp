@@ -21,7 +21,10 @@ TEST_CASE("fit/flat_rows/certain_columns", "[fit]") {
   CHECK(pitch_of("t[(n * P + y) * P + x] = t[x];") == 16);
   CHECK(pitch_of("for (int i = 0; i < P; ++i) t[y * P + i] = t[i * P + x];") == 16);
   CHECK(pitch_of("for (int i = P - 1; i >= 0; i--) t[y * P + i] = 0;") == 16);
-  CHECK(pitch_of("for (int i = 0; i < P; i += 4) t[y * P + i + 3] = 0;") == 0);  // 12 + 3, but this is not known
+  CHECK(pitch_of("for (int i = 0; i < P; i += 4) t[y * P + i + 3] = 0;") == 16);
+  CHECK(pitch_of("for (int i = 0; i < P; i += 4) t[y * P + i + 4] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 0; i < P; i += n) t[y * P + i + 3] = 0;") == 0);
+  CHECK(pitch_of("for (int i = 1; i < P; i += 4) t[y * P + i + 3] = 0;") == 0);  // 13 + 3
   CHECK(pitch_of("for (int i = 1; i < P; i *= 2) t[y * P + i] = 0;") == 16);
   CHECK(pitch_of("for (unsigned i = P >> 1; i > 0; i >>= 1) t[y * P + i] = 0;") == 16);
   CHECK(pitch_of("int i; for (i = 0; i < x; i++) t[y * P + i] = 0; for (i = x; i < 16; ++i) t[i * P + i] = 0;") == 16);
@@ -65,6 +68,17 @@ TEST_CASE("fit/flat_rows/macros", "[fit]") {
   CHECK(pitch_of("AT(y, x) = 0;", "#define AT(i, j) t[j + i * P] + 1\n") == 0);
   CHECK(pitch_of("AT(y, x) = 0;", "#define AT(i, j) t[i + i * P]\n") == 0);
   CHECK(pitch_of("AT(y, x) = 0;", at + "#define FIRST AT(0, 0)\n") == 0);
+}
+
+TEST_CASE("fit/flat_rows/macros_of_indices", "[fit]") {
+  const std::string at = "#define AT(row, col, ld) ((row) * (ld) + (col))\n";
+  CHECK(pitch_of("t[AT(y, x, P)] = t[AT(y + n, x & 3, 16)];", at) == 16);
+  CHECK(pitch_of("t[AT(y, x + 1, P)] = 0;", at) == 0);
+  CHECK(pitch_of("t[AT(y, x, n)] = 0;", at) == 0);
+  CHECK(pitch_of("t[AT(y, x, P)] = 0;", "#define AT(row, col, ld) (row * ld + col)\n") == 16);
+  CHECK(pitch_of("t[AT(y + 1, x, P)] = 0;", "#define AT(row, col, ld) (row * ld + col)\n") == 0);  // y + 1 * P
+  CHECK(pitch_of("t[AT(y, x, P)] = 0;", "#define AT(row, col, ld) ((row) * (ld) - (col))\n") == 0);
+  CHECK(pitch_of("t[AT(y, x, P)] = 0;", at + at) == 0);  // another definition may be that of the other branch
 }
 
 TEST_CASE("fit/flat_rows/columns_that_may_leave_their_row", "[fit]") {

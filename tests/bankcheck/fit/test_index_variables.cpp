@@ -10,7 +10,7 @@ const Change pad{{}, {Pad{128, 4}, Pad{}}};
 /// A kernel with an array t of 1024 words after a pad of one word every 32.
 std::string changed(const std::string& body, const std::string& head = "") {
   const std::string text = head + "__global__ void k(int n) {\n  __shared__ float t[1024];\n" + body + "}\n";
-  const auto edits = edits_of(text, declared(text, {.name = "t"}), pad, {4, {1024}});
+  const auto edits = edits_of(text, declared(text, {.name = "t", .block = {64, 1, 1}}), pad, {4, {1024}});
   if (const auto* why = std::get_if<std::string>(&edits)) return *why;
   const std::string after = edited(text, std::get<std::vector<Edit>>(edits));
   const std::string start = "t[1024 + 1024 / 32];\n";
@@ -69,6 +69,37 @@ TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
   CHECK_FALSE(has_variable("  if (n) t[threadIdx.x / n * 2] += t[threadIdx.x / n * 2];\n"));
   CHECK_FALSE(has_variable("  switch (n) {\n    case 1: t[threadIdx.x] += t[threadIdx.x];\n  }\n"));
   CHECK_FALSE(has_variable("#if A\n  t[threadIdx.x] = 1;\n#else\n  t[threadIdx.x] = 2;\n#endif\n"));
+}
+
+TEST_CASE("fit/index_variables/padded_bases", "[fit]") {
+  const std::string base = "  int b;\n  b = threadIdx.x << 5;\n";
+  const std::string padded = base + "  b += b >> 5;\n";
+  CHECK(changed(base + "  for (int i = 0; i < 32; ++i) t[b | i] = 0;\n") ==
+        padded + "  for (int i = 0; i < 32; ++i) t[b + i] = 0;\n");
+  CHECK(changed(base + "  t[b] = t[b + 31];\n") == padded + "  t[b] = t[b + 31];\n");
+  CHECK(changed("#define tid threadIdx.x\n  unsigned b = tid & 0x1f;  // lane\n  for (int i = 0; i < 8; ++i) t[(i<<5) "
+                "| b] = 0;\n") ==
+        "#define tid threadIdx.x\n  unsigned b = tid & 0x1f;  // lane\n  b += b >> 5;\n"
+        "  for (int i = 0; i < 8; ++i) t[b + i * 33] = 0;\n");
+  CHECK(changed("  for (int k = 0; k < n; ++k) {\n    int b = threadIdx.x * 32;\n    t[b + 1] = t[b + 2];\n  }\n") ==
+        "  for (int k = 0; k < n; ++k) {\n    int b = threadIdx.x * 32;\n    b += b >> 5;\n    t[b + 1] = t[b + 2];\n  "
+        "}\n");
+  const auto is_padded = [](const std::string& body, const std::string& head = "") {
+    return changed(body, head).find("b += b >> 5;") != std::string::npos;
+  };
+  CHECK(is_padded(base + "  t[b + 1] = t[b];\n"));
+  CHECK_FALSE(is_padded(base + "  t[b + 1] = t[b];\n  n = b;\n"));                    // used elsewhere
+  CHECK_FALSE(is_padded(base + "  t[b + 1] = t[b];\n  b = 0;\n"));                    // another value
+  CHECK_FALSE(is_padded(base + "  t[b + 1] = t[b + 32];\n"));                         // bits that both have
+  CHECK_FALSE(is_padded("  int b = threadIdx.x;\n  t[b + 1] = t[b];\n"));             // carries
+  CHECK_FALSE(is_padded("  int b = n << 5;\n  t[b + 1] = t[b];\n"));                  // perhaps negative
+  CHECK_FALSE(is_padded("  const int b = threadIdx.x << 5;\n  t[b + 1] = t[b];\n"));  // cannot be changed
+  CHECK_FALSE(is_padded("  short b = threadIdx.x << 5;\n  t[b + 1] = t[b];\n"));      // may be too short
+  CHECK_FALSE(is_padded("  int b;\n  if (n) b = threadIdx.x << 5;\n  t[b + 1] = t[b];\n"));
+  CHECK_FALSE(is_padded("  int b;\n  if (n) { b = threadIdx.x << 5; }\n  t[b + 1] = t[b];\n"));
+  CHECK_FALSE(is_padded("  int b;\n  for (;;) { t[b + 1] = t[b]; b = threadIdx.x << 5; }\n"));
+  CHECK_FALSE(
+      is_padded("  int b = threadIdx.x << 5;\n  set(b);\n  t[b + 1] = t[b];\n", "__device__ void set(int& i);\n"));
 }
 
 }  // namespace

@@ -230,10 +230,41 @@ TEST_CASE("fit/search/plain_pads_first", "[fit]") {
   }
   SECTION("more cycles") {
     options[2].cycles = 1030;
+    options[2].parted = 120;
     CHECK(fit::proposal(options) == 1);
   }
   SECTION("more than a quarter longer") {
     options[2].bytes = 1300;
+    CHECK(fit::proposal(options) == 1);
+  }
+}
+
+TEST_CASE("fit/search/fewest_operators", "[fit]") {
+  const auto option = [](std::uint64_t passes, std::uint64_t bytes, unsigned instructions, unsigned operators) {
+    fit::Option each;
+    each.passes = passes;
+    each.bytes = bytes;
+    each.instructions = instructions;
+    each.operators = operators;
+    each.cycles = double(passes) + 50 * instructions;
+    return each;
+  };
+  std::vector<fit::Option> options{option(2000, 1000, 0, 0), option(1000, 1000, 2, 4), option(1000, 1060, 3, 3)};
+  CHECK(fit::proposal(options) == 2);
+  SECTION("as many operators, and more bytes") {
+    options[2].operators = 4;
+    CHECK(fit::proposal(options) == 1);
+  }
+  SECTION("more passes") {
+    options[2].passes = 1001;
+    CHECK(fit::proposal(options) == 1);
+  }
+  SECTION("two instructions more") {
+    options[2] = option(1000, 1060, 4, 3);
+    CHECK(fit::proposal(options) == 1);
+  }
+  SECTION("room for fewer blocks") {
+    options[2].is_crowded = true;
     CHECK(fit::proposal(options) == 1);
   }
 }

@@ -96,6 +96,32 @@ __global__ void block_sum_cured(const float* in, float* out) {
   for (unsigned half = 16; half > 0; half /= 2) sum += __shfl_down_sync(~0U, sum, half);
   if (i == 0) out[blockIdx.x] = sum;
 }
+/// Interleaved addressing.
+__global__ void tree_sum(const float* in, float* out) {
+  __shared__ float sums[256];
+  const unsigned i = threadIdx.x;
+  sums[i] = in[blockIdx.x * 256 + i];
+  __syncthreads();
+  for (unsigned s = 1; s < 256; s *= 2) {
+    const unsigned at = 2 * s * i;
+    if (at < 256) sums[at] += sums[at + s];
+    __syncthreads();
+  }
+  if (i == 0) out[blockIdx.x] = sums[0];
+}
+/// Its partial sums are results, too.
+__global__ void tree_sum_not_alone(const float* in, float* out) {
+  __shared__ float sums[256];
+  const unsigned i = threadIdx.x;
+  sums[i] = in[blockIdx.x * 256 + i];
+  __syncthreads();
+  for (unsigned s = 1; s < 256; s *= 2) {
+    const unsigned at = 2 * s * i;
+    if (at < 256) sums[at] += sums[at + s];
+    __syncthreads();
+  }
+  out[blockIdx.x * 256 + i] = sums[i];
+}
 /// Lanes exchange words with lanes of another warp in every step.
 __global__ void block_sum_not_in_warps(const float* in, float* out) {
   __shared__ float sums[256];
