@@ -1,10 +1,13 @@
 // Lanes that run ahead of their warp, and blocks that repeat the one before: with Launch::record_order neither happens,
 // so a launch with and without it must agree in all else.
+#include <atomic>
 #include <cstdio>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/codec.hpp>
@@ -32,6 +35,8 @@ enum class Step {
   global_add,
   call,
   divide,
+  local_store,
+  other_local,
   any_memory,
   kinds
 };
@@ -41,7 +46,7 @@ struct Program {
     Step kind;
     unsigned lanes, times, plus;
   } steps[max_steps];
-  unsigned count;
+  unsigned count, other;
 };
 
 __device__ __attribute__((noinline)) unsigned called(unsigned* words, unsigned at) {
@@ -53,7 +58,11 @@ __device__ __attribute__((noinline)) unsigned called(unsigned* words, unsigned a
 __global__ void runs(Program program, unsigned* memory) {
   __shared__ unsigned words[256];
   __shared__ unsigned char bytes[256];
-  unsigned x = threadIdx.x;
+  __shared__ unsigned* locals[128];
+  unsigned x = threadIdx.x, local = x;
+  locals[threadIdx.x] = &local;
+  __syncthreads();
+  unsigned* const other = locals[(threadIdx.x + program.other) % blockDim.x];
   words[threadIdx.x] = x;
   bytes[threadIdx.x] = 1;
   for (unsigned i = 0; i < program.count; ++i) {
@@ -83,8 +92,9 @@ __global__ void runs(Program program, unsigned* memory) {
       case Step::global_add: x += atomicAdd(&memory[at % 8], 1U); break;
       case Step::call: x += called(words, at); break;
       case Step::divide: x += 1000 / (threadIdx.x ^ step.plus); break;
+      case Step::local_store: local = x; break;
+      case Step::other_local: x += *other; break;
       case Step::any_memory: {
-        unsigned local = 1;
         unsigned* const places[]{&words[at], &local, &memory[blockIdx.x * 256 + at]};
         *places[(threadIdx.x & step.lanes) % 3] += x;
         x ^= local;
@@ -100,12 +110,14 @@ Program random_program(std::mt19937& random) {
   const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
   Program program{};
   program.count = 1 + below(Program::max_steps);
-  const unsigned kinds = 1 + below(unsigned(Step::kinds));  // many have few
+  program.other = below(4);
+  std::vector<Step> kinds(1 + below(below(2) == 0 ? 5 : 24));  // many have few
+  for (Step& kind : kinds) kind = Step(below(unsigned(Step::kinds)));
   const bool may_clash = below(2) != 0, may_divide = below(8) == 0;
   for (unsigned i = 0; i < program.count; ++i) {
     auto& step = program.steps[i];
-    do step.kind = Step(below(kinds));
-    while (step.kind == Step::divide && !may_divide);
+    step.kind = kinds[below(unsigned(kinds.size()))];
+    if (step.kind == Step::divide && !may_divide) step.kind = Step::load;
     step.lanes = below(8);
     step.times = may_clash ? below(4) : 1;
     step.plus = below(may_clash ? 512 : 4) & ~(may_clash ? 0U : 3U);
@@ -124,15 +136,45 @@ const Program writes_all{.steps = {{Step::store, 0, 1, 0},
                                    {Step::store, 0, 1, 128},
                                    {Step::store_byte, 0, 1, 0},
                                    {Step::store_byte, 0, 1, 128}},
-                         .count = 4};
+                         .count = 4,
+                         .other = 0};
+
+/// What stands for device memory: one allocation.
+class DeviceMemory {
+ public:
+  static constexpr std::size_t bytes = 2 << emulator::GlobalMemory::page_bits;
+  DeviceMemory() {
+    auto& memory = emulator::global_memory;
+    memory.begin = std::uintptr_t(words);
+    memory.owners = owners;
+    memory.allocations = allocations;
+    memory.touches = touches;
+    memory.describe = [](const void*) { return std::string("in it"); };
+    memory.host_access = [](const void*, std::size_t, bool, std::uintptr_t) {};
+    memory.bytes = bytes;
+  }
+  DeviceMemory(const DeviceMemory&) = delete;
+  ~DeviceMemory() {
+    emulator::global_memory.bytes = 0;
+    emulator::global_memory.touches = nullptr;
+  }
+  alignas(4096) inline static unsigned words[bytes / 4];
+
+ private:
+  static constexpr std::uint32_t owners[]{1, 1};
+  inline static const emulator::GlobalMemory::Range allocations[]{{}, {std::uintptr_t(words), bytes}};
+  alignas(4096) inline static std::pair<std::atomic<std::uint64_t>, std::atomic<std::uint64_t>> touches[bytes / 4];
+};
 
 Result result_of(const Program& program, emulator::Launch launch, bool in_lock_step) {
   std::vector<unsigned> ignored(256);
   emulate(runs, {.grid = 1, .block = 128, .threads = 1, .source_lines = false}, writes_all, ignored.data());
-  Result result{.memory = std::vector<unsigned>(5 * 256)};
-  for (unsigned i = 0; i < result.memory.size(); ++i) result.memory[i] = i / 256 / 2;  // of two blocks alike
+  for (unsigned i = 0; i < std::size(DeviceMemory::words); ++i)
+    DeviceMemory::words[i] = i / 256 / 2;  // of two blocks alike
   launch.record_order = in_lock_step;
-  KernelTrace trace = emulate(runs, launch, program, result.memory.data());
+  KernelTrace trace = emulate(runs, launch, program, DeviceMemory::words);
+  Result result;
+  result.memory.assign(std::begin(DeviceMemory::words), std::end(DeviceMemory::words));
   trace.order.clear();
   result.faults = trace.diagnoses.size();
   result.trace = trace::to_json_lines({.kernels = {trace}});
@@ -178,6 +220,7 @@ TEST_CASE("emulator/run_ahead/not_in_unit_tests") {
 
 TEST_CASE("emulator/run_ahead/lock_step") {
   const RunningAhead on;
+  const DeviceMemory memory;
   std::mt19937 random(36);
   unsigned faulty = 0;
   constexpr unsigned programs = 400;
@@ -190,6 +233,7 @@ TEST_CASE("emulator/run_ahead/lock_step") {
                                     .warp = i % 4 == 0 ? 64U : 32U,
                                     .trace_blocks = {0, 1, 2, 3},
                                     .threads = 1,
+                                    .global_patterns = i % 2 == 0 ? 1024U : 0U,
                                     .source_lines = false,
                                     .warp_synchronous = warp_synchronous,
                                     .fatal = false};

@@ -67,7 +67,7 @@ struct LoggedAccess {
   std::uintptr_t address = 0, pc = 0;
   std::uint32_t bytes = 0;
   banks::Operation operation = banks::Operation::load;
-  bool as_aligned = true;  ///< as PendingAccess::as_aligned
+  bool as_aligned = true;   ///< as PendingAccess::as_aligned
   std::uint16_t noted = 0;  ///< the lane's notes before it; or its steps, while it runs ahead
 };
 
@@ -98,8 +98,8 @@ struct alignas(64) Lane {
 
   // Where and why it is suspended.
   WaitReason wait = WaitReason::ready;
-  unsigned part = 0;      ///< the part of that call, if it suspends the lane several times
-  std::uintptr_t pc = 0;  ///< the return address of the call
+  unsigned part = 0;                  ///< the part of that call, if it suspends the lane several times
+  std::uintptr_t pc = 0;              ///< the return address of the call
   std::vector<std::uintptr_t> calls;  ///< return addresses of the calls that it is in
   PendingAccess access;
   std::vector<LoggedAccess> global;

@@ -66,15 +66,6 @@ void store(std::atomic<std::uint64_t>& cell, const GlobalTouch& touch) {
   cell.store(std::bit_cast<std::uint64_t>(touch), std::memory_order_relaxed);
 }
 
-/// Whether no other warp has made this touch in this launch.
-bool is_mine(const std::atomic<std::uint64_t>& cell, const GlobalTouch& now) {
-  constexpr std::uint64_t epoch_bits = 0xFF;
-  constexpr std::uint64_t warp_bits = std::bit_cast<std::uint64_t>(
-      GlobalTouch{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps});
-  const std::uint64_t other = cell.load(std::memory_order_relaxed) ^ std::bit_cast<std::uint64_t>(now);
-  return (other & epoch_bits) != 0 || (other & warp_bits) == 0;
-}
-
 }  // namespace
 
 unsigned GlobalRaces::new_epoch() {
@@ -115,28 +106,23 @@ void GlobalRaces::end_store(Lane& lane) {
   release_lock(lane.store);
 }
 
-GlobalTouch GlobalRaces::touch_of(const Lane& lane) const {
-  return {.epoch = epoch_,
-          .block = block_.number,
-          .warp = lane.warp,
-          .level = std::min(block_.level, GlobalTouch::max_level),
-          .syncs = std::min(block_.syncs, GlobalTouch::max_syncs),
-          .bytes = 15};
-}
-
-bool GlobalRaces::is_calm(const Lane& lane, std::uintptr_t address, std::size_t bytes) const {
-  const GlobalTouch now = touch_of(lane);
-  const std::uintptr_t first = address - global_memory.begin;
-  for (std::uintptr_t word = first / 4; word <= (first + bytes - 1) / 4; ++word) {
-    if (!is_mine(global_memory.touches[word].first, now)) return false;
-  }
-  return true;
-}
-
 void GlobalRaces::touch(Lane& lane, const GlobalAccess& access) {
-  GlobalTouch now = touch_of(lane);
-  now.site = site(access.pc);
-  now.silent = access.silent;
+  GlobalTouch now{.epoch = epoch_,
+                  .block = block_.number,
+                  .warp = lane.warp,
+                  .level = std::min(block_.level, GlobalTouch::max_level),
+                  .syncs = std::min(block_.syncs, GlobalTouch::max_syncs),
+                  .site = site(access.pc),
+                  .silent = access.silent,
+                  .bytes = 15};
+  constexpr std::uint64_t warp_bits = std::bit_cast<std::uint64_t>(
+      GlobalTouch{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps});
+  const auto bits = std::bit_cast<std::uint64_t>(now);
+  // The usual cases: nobody else has touched the word in this launch, or several blocks read it.
+  const auto is_mine = [&](const std::atomic<std::uint64_t>& cell) {
+    const std::uint64_t other = cell.load(std::memory_order_relaxed) ^ bits;
+    return (other & 0xFF) != 0 || (other & warp_bits) == 0;
+  };
   const std::uintptr_t first = access.address - global_memory.begin, end = first + access.bytes;
   for (std::uintptr_t word = first / 4; word <= (end - 1) / 4; ++word) {
     if (first > 4 * word || end < 4 * word + 4) {
@@ -145,15 +131,14 @@ void GlobalRaces::touch(Lane& lane, const GlobalAccess& access) {
     } else {
       now.bytes = 15;
     }
-    // The usual cases: nobody else has touched the word in this launch, or several blocks read it.
     auto& [write, read] = global_memory.touches[word];
-    const bool is_calm = !access.silent && is_mine(write, now);
+    const bool is_calm = !access.silent && is_mine(write);
     const GlobalTouch last_read = load(read);
     if (is_calm && !access.writes && last_read.epoch == epoch_ && last_read.bytes == now.bytes &&
         last_read.block == GlobalTouch::several_blocks) {
       continue;
     }
-    if (is_calm && is_mine(read, now)) {
+    if (is_calm && is_mine(read)) {
       store(access.writes ? write : read, now);
     } else {
       compare(lane, access, word, now);

@@ -34,10 +34,6 @@ class GlobalRaces {
   void access(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
     if (epoch_ != 0) watch(lane, address, bytes, writes, pc);
   }
-  /// Whether a load races with nothing, whichever of the warp's loads come before.
-  bool is_calm_load(const Lane& lane, std::uintptr_t address, std::size_t bytes) const {
-    return epoch_ == 0 || is_calm(lane, address, bytes);
-  }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
     if (lane.store.bytes != 0) end_store(lane);
@@ -52,8 +48,6 @@ class GlobalRaces {
     bool writes, silent;
   };
   static bool can_watch(const RunningBlock& block);
-  bool is_calm(const Lane& lane, std::uintptr_t address, std::size_t bytes) const;
-  GlobalTouch touch_of(const Lane& lane) const;
   void watch(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
   void end_store(Lane& lane);
   void touch(Lane& lane, const GlobalAccess& access);

@@ -228,7 +228,7 @@ bool RunAhead::access_other(Lane& lane, const LoggedAccess& access, bool is_vola
 bool RunAhead::load(Lane& lane, const LoggedAccess& access) {
   const auto* const address = reinterpret_cast<const void*>(access.address);
   if (block_.launch.fatal || loads_ >= limit_.loads || !global_memory.contains(address) ||
-      !global_memory.is_valid(address, access.bytes) || !races_.is_calm_load(lane, access.address, access.bytes)) {
+      !global_memory.is_valid(address, access.bytes)) {
     return false;
   }
   ++loads_;

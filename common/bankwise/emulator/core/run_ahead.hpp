@@ -145,8 +145,8 @@ class RunAhead {
   Access* access_ = nullptr;           ///< unless it leads: its next access
   std::uint32_t rank_ = 0, lane_ = 0;  ///< its number in the block and in the warp
   const std::byte* stack_ = nullptr;
-  unsigned loads_ = 0;       ///< from device memory
-  bool is_foreign_ = false;  ///< a lane has come to an access to another one's stack
+  unsigned loads_ = 0;                    ///< from device memory
+  bool is_foreign_ = false;               ///< a lane has come to an access to another one's stack
   WaitReason from_ = WaitReason::access;  ///< where they began
   std::uint64_t max_steps_ = 0;
   Limit limit_;
