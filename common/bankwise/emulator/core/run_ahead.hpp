@@ -98,7 +98,7 @@ class RunAhead {
   };
   /// How far lanes may run.
   struct Limit {
-    unsigned accesses = 256, loads = 4096;
+    unsigned accesses = 256, loads = 256;
   };
   /// How far lanes got from a place, and how often they shall not try.
   struct Habit {
