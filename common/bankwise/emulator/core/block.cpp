@@ -55,7 +55,8 @@ void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
     lane.waits_for_grid = false;
     lane.copies.clear();
     lane.copy_group = 0;
-    lane.store = {};
+    lane.store.bytes = 0;
+    lane.store.lock = nullptr;
     lane.global.clear();
     lane.next_global = 0;
     release(lane);
