@@ -10,8 +10,11 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 version=$(sed -n 's/^project(bankwise VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 
 packages() {
-  local build=build/release file
+  local build=build/release file as_root=()
+  ((EUID == 0)) || as_root=(sudo)
   script/setup
+  type dpkg-shlibdeps file &>/dev/null ||  # with which CPack finds the libraries that the Debian package depends on
+    "${as_root[@]}" apt-get install -y --no-install-recommends dpkg-dev file
   cmake --preset opencl -B "$build" -D BANKWISE_TESTS=OFF -D BANKWISE_MPI=OFF
   cmake --build "$build"
   mkdir -p "$1"
