@@ -17,5 +17,6 @@ proposes the padding or swizzle that removes them.")
 # `bankcheck emulate` builds programs, with g++ and these libraries; `bankcheck opencl` runs them under Oclgrind.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "g++ (>= 4:12), binutils, libfmt-dev, libboost-context-dev, libcapstone-dev, oclgrind, ocl-icd-libopencl1")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libcli11-dev, nlohmann-json3-dev, cmake (>= 3.25), pocl-opencl-icd")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS  # all but PoCL: for find_package(bankwise)
+    "libcli11-dev, nlohmann-json3-dev, ocl-icd-opencl-dev, cmake (>= 3.25), pocl-opencl-icd")
 include(CPack)
