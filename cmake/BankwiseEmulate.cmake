@@ -27,9 +27,10 @@ list(APPEND BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,-u,__wrap_free)  # also fo
 #
 # Compiles the given sources of an executable for the emulator, and links it. The other sources of the target are
 # compiled as usual. A source that #includes kernels runs them with bankwise::emulate(); the target may then also be a
-# static or an object library if no kernel has an `extern __shared__` array. A .cu or .hip is a source of CUDA or HIP with
-# its launches and calls of the runtime API; the macros, include directories and the C++ standard of the target apply to
-# it, and the architecture is that of the target's property BANKWISE_ARCHITECTURE: sm_90, or gfx942 for HIP, by default.
+# static or an object library if no kernel has an `extern __shared__` array. A .cu or .hip is a source of CUDA or HIP,
+# with its launches and calls of the runtime API; the macros, include directories and the C++ standard of the target
+# apply to it, and the architecture is that of the target's property BANKWISE_ARCHITECTURE: sm_90, or gfx942 for HIP, by
+# default.
 function(bankwise_emulate target)
   if(NOT BANKWISE_HAVE_EMULATOR)
     message(FATAL_ERROR "bankwise_emulate(${target}): this bankwise was built without the emulator: ${why_emulator}")
