@@ -150,7 +150,10 @@ void handle(int signal, siginfo_t* info, void* context) {
   Lane* lane = BlockRunner::current;
   if (signal == SIGVTALRM && info->si_code == SI_TIMER) {
     SignalStack::Watch now;
-    if (lane != nullptr) now = {lane, lane->runner->steps(), lane->noted};
+    if (lane != nullptr) {
+      const Dim3& block = lane->identity.block;
+      now = {lane, {block.x, block.y, block.z}, lane->runner->steps(), lane->noted};
+    }
     if (now != std::exchange(*static_cast<SignalStack::Watch*>(info->si_value.sival_ptr), now) || lane == nullptr)
       return;
   } else if (lane == nullptr) {

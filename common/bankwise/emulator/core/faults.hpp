@@ -1,6 +1,7 @@
 // Internal to common/bankwise/emulator: the faults that a host thread finds, and signals that are faults.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -105,6 +106,7 @@ class SignalStack {
   /// Where the thread was when the clock ticked last.
   struct Watch {
     const void* lane = nullptr;
+    std::array<unsigned, 3> block{};  ///< blocks are alike: the next may be at the same step
     std::uint64_t steps = 0;
     unsigned noted = 0;
     bool operator==(const Watch&) const = default;
