@@ -64,7 +64,7 @@ constexpr CompilerOption compiler_options[]{
     {"march mtune", Takes::value, Becomes::nothing},
     {"c compile", Takes::nothing, Becomes::step, "--compile"},
     {"M MM generate-dependencies", Takes::nothing, Becomes::step, "--only-rule"},
-    {"lib", Takes::nothing, Becomes::step, "--archive"},
+    {"lib emit-static-lib", Takes::nothing, Becomes::step, "--archive"},
     {"dlink device-link", Takes::nothing, Becomes::step, "--device-link"},
     {"V", Takes::nothing, Becomes::step, "--compiler-version"},
     {"MD MMD generate-dependencies-with-compile generate-nonsystem-dependencies-with-compile", Takes::nothing,

@@ -19,9 +19,10 @@ struct LanguageRow {
   std::string_view extension;
   Language language;
 };
-constexpr LanguageRow language_rows[]{{".c", Language::c},      {".cpp", Language::host}, {".cc", Language::host},
-                                      {".cxx", Language::host}, {".C", Language::host},   {".c++", Language::host},
-                                      {".o", Language::object}, {".a", Language::object}, {".so", Language::object}};
+constexpr LanguageRow language_rows[]{{".c", Language::c},      {".cpp", Language::host},   {".cc", Language::host},
+                                      {".cxx", Language::host}, {".C", Language::host},     {".c++", Language::host},
+                                      {".o", Language::object}, {".obj", Language::object}, {".a", Language::object},
+                                      {".so", Language::object}};
 
 Language by_extension(const fs::path& file) {
   const std::string extension = file.extension().string();

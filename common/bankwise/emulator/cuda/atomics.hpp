@@ -14,6 +14,7 @@
   X(Inc, unsigned) X(Dec, unsigned) X(And, int) X(And, unsigned) X(And, unsigned long long) X(Or, int)            \
   X(Or, unsigned) X(Or, unsigned long long) X(Xor, int) X(Xor, unsigned) X(Xor, unsigned long long)
 // clang-format on
+#define BANKWISE_ATOMICS_OF_HIP(X) X(Min, float) X(Min, double) X(Max, float) X(Max, double)  // CUDA has none of them
 // The types of compare-and-swap.
 #define BANKWISE_COMPARE_AND_SWAP(X) X(unsigned short) X(int) X(unsigned) X(unsigned long long)
 
@@ -21,6 +22,7 @@ namespace bankwise::emulator::device {
 
 #define BANKWISE_DECLARE(name, type) type atomic##name(type* address, type value) noexcept;
 BANKWISE_ATOMICS(BANKWISE_DECLARE)
+BANKWISE_ATOMICS_OF_HIP(BANKWISE_DECLARE)
 #undef BANKWISE_DECLARE
 #define BANKWISE_DECLARE(type) type atomicCAS(type* address, type expected, type value) noexcept;
 BANKWISE_COMPARE_AND_SWAP(BANKWISE_DECLARE)

@@ -12,5 +12,8 @@ namespace bankwise::emulator::cuda {
 
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
+#ifndef BANKWISE_HIP  // which lacks it, so that programs define it
+BANKWISE_DEVICE __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
+#endif
 
 }  // namespace bankwise::emulator::cuda

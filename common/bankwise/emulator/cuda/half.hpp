@@ -16,5 +16,6 @@ using __nv_half = __half;
 using __nv_half2 = __half2;
 using nv_half = __half;
 using nv_half2 = __half2;
+BANKWISE_DEVICE __half2 make_half2(__half x, __half y) { return {x, y}; }
 
 }  // namespace bankwise::emulator::cuda

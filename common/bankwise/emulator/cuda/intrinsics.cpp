@@ -198,6 +198,7 @@ constexpr auto new_Xor = [](auto old, auto value) { return old ^ value; };
     return change_atomically(address, [=](type old) { return new_##name(old, value); });                   \
   }
 BANKWISE_ATOMICS(BANKWISE_DEFINE)
+BANKWISE_ATOMICS_OF_HIP(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 
 #define BANKWISE_DEFINE(type)                                                                         \

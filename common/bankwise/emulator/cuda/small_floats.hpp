@@ -52,6 +52,9 @@ struct __align__(2) BANKWISE_T {
       : __x(device::small_from_integer(BANKWISE_FORMAT_OF, device::RoundingMode::rn, static_cast<wide>(value))) {}
   BANKWISE_INTEGERS(BANKWISE_FROM)
 #undef BANKWISE_FROM
+  /// From the other format.
+  template <class Other, class = decltype(Other::__x)>
+  BANKWISE_DEVICE explicit BANKWISE_T(const Other& other) : BANKWISE_T(static_cast<float>(other)) {}
   BANKWISE_DEVICE operator float() const { return device::small_to_float(BANKWISE_FORMAT_OF, __x); }
   BANKWISE_DEVICE constexpr operator bool() const { return (__x & 0x7FFF) != 0; }
 #define BANKWISE_TO(type, wide)                                                                          \
@@ -134,7 +137,6 @@ BANKWISE_DEVICE BANKWISE_T BANKWISE_3(__short_as_, BANKWISE_ONE, )(short bits) {
 }
 BANKWISE_DEVICE BANKWISE_T BANKWISE_3(__ushort_as_, BANKWISE_ONE, )(unsigned short bits) { return BANKWISE_MAKE(bits); }
 
-BANKWISE_DEVICE BANKWISE_T2 BANKWISE_3(make_, BANKWISE_TWO, )(BANKWISE_T x, BANKWISE_T y) { return {x, y}; }
 BANKWISE_DEVICE BANKWISE_T2 BANKWISE_3(__float2, BANKWISE_TWO, _rn)(float a) { return {a, a}; }
 BANKWISE_DEVICE BANKWISE_T2 BANKWISE_3(__floats2, BANKWISE_TWO, _rn)(float a, float b) { return {a, b}; }
 BANKWISE_DEVICE BANKWISE_T2 BANKWISE_3(__float22, BANKWISE_TWO, _rn)(float2 a) { return {a.x, a.y}; }

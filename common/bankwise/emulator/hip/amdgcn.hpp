@@ -186,6 +186,11 @@ BANKWISE_DEVICE void atomicAddNoRet(T* address, device::Same<T> value) {
   atomicAdd(address, value);
 }
 
+#define BANKWISE_ATOMIC(name, type) \
+  BANKWISE_DEVICE type atomic##name(type* address, type value) { return device::atomic##name(address, value); }
+BANKWISE_ATOMICS_OF_HIP(BANKWISE_ATOMIC)
+#undef BANKWISE_ATOMIC
+
 // 64-bit integers of C are unsigned long, which CUDA's atomics do not take.
 #define BANKWISE_LONG(name)                                                                              \
   BANKWISE_DEVICE unsigned long name(unsigned long* address, unsigned long value) {                      \

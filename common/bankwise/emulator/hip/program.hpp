@@ -11,6 +11,8 @@
 #include <bankwise/emulator/runtime/program.hpp>
 
 #ifdef BANKWISE_WAVE  // a GPU of AMD
+#undef CUDA_VERSION
+#undef CUDART_VERSION
 #include <bankwise/emulator/hip/amdgcn.hpp>
 #include <bankwise/emulator/hip/vectors.hpp>
 

@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <iostream>  // as Thrust for CUDA does
 #include <new>
 #include <type_traits>
 #include <utility>

@@ -20,7 +20,23 @@ constexpr int threads = 64;
 
 // --- Lanes ---
 
-enum Row { sum, up, turned, narrow, first, second, swizzled, permuted, sent, shifted, quad, last_of_row, below, tile, rows };
+enum Row {
+  sum,
+  up,
+  turned,
+  narrow,
+  first,
+  second,
+  swizzled,
+  permuted,
+  sent,
+  shifted,
+  quad,
+  last_of_row,
+  below,
+  tile,
+  rows
+};
 
 __global__ void lanes(int (*out)[threads], unsigned long long* masks) {
   const int t = threadIdx.x, lane = t % warpSize;
@@ -35,8 +51,8 @@ __global__ void lanes(int (*out)[threads], unsigned long long* masks) {
   out[swizzled][t] = __builtin_amdgcn_ds_swizzle(t, 0x041F);  // lane ^ 1
   out[permuted][t] = __builtin_amdgcn_ds_bpermute(4 * (lane ^ 5), t);
   out[sent][t] = __builtin_amdgcn_ds_permute(4 * (lane / 2), t);
-  out[shifted][t] = __builtin_amdgcn_update_dpp(-1, t, 0x111, 0xF, 0xF, false);  // row_shr:1
-  out[quad][t] = __builtin_amdgcn_mov_dpp(t, 0x1B, 0xF, 0xF, true);              // quad_perm:[3,2,1,0]
+  out[shifted][t] = __builtin_amdgcn_update_dpp(-1, t, 0x111, 0xF, 0xF, false);      // row_shr:1
+  out[quad][t] = __builtin_amdgcn_mov_dpp(t, 0x1B, 0xF, 0xF, true);                  // quad_perm:[3,2,1,0]
   out[last_of_row][t] = __builtin_amdgcn_update_dpp(-1, t, 0x142, 0xA, 0xF, false);  // row_bcast:15 into rows 1, 3
   out[below][t] = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
   const auto part = cooperative_groups::tiled_partition<16>(cooperative_groups::this_thread_block());
@@ -108,11 +124,14 @@ __global__ void numbers(float4* vectors, float* floats, unsigned long* counters)
   __builtin_amdgcn_s_barrier();
   floats[t] = cells[threads - 1 - t];
   unsafeAtomicAdd(&floats[threads], 1.0f);
+  atomicMax(&floats[threads + 1], t / 4.0f);
+  atomicMin(&floats[threads + 2], t / -4.0f);
   atomicAdd(&counters[0], 2ul);
   __hip_atomic_fetch_add(&counters[1], 3ul, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   if (t == 0) {
     counters[2] = __builtin_amdgcn_ubfe(0xABCDu, 4, 8);
     counters[3] = (int2(1, 2) == make_int2(1, 2)) + 2 * (uint3(5) != make_uint3(5, 5, 5));
+    counters[5] = __bitextract_u32(0xABCD, 4, 8) + __bitinsert_u64(0xF000, 0x12, 4, 8);
     counters[4] = __hip_atomic_load(&counters[2], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
   }
 }
@@ -122,12 +141,12 @@ void check_numbers() {
   float* floats;
   unsigned long* counters;
   HIP_CHECK(hipMallocManaged(&vectors, threads * sizeof *vectors));
-  HIP_CHECK(hipMallocManaged(&floats, (threads + 1) * sizeof *floats));
-  HIP_CHECK(hipMallocManaged(&counters, 5 * sizeof *counters));
+  HIP_CHECK(hipMallocManaged(&floats, (threads + 3) * sizeof *floats));
+  HIP_CHECK(hipMallocManaged(&counters, 6 * sizeof *counters));
   const int seven = 7;
   HIP_CHECK(hipMemcpyToSymbol(HIP_SYMBOL(factor), &seven, sizeof seven));
-  HIP_CHECK(hipMemset(floats, 0, (threads + 1) * sizeof *floats));
-  HIP_CHECK(hipMemset(counters, 0, 5 * sizeof *counters));
+  HIP_CHECK(hipMemset(floats, 0, (threads + 3) * sizeof *floats));
+  HIP_CHECK(hipMemset(counters, 0, 6 * sizeof *counters));
   hipLaunchKernelGGL((numbers), 1, threads, threads * sizeof(float), 0, vectors, floats, counters);
   HIP_CHECK(hipGetLastError());
   HIP_CHECK(hipDeviceSynchronize());
@@ -135,6 +154,8 @@ void check_numbers() {
   CHECK(v.x == 2 && v.y == -5 && v.z == -7 && v.w == -2);
   CHECK(floats[9] == 3.5f);
   CHECK(floats[threads] == threads);
+  CHECK(floats[threads + 1] == (threads - 1) / 4.0f && floats[threads + 2] == -(threads - 1) / 4.0f);
+  CHECK(counters[5] == 0xBC + 0xF120);
   CHECK(counters[0] == 2 * threads && counters[1] == 3 * threads);
   CHECK(counters[2] == 0xBC && counters[3] == 1 && counters[4] == 0xBC);
 }
