@@ -169,6 +169,11 @@ class TimeLimit {
     ++sent_;
   }
   bool reached() const { return sent_ > 0; }
+  /// In seconds, if there is a limit.
+  std::optional<double> left() const {
+    if (seconds_ <= 0) return std::nullopt;
+    return std::max(0.0, seconds_ - std::chrono::duration<double>(Clock::now() - start_).count());
+  }
 
  private:
   double seconds_;
@@ -194,7 +199,7 @@ Ended wait_for(pid_t child, int pipe, const Wait& wait, SignalsToChild& signals)
     if (!running) continue;
     signals.pass_on(child);
     limit.enforce(child);
-    if (wait.progress != nullptr) wait.progress->show();
+    if (wait.progress != nullptr) wait.progress->show(limit.left());
     if (!is_hinted && Clock::now() > hint_at) {
       is_hinted = true;
       (void)support::write_all(STDERR_FILENO, fmt::format("bankcheck: {}\n", wait.hint));

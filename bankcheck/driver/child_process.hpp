@@ -97,10 +97,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// One line; empty between launches.
-  std::string text() const;
+  /// One line; empty between launches. `left`: seconds of the time limit.
+  std::string text(std::optional<double> left = {}) const;
   /// Updates the line, if it is half a second old. The cursor is at its beginning, so that output replaces it.
-  void show();
+  void show(std::optional<double> left);
   void hide();
 
  private:

@@ -291,22 +291,22 @@ Progress::~Progress() {
   if (progress_ != nullptr) munmap(progress_, sizeof(support::RunProgress));
 }
 
-std::string Progress::text() const {
+std::string Progress::text(std::optional<double> left) const {
   if (progress_ == nullptr) return "";
   const std::uint64_t groups = progress_->groups, done = progress_->done;
   if (done >= groups) return "";
   std::string kernel(progress_->kernel, sizeof progress_->kernel);  // the program may write anything into it
   kernel.erase(std::min(kernel.find('\0'), kernel.size()));
   for (char& c : kernel) c = c < ' ' || c > '~' ? '?' : c;
-  return fmt::format("bankcheck: {}, launch {}: {} of {} {}", kernel, progress_->launches.load(), done, groups,
-                     blocks_);
+  return fmt::format("bankcheck: {}, launch {}: {} of {} {}{}", kernel, progress_->launches.load(), done, groups,
+                     blocks_, left ? fmt::format(", {:.0f} s left", *left) : "");
 }
 
-void Progress::show() {
+void Progress::show(std::optional<double> left) {
   const auto now = std::chrono::steady_clock::now();
   if (!is_shown_ || now < next_) return;
   next_ = now + between_updates;
-  const std::string line = text().substr(0, support::terminal_columns() - 1);
+  const std::string line = text(left).substr(0, support::terminal_columns() - 1);
   if (line == shown_) return;
   put(fmt::format("{}{}\r", erase_line, line));
   shown_ = line;

@@ -1,6 +1,8 @@
 #include "bankcheck/emulate/recorder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -127,6 +129,41 @@ std::vector<std::string> new_faults(const trace::Trace& before, const trace::Tra
   return sentences;
 }
 
+bool has_line(const fs::path& notes, std::string_view wanted) {
+  std::ifstream file(notes);
+  for (std::string line; std::getline(file, line);) {
+    if (line == wanted) return true;
+  }
+  return false;
+}
+
+/// What blocks that did not run leave open, as the program has noted it (emulator/runtime/skipped.hpp): sentences for
+/// the top of the report. Empty if all blocks ran. `exit_code`: the program's.
+std::vector<std::string> skipped_blocks(const fs::path& notes, int exit_code) {
+  std::ifstream file(notes);
+  std::vector<std::string> kernels;
+  std::string host;
+  bool skipped = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "skipped") skipped = true;
+    if (line.starts_with("kernel ")) kernels.push_back(line.substr(7));
+    if (line.starts_with("host ") && host.empty()) host = line.substr(5);
+  }
+  if (!skipped) return {};
+  const bool is_one = kernels.size() == 1;
+  std::vector<std::string> sentences{
+      fmt::format("only watched blocks ran (--only-watched), so the program's results are wrong{}",
+                  exit_code == 0 ? "" : fmt::format(", and its exit code {} says nothing", exit_code)),
+      kernels.empty() ? "as far as the blocks that ran show, no kernel reads what the others would have written"
+                      : fmt::format("{} {} memory that blocks which did not run would have written: {} addresses, "
+                                    "branches and faults may depend on it",
+                                    fmt::join(kernels, ", "), is_one ? "reads" : "read", is_one ? "its" : "their")};
+  if (!host.empty()) {
+    sentences.push_back(fmt::format("the host reads such memory at {}: later launches may depend on it, too", host));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 driver::Outcome run_emulated(EmulatedRun run) {
@@ -135,6 +172,7 @@ driver::Outcome run_emulated(EmulatedRun run) {
       .maker = trace::Maker::emulate, .revision = std::string(support::revision()), .command = run.command};
   run.request.record = begin_record(folder, header);
   run.request.unwatched = folder / "unwatched";
+  run.request.skipped = folder / "skipped";
   write_request(run.request);
   driver::Progress progress(folder / "progress", "blocks");
   const driver::Ended ended = [&] {
@@ -153,7 +191,12 @@ driver::Outcome run_emulated(EmulatedRun run) {
     outcome.trace = std::move(file.trace);
     outcome.faults = outcome.trace.errors;
     outcome.failure = failure_of(ended);
-    if (!outcome.failure && outcome.trace.kernels.empty() && outcome.faults.empty()) {
+    const bool exited = WIFEXITED(ended.status) && !ended.out_of_time;
+    outcome.incomplete = skipped_blocks(run.request.skipped, exited ? WEXITSTATUS(ended.status) : 0);
+    if (exited && !outcome.incomplete.empty()) outcome.failure.reset();  // its check of the results, most likely
+    if (!outcome.failure && outcome.trace.kernels.empty() && has_line(run.request.skipped, "library")) {
+      outcome.incomplete.emplace_back("only functions of libraries ran, which are not recorded");
+    } else if (!outcome.failure && outcome.trace.kernels.empty() && outcome.faults.empty()) {
       outcome.failure = fmt::format("the program {} ran no kernel", support::in_quotes(ended.program));
     }
     if (file.cut_line > 0) outcome.incomplete.emplace_back("the program ended while a launch was being recorded");

@@ -98,6 +98,9 @@ void Recorder::declare(CLI::App& command) {
                   "Maximum number of steps of the warps of a block, which ends endless loops (default: 2^26)")
       ->type_name("N");
   command.add_flag("--fatal", request_.fatal, "End the program at the first fault of a kernel");
+  command.add_flag("--only-watched", request_.only_watched,
+                   "With --max-groups, --max-launches or --kernel: run the watched blocks alone. The program's results "
+                   "are then wrong; the report says which kernels read them");
   std::vector<std::string> faults;
   for (const trace::FaultRow& row : trace::faults()) faults.emplace_back(row.id);
   command.add_option("--allow", request_.allow, "Faults to ignore, separated by commas")
@@ -144,6 +147,12 @@ void Recorder::check_options(std::span<const banks::Architecture* const> archite
   if (!object_.empty() && program_.sources.size() != 1) throw support::UsageError("--object needs exactly one source");
   if (verifies() && is_built) throw support::UsageError("--verify needs the program's sources, to build them again");
   if (!fixed_.empty()) check_fixed(fixed_);
+  if (!request_.only_watched) return;
+  if (verifies()) throw support::UsageError("--verify compares results, and --only-watched leaves them incomplete");
+  if (options.max_groups == 0 && options.max_launches == 0 && options.report.kernels.empty()) {
+    throw support::UsageError(
+        "--only-watched needs --max-groups, --max-launches or --kernel, which say what is watched");
+  }
 }
 
 std::vector<std::vector<std::string>> Recorder::runs() {

@@ -99,8 +99,10 @@ struct EmulateRequest {
   std::uint64_t step_limit = 0;                    ///< for a block; 0: the emulator's default
   bool fatal = false, warp_synchronous = false, returned_lanes_arrive = false;  ///< as emulator::Launch has them
   bool run_repeated = false;                                                    ///< launches whose results are known
-  Lines kernels;                                                                ///< globs: none: all are recorded
-  Lines allow;                                                                  ///< ids of trace::faults()
+  bool only_watched = false;                                                    ///< blocks that are recorded run alone
+  std::string skipped;  ///< for only_watched: what the blocks that did not run leave open, to append to
+  Lines kernels;        ///< globs: none: all are recorded
+  Lines allow;          ///< ids of trace::faults()
   MemorySpaces memory;
 
   template <class Request, class Visit>
@@ -117,6 +119,8 @@ struct EmulateRequest {
     visit("BANKWISE_EMULATE_WARP_SYNCHRONOUS", request.warp_synchronous);
     visit("BANKWISE_EMULATE_RETURNED_LANES_ARRIVE", request.returned_lanes_arrive);
     visit("BANKWISE_EMULATE_RUN_REPEATED", request.run_repeated);
+    visit("BANKWISE_EMULATE_ONLY_WATCHED", request.only_watched);
+    visit("BANKWISE_EMULATE_SKIPPED", request.skipped);
     visit("BANKWISE_EMULATE_KERNELS", request.kernels);
     visit("BANKWISE_EMULATE_ALLOW", request.allow);
     visit("BANKWISE_EMULATE_MEMORY", request.memory);

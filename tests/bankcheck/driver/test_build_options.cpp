@@ -49,6 +49,7 @@ TEST_CASE("driver/progress_file/one_line") {
   bankwise::support::begin_launch(*progress, "scan<\x1b>", 7);
   progress->done = 3;
   CHECK(file.text() == "bankcheck: scan<?>, launch 1: 3 of 7 blocks");
+  CHECK(file.text(11.6) == "bankcheck: scan<?>, launch 1: 3 of 7 blocks, 12 s left");
   progress->done = 7;
   CHECK(file.text().empty());
   bankwise::support::begin_launch(*progress, std::string(500, 'k'), 2);

@@ -67,19 +67,28 @@ class BlockRunner {
   void report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::uintptr_t other_pc,
                    const std::function<std::string()>& text);
   /// A kernel accesses memory that is neither shared nor device memory.
-  void note_other_memory(const void* address) const {
+  void note_other_memory(const void* address, bool writes) const {
+    if (global_memory.uses != nullptr && is_of_program(address)) global_memory.note_use(0, use_of(writes));
     if (global_memory.left.load(std::memory_order_relaxed)) return;
     if (!stacks_.contains(address) && !is_of_program(address)) global_memory.leave();
   }
   /// Whether an access to memory that is not shared lies in one allocation. If it should, but does not, it is reported.
   bool is_in_allocation(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
     if (!global_memory.contains(address)) {
-      note_other_memory(address);
+      note_other_memory(address, writes);
       return false;
     }
+    global_memory.note_use(global_memory.number_at(address), use_of(writes));
     if (global_memory.is_valid(address, bytes)) return true;
     report_invalid(lane, address, bytes, writes, pc);
     return false;
+  }
+  static std::uint8_t use_of(bool writes) { return writes ? GlobalMemory::writes : GlobalMemory::reads; }
+  /// An access of which is_in_allocation() does not know all: `use` has bits of GlobalMemory.
+  void note_use(const void* address, std::uint8_t use) const {
+    if (global_memory.uses == nullptr) return;
+    const bool known = global_memory.contains(address);
+    if (known || is_of_program(address)) global_memory.note_use(known ? global_memory.number_at(address) : 0, use);
   }
   bool is_shared(const void* address) const {
     const SharedLayout& layout = block_.layout;

@@ -27,6 +27,9 @@ struct GlobalMemory {
   std::string (*describe)(const void* address) = nullptr;
   /// The last write and the last read of each word (global_races.hpp); null: they are not watched.
   std::pair<std::atomic<std::uint64_t>, std::atomic<std::uint64_t>>* touches = nullptr;
+  /// How a launch uses each allocation, by number: bits; 0: the program's variables. Null: this is not noted.
+  std::atomic<std::uint8_t>* uses = nullptr;
+  static constexpr std::uint8_t reads = 1, writes = 2, synchronizes = 4;  // atomics, volatile accesses
   /// Called for each access of the host to an address that it contains.
   void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
   /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.
@@ -35,11 +38,19 @@ struct GlobalMemory {
     if (!left.load(std::memory_order_relaxed)) left.store(true, std::memory_order_relaxed);  // threads share the line
   }
 
+  void note_use(std::uint32_t number, std::uint8_t use) const {
+    if (uses == nullptr) return;
+    if ((uses[number].load(std::memory_order_relaxed) & use) == 0)
+      uses[number].fetch_or(use, std::memory_order_relaxed);
+  }
+  /// For an address that it contains.
+  std::uint32_t number_at(const void* address) const { return owners[(std::uintptr_t(address) - begin) >> page_bits]; }
+
   bool contains(const void* address) const { return std::uintptr_t(address) - begin < bytes; }
   /// Whether an access to an address that it contains lies within one allocation. Without a lock: an allocation that a
   /// kernel uses does not change.
   bool is_valid(const void* address, std::size_t size) const {
-    const Range& owner = allocations[owners[(std::uintptr_t(address) - begin) >> page_bits]];
+    const Range& owner = allocations[number_at(address)];
     return size <= owner.bytes && std::uintptr_t(address) - owner.begin <= owner.bytes - size;
   }
 };

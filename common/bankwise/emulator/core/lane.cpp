@@ -35,6 +35,8 @@ bool access(const PendingAccess& access, const void* address, const void* caller
     const bool writes = access.operation != banks::Operation::load;
     lane.runner->log_access(lane, access.operation, address, access.bytes, access.as_aligned, std::uintptr_t(caller));
     lane.runner->is_in_allocation(lane, address, access.bytes, writes, std::uintptr_t(caller));
+    const std::uint8_t more = access.operation == banks::Operation::store ? 0 : GlobalMemory::reads;
+    lane.runner->note_use(address, GlobalMemory::synchronizes | more);
     lane.runner->note_sync(lane);  // an atomic, or an instruction whose memory order is not known here
     return false;
   }
@@ -137,7 +139,8 @@ void before_access(banks::Operation operation, const void* address, std::size_t 
 void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool past_l1, const void* caller) noexcept {
   Lane& lane = in_order();
   PendingCopy copy{.bytes = bytes, .pc = std::uintptr_t(caller), .group = lane.copy_group};
-  if (!global_memory.contains(from)) lane.runner->note_other_memory(from);
+  lane.runner->note_use(from, GlobalMemory::reads);
+  if (!global_memory.contains(from)) lane.runner->note_other_memory(from, false);
   if (given != 0) std::memcpy(copy.content.data(), from, std::min(given, bytes));
   if (!lane.runner->is_shared(to)) {
     std::memcpy(to, copy.content.data(), bytes);

@@ -14,12 +14,23 @@
 
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/runtime/memory.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
+#include <bankwise/emulator/runtime/skipped.hpp>
 
 // bankcheck defines it in programs that include Thrust.
 extern "C" __attribute__((weak)) const char bankwise_uses_thrust;
 
 namespace bankwise::emulator::runtime {
+namespace {
+thread_local int library_calls = 0;
+}
+
+LibraryCall::LibraryCall() {
+  ++library_calls;
+  note_library();
+}
+LibraryCall::~LibraryCall() { --library_calls; }
 namespace {
 
 constexpr std::size_t page = std::size_t{1} << GlobalMemory::page_bits;
@@ -231,13 +242,16 @@ Digest digest_of(const void* memory, std::size_t bytes) {
 
 void host_access(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
   if (writes) note_write(address);
+  if (library_calls > 0) return;
+  if (!writes) note_host_read(address, reinterpret_cast<const void*>(pc));
   static std::mutex mutex;
   static auto* const known = new std::set<std::uintptr_t>;
   const std::lock_guard lock(mutex);
   if (known->contains(pc)) return;
   const auto allocation = allocation_at(address);
-  if (!allocation || allocation->kind != MemoryKind::device || &bankwise_uses_thrust != nullptr) return;
+  if (!allocation || allocation->kind != MemoryKind::device) return;
   known->insert(pc);
+  if (&bankwise_uses_thrust != nullptr) return note_library();
   report(fmt::format("the host {} {} bytes of device memory, {}{}", writes ? "writes" : "reads", bytes,
                      place_in(*allocation, address),
                      allocation->live ? "" : fmt::format(", after {} has freed them", place_of(allocation->freed_by))),

@@ -6,6 +6,7 @@
 
 #include <bankwise/emulator/cuda/small_float_bits.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
+#include <bankwise/emulator/runtime/skipped.hpp>
 
 namespace bankwise::emulator::runtime {
 namespace {
@@ -80,7 +81,7 @@ void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const TypedMatrix& a, 
 template <class T>
 void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const T* x, int step_x, T beta, T* y,
                int step_y) {
-  note_write(y);
+  blas_writes(y);
   const int rows = transpose ? n : m, terms = transpose ? m : n;
   for (int i = 0; i < rows; ++i) {
     double sum = 0;  // as near as cuBLAS's sums of parts
@@ -93,7 +94,7 @@ void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const
 template <class T>
 void blas_geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c,
                int ldc) {
-  note_write(c);
+  blas_writes(c);
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i) {
       const T left = alpha == T(0) ? T(0) : alpha * (ta ? a[at(j, i, lda)] : a[at(i, j, lda)]);
@@ -108,11 +109,14 @@ template void blas_gemv(bool, int, int, double, const double*, int, const double
 template void blas_geam(bool, bool, int, int, float, const float*, int, float, const float*, int, float*, int);
 template void blas_geam(bool, bool, int, int, double, const double*, int, double, const double*, int, double*, int);
 
-void blas_writes(const void* vector) { note_write(vector); }
+void blas_writes(const void* vector) {
+  note_library();
+  note_write(vector);
+}
 
 void blas_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const TypedMatrix& a,
                const TypedMatrix& b, double beta, const TypedMatrix& c) {
-  note_write(c.data);
+  blas_writes(c.data);
   if (a.type == type_64f || b.type == type_64f || c.type == type_64f) {
     gemm<double>(transpose_a, transpose_b, m, n, k, alpha, a, b, beta, c);
   } else {

@@ -25,6 +25,7 @@
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
+#include <bankwise/emulator/runtime/skipped.hpp>
 #include <bankwise/support/progress.hpp>
 
 namespace bankwise::emulator::runtime {
@@ -167,9 +168,15 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   }
   how.warp = wave != 0 ? wave : settings().warp;
   how.trace_blocks.clear();
-  const bool watched =
+  // A launch can be left out once its kernel's name is known.
+  const bool only_watched = settings().only_watched, can_skip = !arguments.varies && !name_of(kernel).empty();
+  bool watched =
       !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
+  watched |= only_watched && !can_skip;
   if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
+  how.run_traced_only = only_watched;
+  const bool skipped = only_watched && !watched;
+  if (skipped) how.cooperative = false;  // whose blocks all run
   if (watched && settings().memory.global) how.global_patterns = max_global_patterns;
   if (!settings().architecture.empty()) how.sectors_of = settings().architecture;
   if (settings().step_limit > 0) how.step_limit = settings().step_limit;
@@ -191,16 +198,22 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     }
     if (support::RunProgress* const progress = support::progress_of_environment()) {
       const std::string name = name_of(kernel);
-      support::begin_launch(*progress, name.empty() ? place_of(caller) : name, how.grid.count());
+      const bool only_traced = how.run_traced_only && !how.cooperative;
+      const std::uint64_t blocks = only_traced ? how.trace_blocks.size() : how.grid.count();
+      support::begin_launch(*progress, name.empty() ? place_of(caller) : name, blocks);
       how.blocks_done = &progress->done;
     }
     if (!settings().record.empty()) catch_signals();
     how.stop = &stopping;
     ++launches_running;
+    begin_skipping();
     trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     const bool is_instrumented = !trace.patterns.empty() || trace.excess_accesses > 0 || !trace.global_patterns.empty();
     if (!settings().memory.shared) drop_shared(trace);
+    if (skipped) trace.kernel = name_of(kernel);
     record(trace);
+    note_skipped(kernel, trace.kernel, how.cooperative ? how.grid.count() : how.trace_blocks.size(), how.grid.count(),
+                 bytes ? &*bytes : nullptr);
     --launches_running;
     if (stopping) end_by(signal_that_stops);
     name_of(kernel, trace.kernel);

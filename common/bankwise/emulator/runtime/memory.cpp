@@ -9,6 +9,7 @@
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
+#include <bankwise/emulator/runtime/skipped.hpp>
 
 #define BANKWISE_CALLER __builtin_return_address(0)
 
@@ -26,8 +27,8 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
     return false;
   };
   if (!allocation) {
-    // Not null: a variable of the device, or registered memory.
-    return !device || pointer != nullptr || refuse(fmt::format("{} {} bytes at a null pointer", verb, bytes));
+    // Not null: memory of the host, or a variable of the device.
+    return pointer != nullptr || refuse(fmt::format("{} {} bytes at a null pointer", verb, bytes));
   }
   const std::size_t offset = std::uintptr_t(pointer) - allocation->begin;
   const auto described = [&] { return description_of(*allocation); };
@@ -44,6 +45,7 @@ bool valid(const void* pointer, std::size_t bytes, bool writes, bool device, std
 cudaError_t set(void* to, int value, std::size_t bytes, std::string_view function, const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
   if (!valid(to, bytes, true, true, function, caller)) return failed(cudaErrorInvalidValue);
+  note_host_copy(to, nullptr, bytes, caller);
   if (bytes > 0 && !note_write(to, bytes, value & 0xFF)) std::memset(to, value, bytes);
   return cudaSuccess;
 }
@@ -103,6 +105,7 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     return failed(cudaErrorInvalidValue);
   }
   note_write(to);
+  note_host_copy(to, from, bytes, caller);
   if (bytes > 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
@@ -135,6 +138,7 @@ cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const 
   void* to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
   void* from = const_cast<void*>(other);
   if (!to_symbol) std::swap(to, from);
+  if (!to_symbol) note_host_read(from, BANKWISE_CALLER);
   return copy(to, from, bytes, cudaMemcpyDefault, function, BANKWISE_CALLER);
 }
 

@@ -5,6 +5,15 @@
 
 namespace bankwise::emulator::runtime {
 
+/// While it exists, the host may access device memory, as a function of a library.
+class LibraryCall {
+ public:
+  LibraryCall();
+  LibraryCall(const LibraryCall&) = delete;
+  LibraryCall& operator=(const LibraryCall&) = delete;
+  ~LibraryCall();
+};
+
 enum class MemoryKind { device, managed, pinned };
 
 // The work of CUDA's `function`. Reports name the caller's line, so CUDA's functions are inlined into the program.

@@ -134,7 +134,7 @@ std::map<LaunchKind, Repeat::Known>& kinds() {
 
 Repeat::Repeat(const void* kernel, const Configuration& configuration, const std::string* arguments) {
   ++running;
-  if (!is_only_thread() || arguments == nullptr || settings().run_repeated) return;
+  if (!is_only_thread() || arguments == nullptr || settings().run_repeated || settings().only_watched) return;
   const Dim3 &g = configuration.grid, &b = configuration.block;
   auto& known_kinds = kinds();
   if (known_kinds.size() > max_kinds) known_kinds.clear();
