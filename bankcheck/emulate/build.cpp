@@ -26,6 +26,8 @@ void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), mo
 /// faults.
 constexpr const char* thrust_marker =
     "\nextern \"C\" { __attribute__((weak, used)) extern const char bankwise_uses_thrust = 1; }\n";
+constexpr const char* library_marker =
+    "[[maybe_unused]] static const bool bankwise_has_library = (bankwise::emulator::runtime::LibraryCall(), true);\n";
 
 constexpr std::string_view kernel_in_host_source =
     "this source is built for the host, as nvcc builds a .cpp; -x cu makes it a CUDA source";
@@ -188,8 +190,10 @@ class CachedBuild {
         const std::string changed = rewritten(text, kind);
         if (kind == Language::host && changed.find(launch_in_rewritten) != std::string::npos)
           throw BadLaunch(text.find("<<<"), std::string(kernel_in_host_source));
+        const bool uses_thrust = includes_from(text, "/thrust/");
         std::ofstream(work / "rewritten.ii", std::ios::binary)
-            << changed << (includes_from(text, "/thrust/") ? thrust_marker : "");
+            << changed << (uses_thrust ? thrust_marker : "")
+            << (uses_thrust && kind == Language::kernels ? library_marker : "");
       } catch (const BadLaunch& bad) {
         throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
       }

@@ -34,8 +34,8 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
            {"#include <curand.h>\nint main() { curandGenerator_t g; return curandCreateGenerator(&g, "
             "CURAND_RNG_PSEUDO_XORWOW); }\n",
             "program.cu:2: curandCreateGenerator is not emulated"},
-           {"#include <cub/cub.cuh>\nint main() { size_t n; return cub::DeviceReduce::Sum(nullptr, n, &n, &n, 1); }\n",
-            "program.cu:2: cub::DeviceReduce::Sum is not emulated"},
+           {"#include <cub/cub.cuh>\nint main() { return cub::DeviceSegmentedSort::SortKeys(); }\n",
+            "program.cu:2: cub::DeviceSegmentedSort::SortKeys is not emulated"},
            {"#include <hip/hip_runtime.h>\n#include <hipcub/hipcub.hpp>\n"
             "__global__ void k() { typename hipcub::BlockScan<int, 32>::TempStorage s; }\nint main() {}\n",
             "program.cu:3: cub::BlockScan is not emulated"},

@@ -21,4 +21,13 @@ TEST_CASE("emulate/device_libraries/cub", "[emulate]") {
   CHECK_THAT(outcome.out, ContainsSubstring("right\n") && ContainsSubstring("block_merge_sort.cuh:"));
 }
 
+TEST_CASE("emulate/device_libraries/algorithms", "[emulate]") {
+  for (const std::string options : {"", "--hip "}) {
+    const Outcome outcome = ended(0, emulate(options + source("algorithms")));
+    CHECK_THAT(outcome.out,
+               ContainsSubstring("right\n") &&
+                   ContainsSubstring("incomplete: no kernel was watched: only functions of libraries ran"));
+  }
+}
+
 }  // namespace

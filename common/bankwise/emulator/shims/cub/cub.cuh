@@ -1,6 +1,5 @@
 // CUB's collectives of blocks and warps are those of a CUDA Toolkit (from CUDA 13 on). Without one, and for hipCUB, the
-// emulator has BlockReduce and WarpReduce. Algorithms of the whole device are not emulated: programs may include their
-// headers, but not call them.
+// emulator has BlockReduce and WarpReduce. Algorithms of the whole device run on the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -40,6 +39,7 @@
 #elif !defined(BANKWISE_HOST_SOURCE)
 #include <bankwise/emulator/cuda/block_reduce.hpp>
 #endif
+#include <bankwise/emulator/runtime/device_algorithms.hpp>
 
 namespace cub {
 
@@ -68,39 +68,13 @@ BANKWISE_PRIMITIVE(BlockMergeSort) BANKWISE_PRIMITIVE(WarpScan)
 // clang-format on
 #endif
 
-// clang-format off
-
 #define BANKWISE_CALL(algorithms, name) \
   template <class... Arguments>         \
   __attribute__((__error__("cub::" #algorithms "::" #name " is not emulated"))) static int name(Arguments&&...);
-struct DeviceReduce {
-  BANKWISE_CALL(DeviceReduce, Reduce) BANKWISE_CALL(DeviceReduce, Sum) BANKWISE_CALL(DeviceReduce, Min)
-  BANKWISE_CALL(DeviceReduce, Max) BANKWISE_CALL(DeviceReduce, ArgMin) BANKWISE_CALL(DeviceReduce, ArgMax)
-};
-struct DeviceScan {
-  BANKWISE_CALL(DeviceScan, InclusiveSum) BANKWISE_CALL(DeviceScan, ExclusiveSum)
-  BANKWISE_CALL(DeviceScan, InclusiveScan) BANKWISE_CALL(DeviceScan, ExclusiveScan)
-};
-struct DeviceRadixSort {
-  BANKWISE_CALL(DeviceRadixSort, SortKeys) BANKWISE_CALL(DeviceRadixSort, SortKeysDescending)
-  BANKWISE_CALL(DeviceRadixSort, SortPairs) BANKWISE_CALL(DeviceRadixSort, SortPairsDescending)
-};
-struct DeviceHistogram {
-  BANKWISE_CALL(DeviceHistogram, HistogramEven) BANKWISE_CALL(DeviceHistogram, HistogramRange)
-};
-struct DevicePartition {
-  BANKWISE_CALL(DevicePartition, If) BANKWISE_CALL(DevicePartition, Flagged)
-};
-struct DeviceRunLengthEncode {
-  BANKWISE_CALL(DeviceRunLengthEncode, Encode) BANKWISE_CALL(DeviceRunLengthEncode, NonTrivialRuns)
-};
+    // clang-format off
 struct DeviceMergeSort {
   BANKWISE_CALL(DeviceMergeSort, SortKeys) BANKWISE_CALL(DeviceMergeSort, SortPairs)
   BANKWISE_CALL(DeviceMergeSort, StableSortKeys) BANKWISE_CALL(DeviceMergeSort, StableSortPairs)
-};
-struct DeviceSegmentedReduce {
-  BANKWISE_CALL(DeviceSegmentedReduce, Reduce) BANKWISE_CALL(DeviceSegmentedReduce, Sum)
-  BANKWISE_CALL(DeviceSegmentedReduce, Min) BANKWISE_CALL(DeviceSegmentedReduce, Max)
 };
 struct DeviceSegmentedRadixSort {
   BANKWISE_CALL(DeviceSegmentedRadixSort, SortKeys) BANKWISE_CALL(DeviceSegmentedRadixSort, SortPairs)
@@ -108,11 +82,8 @@ struct DeviceSegmentedRadixSort {
 struct DeviceSegmentedSort {
   BANKWISE_CALL(DeviceSegmentedSort, SortKeys) BANKWISE_CALL(DeviceSegmentedSort, SortPairs)
 };
-struct DeviceSelect {
-  BANKWISE_CALL(DeviceSelect, If) BANKWISE_CALL(DeviceSelect, Flagged) BANKWISE_CALL(DeviceSelect, Unique)
-};
-#undef BANKWISE_CALL
 // clang-format on
+#undef BANKWISE_CALL
 
 #if !defined(BANKWISE_TOOLKIT_CUB) || CUB_VERSION >= 300000  // which has dropped them, but programs still use them
 #define BANKWISE_OPERATOR(name, expression)                      \
