@@ -124,13 +124,15 @@ def compilers(bankcheck: str, folder: Path) -> dict:
 
 
 def smaller(command: str) -> str:
-    """With smaller numbers: two repetitions, which are the last number, and an eighth of the others from 1024 on."""
+    """With smaller numbers: two repetitions, which mostly are the last number, and an eighth or a quarter of others."""
     program, *words = command.split(" ")
     numbers = [i for i, word in enumerate(words) if word.isdecimal()]
-    for i in numbers[:-1]:
-        words[i] = str(int(words[i]) // 8) if int(words[i]) >= 1024 else words[i]
-    if numbers:
-        words[numbers[-1]] = str(min(int(words[numbers[-1]]), 2))
+    is_size = bool(numbers) and int(words[numbers[-1]]) >= 8192
+    repeats = numbers[-1:] if not is_size else numbers[:1] if len(numbers) == 2 else []
+    for i in numbers:
+        number = int(words[i])
+        by = 8 if number >= 1024 else 4 if number >= 128 else 1
+        words[i] = str(min(number, 2) if i in repeats else number // by)
     return " ".join([program, *words])
 
 
@@ -151,7 +153,8 @@ class Sample:
         built = done.code == 0
         # The commands of the makefile's own run.
         listed = self.shell(commands["run"], at, 30).out if built else ""
-        return built, done, [line.split("LAUNCH ", 1)[1] for line in listed.splitlines() if "LAUNCH " in line]
+        lines = [line.split("LAUNCH ", 1)[1].rstrip("\\ ") for line in listed.splitlines() if "LAUNCH " in line]
+        return built, done, [f"{line} {commands['arguments']}".rstrip() for line in lines]
 
     def check(self, api: str, name: str, commands: dict) -> dict:
         at = self.folder / name.split("/")[0] / commands["in"]
@@ -165,11 +168,12 @@ class Sample:
     def again(self, row: dict, commands: dict) -> dict:
         """A program that was not done in time, with smaller numbers."""
         at = self.folder / row["program"].split("/")[0] / commands["in"]
+        self.build(commands, at)  # on another machine
         lines = [smaller(line) for line in row["command"]]
-        return {**row, **self.launch(row["api"], row["program"], lines, at), "smaller": True}
+        return {**row, **self.launch(row["api"], row["program"], lines, at), "smaller": row.get("smaller", 0) + 1}
 
     def launch(self, api: str, name: str, lines: list, at: Path) -> dict:
-        report = self.out / "reports" / api / f"{name.replace('/', '+')}.json"
+        report = self.out / "reports" / api / f"{re.sub('[/ ]', '+', name)}.json"
         report.parent.mkdir(parents=True, exist_ok=True)
         arch = "--arch gfx942 " if api == "hip" else ""
         # A program that the makefile runs several times has the report of the last run.
@@ -200,9 +204,45 @@ class Sample:
                               file=sys.stderr, flush=True)
 
             run_each([each for each in programs if each not in rows], lambda each: self.check(*each, programs[each]))
-            slow = [key for key, row in rows.items() if row["code"] is None and "smaller" not in row]
-            slow = [key for key in slow if list(map(smaller, rows[key]["command"])) != rows[key]["command"]]
-            run_each(slow, lambda key: self.again(rows[key], programs[key]))
+            for _ in range(2):
+                slow = [key for key, row in rows.items() if row["code"] is None and row.get("smaller", 0) < 2]
+                slow = [key for key in slow if list(map(smaller, rows[key]["command"])) != rows[key]["command"]]
+                run_each(slow, lambda key: self.again(rows[key], programs[key]))
+
+
+NO_FILE = re.compile(r"no such file|cannot (be )?open|does not exist|(could not|unable to|failed to|can't) (open|load|import|read)"
+                     r"|file (was not opened|error)|ERROR: could not open|open .*(failed|fails)", re.IGNORECASE)
+
+
+def outcome(row: dict) -> tuple:
+    """Builds, ends, the result, and why not, of a program of the sample."""
+    tail, said = "\n".join(row["tail"]), row["said"]
+    if "command" not in row:
+        return "no", "–", "–", said[-1] if said else row["tail"][-1]
+    how = ", with smaller numbers" if row.get("smaller") else ""
+    if row["code"] is None:
+        return "yes", "no", "–", f"not done after 120 s of processor time{how}"
+    faults = [line.removeprefix("fault: ") for line in row["tail"] if line.startswith("fault: ")]
+    if faults or row["code"] == 1:
+        return "yes", "yes", "fault", (faults or said or ["?"])[0].split(" [--")[0][:160] + how
+    if row["code"] == 0 or "ran no kernel" in "".join(said) and not NO_FILE.search(tail):
+        result = "right" if row["printed"] == "right" else "wrong" if row["printed"] == "wrong" else "ends"
+        return "yes", "yes", result, "no kernel was launched" if row["code"] else how.removeprefix(", ")
+    if NO_FILE.search(tail):
+        return "yes", "no", "–", "a data file is missing in the repository"
+    return "yes", "no", "–", said[-1] if said else row["tail"][-1]
+
+
+def table_of(results: Path) -> None:
+    rows = {(row["api"], row["program"]): row for row in map(json.loads, results.read_text().splitlines())}
+    for api in ("cuda", "hip"):
+        outcomes = {name: outcome(row) for (of, name), row in sorted(rows.items()) if of == api}
+        kinds = Counter(each[2] for each in outcomes.values())
+        builds, ends = (sum(each[i] == "yes" for each in outcomes.values()) for i in (0, 1))
+        print(f"{len(outcomes)} {api}: {builds} build, {ends} end: {kinds['right']} print that they are right, {kinds['ends']} "
+              f"check nothing, {kinds['fault']} have a fault, {kinds['wrong']} print that they are wrong.\n")
+        cells = [(f"`{name}`", *(cell.replace("|", "\\|") for cell in each)) for name, each in outcomes.items()]
+        print(markdown([f"{api} program", "builds", "ends", "result", "remark"], cells, 5))
 
 
 def sampled() -> list:
@@ -212,6 +252,7 @@ def sampled() -> list:
         for program in group["programs"]:
             path = Path(program)
             commands = {key: group[key].replace("{name}", path.stem) for key in ("build", "run")}
+            commands["arguments"] = group.get("arguments", {}).get(program, "")
             commands["in"] = str(path.parent if group["in"] == "{dir}" else path)
             work.append((group["api"], f"{group['repository'].split('/')[1]}/{program}", commands))
     return work
@@ -234,10 +275,14 @@ def main() -> int:
     parser.add_argument("-I", dest="include", action="append", default=[], help="a directory of headers for all")
     parser.add_argument("--again", type=Path, help="an earlier table: its programs that ran are kept")
     parser.add_argument("--cache", help="bankcheck's --cache")
+    parser.add_argument("--table", action="store_true", help="print the table of the results.jsonl in FOLDER")
     parser.add_argument("--stop-after", type=int, default=1 << 30, metavar="S", help="start none of the sample's programs later")
     parser.add_argument("--sample", type=Path, metavar="OUT", help="run the programs of emulate_sample.json")
     options = parser.parse_args()
     options.bankcheck = str(Path(options.bankcheck).resolve())
+    if options.table:
+        table_of(options.folders[0] / "results.jsonl")
+        return 0
     if options.sample:
         Sample(options.folders[0], options.sample, options).run_all()
         return 0
