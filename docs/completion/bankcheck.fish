@@ -66,6 +66,7 @@ complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l verify -d 'App
 complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l fixed -r -d 'Keep the changed copy of the sources in this directory'
 complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l step-limit -r -d 'Maximum number of steps of the warps of a block, which ends endless loops'
 complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l fatal -d 'End the program at the first fault of a kernel'
+complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l only-watched -d 'With --max-groups, --max-launches or --kernel run the watched blocks alone'
 complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l allow -x -a 'barrier-not-reached out-of-bounds unwritten-read race wrong-mask misaligned-address step-limit access-limit invalid-address division-by-zero trap lanes-collide barriers-differ global-race' -d 'Faults to ignore, separated by commas barrier-not-reached, out-of-bounds, unwritten-read, race, wrong-mask, misaligned-address, step-limit, access-limit, invalid-address, division-by-zero, trap, lanes-collide, barriers-differ, global-race'
 complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l warp-synchronous -d 'Allow lanes of a warp to exchange data without __syncwarp(), as before compute capability 7.0'
 complete -c bankcheck -n '__fish_seen_subcommand_from emulate' -l returned-lanes-arrive -d 'Count lanes that have returned from the kernel as arrived at barriers'

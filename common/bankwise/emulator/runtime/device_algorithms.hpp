@@ -1,4 +1,4 @@
-// CUB's algorithms of the whole device. They run on the host, without a trace, and in the order of the elements; sums of
+// CUB's algorithms of the whole device. They run on the host, without a trace, in the order of the elements; sums of
 // float are made in double. cub.cuh includes this header. Compiles as C++17.
 #pragma once
 

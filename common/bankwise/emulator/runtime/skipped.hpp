@@ -1,7 +1,7 @@
 // --only-watched: blocks that are not recorded do not run. What they would have written is then missing in memory, and
-// this finds out who uses such memory. An allocation is stale if skipped blocks may have written to it: if blocks of the
-// same launch do, or an argument points to it that is no pointer to constants; all are if the kernel also writes to other
-// memory. Stale is also what is made from stale memory, and what synchronizes blocks of which some do not run.
+// this finds out who uses such memory. An allocation is stale if skipped blocks may have written to it: if blocks of
+// the same launch do, or an argument points to it that is no pointer to constants; all are if the kernel also writes to
+// other memory. What is made from stale memory is stale, too, and so is what synchronizes blocks that do not all run.
 #pragma once
 
 #include <cstddef>
