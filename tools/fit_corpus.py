@@ -148,8 +148,7 @@ def row_of(record: dict, kernel: dict) -> list:
     before, after = found.get("versions", [{}, {}])
     changed = "changed with another kernel" if found.get("passes_again") else record["reason"]
     refusals = [why or found.get("not_measured") or changed for why in kernel["refusals"]]
-    verdict = "no layout is faster for all kernels of this code" if found.get("slows") else VERDICTS.get(found.get("verdict"))
-    result = after.get("problem") or verdict if after else "; ".join(filter(None, dict.fromkeys(refusals)))
+    result = after.get("problem") or VERDICTS[found["verdict"]] if after else "; ".join(filter(None, dict.fromkeys(refusals)))
     row = [record["repository"], record["program"], kernel["kernel"], " ".join(kernel["arrays"]), result, kernel["passes"]]
     predicted = kernel.get("patched") or after.get("predicted") or {}
     most = "?" if predicted and (predicted["of_recorded"] or predicted["most"] is None) else predicted.get("most")
