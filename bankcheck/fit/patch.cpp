@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "bankcheck/fit/edits.hpp"
 
@@ -48,24 +49,40 @@ std::string name_text(std::string_view prefix, std::string_view path) {
   return text + '"';
 }
 
-/// Lines at both ends that stay, such as the one behind which another is added. `has_end`: the last line has one.
-void drop_equal_lines(Hunk& hunk, bool has_end) {
-  while (hunk.removed > (has_end ? 0 : 1)) {
-    const std::string first = hunk.before.substr(0, hunk.before.find('\n'));
-    if (!hunk.after.starts_with(first + '\n')) break;
-    hunk.before.erase(0, first.size() + 1);
-    hunk.after.erase(0, first.size() + 1);
-    ++hunk.line;
-    --hunk.removed;
+/// The parts of a hunk between lines that stay, such as the one behind which another is added. A hunk that only removes
+/// lines somewhere is one part. `has_end`: its last line has one.
+std::vector<Hunk> parts_of(const Hunk& hunk, bool has_end) {
+  constexpr std::size_t most_pairs = 1 << 20;  // of lines
+  const std::string end = has_end ? "\n" : "", before = hunk.before + end, after = hunk.after + end;
+  const auto old_lines = whole_lines(before), new_lines = whole_lines(after);
+  const std::size_t rows = old_lines.size(), columns = new_lines.size();
+  if (rows * columns > most_pairs) return {hunk};
+  const auto is_same = [&](std::size_t i, std::size_t j) {
+    return i < rows && j < columns && old_lines[i] == new_lines[j];
+  };
+  // How many lines those from i on and those from j on have in common, in this order.
+  std::vector<std::vector<unsigned>> common(rows + 1, std::vector<unsigned>(columns + 1));
+  for (std::size_t i = rows; i-- > 0;) {
+    for (std::size_t j = columns; j-- > 0;)
+      common[i][j] = is_same(i, j) ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
   }
-  while (hunk.removed > 0) {
-    const std::size_t end = hunk.before.rfind('\n');
-    const std::string last = '\n' + hunk.before.substr(end + 1);  // npos + 1 is 0
-    if (!hunk.after.ends_with(last)) break;
-    hunk.before.resize(end == std::string::npos ? 0 : end);
-    hunk.after.resize(hunk.after.size() - last.size());
-    --hunk.removed;
+  std::vector<Hunk> parts;
+  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
+    Hunk part{hunk.line + unsigned(i), 0, "", ""};
+    const std::size_t first_new = j;
+    while ((i < rows || j < columns) && !is_same(i, j)) {
+      const bool adds = j < columns && (i == rows || common[i][j + 1] >= common[i + 1][j]);
+      (adds ? part.after : part.before) += adds ? new_lines[j++] : old_lines[i++];
+      part.removed += unsigned{!adds};
+    }
+    if (part.removed > 0 && j == first_new) return {hunk};
+    for (std::string* text : {&part.before, &part.after}) {
+      if (text->ends_with('\n')) text->pop_back();
+    }
+    if (j > first_new) parts.push_back(std::move(part));
+    for (; is_same(i, j); ++i) ++j;
   }
+  return parts;
 }
 
 }  // namespace
@@ -86,9 +103,8 @@ std::vector<Hunk> hunks_of(std::string_view source, std::vector<Edit> edits) {
     const std::string_view before = source.substr(begin, end - begin);
     const auto line = 1 + std::ranges::count(source.substr(0, begin), '\n');
     const auto removed = 1 + std::size_t(std::ranges::count(before, '\n'));
-    Hunk hunk{unsigned(line), removed, std::string(before), edited(before, std::move(inside))};
-    drop_equal_lines(hunk, end < source.size());
-    hunks.push_back(std::move(hunk));
+    const Hunk hunk{unsigned(line), removed, std::string(before), edited(before, std::move(inside))};
+    std::ranges::move(parts_of(hunk, end < source.size()), std::back_inserter(hunks));
   }
   return hunks;
 }

@@ -64,6 +64,24 @@ TEST_CASE("fit/edits/hunks_are_whole_lines", "[fit]") {
   CHECK(hunks[1].after == "e F\nG");
 }
 
+TEST_CASE("fit/edits/lines_that_stay_are_in_no_hunk", "[fit]") {
+  const auto around = hunks_of("a\nb\nc\n", {{2, 2, "A\n"}, {3, 3, "\nB"}});  // a A b B c
+  REQUIRE(around.size() == 2);
+  CHECK(around[0].line == 2);
+  CHECK(around[1].line == 3);
+  CHECK((around[0].removed == 0 && around[1].removed == 0));
+  CHECK((around[0].after == "A" && around[1].after == "B"));
+  const auto between = hunks_of("a\nb\nc\n", {{0, 1, "A"}, {2, 3, "b"}, {4, 5, "C\nD"}});  // A b C D
+  REQUIRE(between.size() == 2);
+  CHECK((between[0].before == "a" && between[1].before == "c"));
+  CHECK((between[0].after == "A" && between[1].after == "C\nD"));
+  CHECK(between[1].line == 3);
+  const auto shorter = hunks_of("a\nb\nc\n", {{2, 4, ""}});  // what only removes lines stays whole
+  REQUIRE(shorter.size() == 1);
+  CHECK((shorter[0].removed == 2 && shorter[0].before == "b\nc" && shorter[0].after == "c"));
+  CHECK(hunks_of("a\nb\n", {{0, 1, "a"}}).empty());
+}
+
 TEST_CASE("fit/edits/refusals", "[fit]") {
   const auto why = [](const std::string& body, const Change& change) {
     const std::string text = "__global__ void k() {\n  __shared__ float t[32][32];\n  " + body + "\n}\n";
