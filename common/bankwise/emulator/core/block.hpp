@@ -60,6 +60,7 @@ struct PendingStore {
   std::uintptr_t pc = 0;
   std::vector<std::byte> before;
   std::atomic_flag* lock = nullptr;  ///< which the lane holds
+  bool waits = false;                ///< for the lock; a lane that holds it may be in an endless loop
 };
 
 /// An access to global memory that a lane has made, or is about to make (global_accesses.hpp).

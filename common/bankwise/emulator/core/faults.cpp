@@ -150,11 +150,12 @@ void handle(int signal, siginfo_t* info, void* context) {
   Lane* lane = BlockRunner::current;
   if (signal == SIGVTALRM && info->si_code == SI_TIMER) {
     SignalStack::Watch now;
-    if (lane != nullptr) {
+    if (lane != nullptr && !lane->store.waits) {
       const Dim3& block = lane->identity.block;
       now = {lane, {block.x, block.y, block.z}, lane->runner->steps(), lane->noted};
     }
-    if (now != std::exchange(*static_cast<SignalStack::Watch*>(info->si_value.sival_ptr), now) || lane == nullptr)
+    if (now != std::exchange(*static_cast<SignalStack::Watch*>(info->si_value.sival_ptr), now) || lane == nullptr ||
+        lane->store.waits)
       return;
   } else if (lane == nullptr) {
     hand_on(signal, info, context);

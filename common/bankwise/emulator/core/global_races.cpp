@@ -33,8 +33,11 @@ struct alignas(64) StoreLock {
 };
 std::array<StoreLock, 64> store_locks;
 void take_lock(PendingStore& store) {
-  store.lock = &store_locks[(store.address >> GlobalMemory::page_bits) % store_locks.size()].held;
-  while (store.lock->test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  std::atomic_flag& lock = store_locks[(store.address >> GlobalMemory::page_bits) % store_locks.size()].held;
+  store.waits = true;
+  while (lock.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  store.waits = false;
+  store.lock = &lock;
 }
 void release_lock(PendingStore& store) {
   if (store.lock != nullptr) std::exchange(store.lock, nullptr)->clear(std::memory_order_release);
@@ -91,11 +94,11 @@ void GlobalRaces::watch(Lane& lane, const void* address, std::size_t bytes, bool
     return;
   }
   lane.store.address = std::uintptr_t(address);
-  lane.store.bytes = std::uint32_t(bytes);
   lane.store.pc = pc;
   take_lock(lane.store);
   const auto* const memory = static_cast<const std::byte*>(address);
   lane.store.before.assign(memory, memory + bytes);
+  lane.store.bytes = std::uint32_t(bytes);
 }
 
 void GlobalRaces::end_store(Lane& lane) {
