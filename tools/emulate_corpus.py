@@ -153,7 +153,7 @@ class Sample:
         built = done.code == 0
         # The commands of the makefile's own run.
         listed = self.shell(commands["run"], at, 30).out if built else ""
-        lines = [line.split("LAUNCH ", 1)[1].rstrip("\\ ") for line in listed.splitlines() if "LAUNCH " in line]
+        lines = [found[1] for line in listed.splitlines() if (found := re.match(r"(?:.*LAUNCH )?(\./.*?|'\./.*?)[ \\]*$", line))]
         return built, done, [f"{line} {commands['arguments']}".rstrip() for line in lines]
 
     def check(self, api: str, name: str, commands: dict) -> dict:
@@ -217,6 +217,8 @@ NO_FILE = re.compile(r"no such file|cannot (be )?open|does not exist|(could not|
 def outcome(row: dict) -> tuple:
     """Builds, ends, the result, and why not, of a program of the sample."""
     tail, said = "\n".join(row["tail"]), row["said"]
+    if "command" not in row and row["builds"]:
+        return "yes", "no", "–", "its makefile runs nothing"
     if "command" not in row:
         return "no", "–", "–", said[-1] if said else row["tail"][-1]
     how = ", with smaller numbers" if row.get("smaller") else ""
@@ -234,15 +236,30 @@ def outcome(row: dict) -> tuple:
 
 
 def table_of(results: Path) -> None:
+    """A table of the outcomes, and one of all programs."""
     rows = {(row["api"], row["program"]): row for row in map(json.loads, results.read_text().splitlines())}
-    for api in ("cuda", "hip"):
-        outcomes = {name: outcome(row) for (of, name), row in sorted(rows.items()) if of == api}
-        kinds = Counter(each[2] for each in outcomes.values())
-        builds, ends = (sum(each[i] == "yes" for each in outcomes.values()) for i in (0, 1))
-        print(f"{len(outcomes)} {api}: {builds} build, {ends} end: {kinds['right']} print that they are right, {kinds['ends']} "
-              f"check nothing, {kinds['fault']} have a fault, {kinds['wrong']} print that they are wrong.\n")
-        cells = [(f"`{name}`", *(cell.replace("|", "\\|") for cell in each)) for name, each in outcomes.items()]
-        print(markdown([f"{api} program", "builds", "ends", "result", "remark"], cells, 5))
+    outcomes = {name: outcome(row) for name, row in sorted(rows.items())}
+    apis = ("cuda", "hip")
+
+    def line(words: str, holds) -> tuple:
+        return words, *(str(sum(of == api and holds(each) for (of, _), each in outcomes.items())) for api in apis)
+
+    counts = [
+        line("programs", lambda each: True),
+        line("build", lambda each: each[0] == "yes"),
+        line("end, and print that their result is right", lambda each: each[2] == "right"),
+        line("end, and do not check their result", lambda each: each[2] == "ends"),
+        line("end, and have a fault", lambda each: each[2] == "fault"),
+        line("of these three, with smaller numbers", lambda each: each[1] == "yes" and "smaller" in each[3]),
+        line("print a wrong result, without a fault", lambda each: each[2] == "wrong"),
+        line("not done in time", lambda each: each[3].startswith("not done")),
+        line("lack a data file that is not in the repository", lambda each: "data file" in each[3]),
+        line("fail for another reason", lambda each: each[:3] == ("yes", "no", "–") and "not done" not in each[3]
+                                                     and "data file" not in each[3]),
+    ]
+    print(markdown(["", "CUDA", "HIP"], counts, 1))
+    cells = [(f"`{name}`", api, *(cell.replace("|", "\\|") for cell in each)) for (api, name), each in outcomes.items()]
+    print(markdown(["program", "API", "builds", "ends", "result", "remark"], cells, 6))
 
 
 def sampled() -> list:
