@@ -301,7 +301,7 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
     }
     std::erase_if(some, [&](const Proposal& each) {
       const bool is_as_easy = each.passes <= quickest.passes && each.instructions <= quickest.instructions + 1 &&
-                             each.operators <= quickest.operators;
+                              each.operators <= quickest.operators;
       return each.cycles > 1.02 * quickest.cycles && !is_as_easy;
     });
     const auto rank = [&](const Proposal& p) {

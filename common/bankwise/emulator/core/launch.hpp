@@ -34,7 +34,7 @@ struct Launch {
   std::string sectors_of = "sm_90";
   bool record_order = false;                        ///< fills the trace's order: all accesses, one after another
   std::size_t access_limit = std::size_t{1} << 22;  ///< accesses of a traced block whose order may be recorded
-  bool source_lines = true;  ///< records source lines, which the program's debug information has
+  bool source_lines = true;                         ///< records source lines, which the program's debug information has
   /// Lanes that have returned count as arrived at a barrier, as on compute capability 7.0 and newer; CUDA does not
   /// guarantee that.
   bool returned_lanes_arrive = false;
