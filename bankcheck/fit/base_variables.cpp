@@ -32,11 +32,6 @@ std::vector<Span> operands_of(const Ranges& code, Span index) {
   return operands;
 }
 
-std::string text_of(const Ranges& code, Span part) {
-  const std::size_t begin = code.tokens[part.begin].begin;
-  return std::string(code.source.substr(begin, code.tokens[part.end - 1].end - begin));
-}
-
 /// An index as the sum of a variable and a rest.
 struct Sum {
   std::size_t base = 0;  ///< its token
@@ -50,12 +45,12 @@ std::optional<Sum> sum_with(const Ranges& code, Span index, const std::vector<Sp
   const auto assigned = code.only_assignment(base.begin);
   const auto values = code.of(base);
   if (!assigned || *assigned > base.begin || !values || values->low < 0) return std::nullopt;
-  Sum sum{base.begin, {code.tokens[index.begin - 1].begin, text_of(code, base), "", 0, 0}};
+  Sum sum{base.begin, {code.tokens[index.begin - 1].begin, code.text_of(base), "", 0, 0}};
   if (operands.size() == 2) {
     const Span& rest = operands[1 - number];
     const auto range = code.of(rest);
     if (!range || range->low < 0 || (range->possible_bits() & values->possible_bits()) != 0) return std::nullopt;
-    sum.index.rest = text_of(code, rest);
+    sum.index.rest = code.text_of(rest);
     sum.index.rest_bits = range->possible_bits();
   }
   return sum;
@@ -119,7 +114,7 @@ std::optional<std::size_t> place_behind_assignment(const Ranges& code, const std
 }
 
 /// A text as a summand.
-std::string summand(const std::string& text) {
+std::string as_summand(const std::string& text) {
   const SourceTokens code(text);
   int depth = 0;
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
@@ -177,7 +172,7 @@ void find_base_variables(Declaration& declaration, std::string_view source, cons
 
 std::optional<std::string> index_from_padded_base(const BasedIndex& index, std::uint64_t every, std::uint64_t more) {
   if (index.rest.empty()) return index.base;
-  if (index.rest_bits < every) return fmt::format("{} + {}", index.base, summand(index.rest));
+  if (index.rest_bits < every) return fmt::format("{} + {}", index.base, as_summand(index.rest));
   const auto factors = multiple(index.rest);
   if (!factors || factors->second % every != 0) return std::nullopt;
   return fmt::format("{} + {} * {}", index.base, factors->first, factors->second + factors->second / every * more);

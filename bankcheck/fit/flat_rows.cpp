@@ -51,11 +51,6 @@ std::vector<Term> terms_of(const Ranges& code, Span index) {
   return terms;
 }
 
-std::string text_of(const Ranges& code, Span part) {
-  const std::size_t begin = code.tokens[part.begin].begin;
-  return std::string(code.source.substr(begin, code.tokens[part.end - 1].end - begin));
-}
-
 /// What commas separate in the parentheses that open at a token.
 std::vector<Span> arguments_of(const Ranges& code, std::size_t open) {
   std::vector<Span> arguments;
@@ -110,7 +105,7 @@ std::string text_without(const Ranges& code, const Term& term, const Span& remov
   for (const Span& factor : term.factors) {
     if (&factor == &removed) continue;
     const bool is_sum = code.next_outside(factor.begin, factor.end, "+-<>&|^?") < factor.end;  // an argument
-    text += (text.empty() ? "" : " * ") + (is_sum ? fmt::format("({})", text_of(code, factor)) : text_of(code, factor));
+    text += (text.empty() ? "" : " * ") + (is_sum ? fmt::format("({})", code.text_of(factor)) : code.text_of(factor));
   }
   return text.empty() ? "1" : text;
 }
@@ -142,7 +137,7 @@ std::optional<RowIndex> row_index(const Ranges& code, const Index& index, std::i
       const auto sum = range ? combined(term.is_negative ? "-" : "+", column, *range) : std::nullopt;
       if (!sum) return std::nullopt;
       column = *sum;
-      append_summand(split.column, term.is_negative, text_of(code, whole));
+      append_summand(split.column, term.is_negative, code.text_of(whole));
       continue;
     }
     append_summand(split.row, term.is_negative, text_without(code, term, *place));
@@ -232,7 +227,7 @@ std::optional<MacroRows> rows_of_macro(const ElementMacro& macro, std::string_vi
                                        const SourceConstants& constants) {
   const Ranges code(macro.text, constants, {});
   const auto parameter = [&](Span span) {
-    const auto place = std::ranges::find(macro.parameters, text_of(code, span));
+    const auto place = std::ranges::find(macro.parameters, code.text_of(span));
     return std::size_t(place - macro.parameters.begin());  // the number of parameters if it is none
   };
   const std::size_t none = macro.parameters.size();

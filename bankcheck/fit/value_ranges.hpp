@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,11 @@ class Ranges : public source::SourceTokens {
 
   /// The token of a local variable's name, at a token, where it gets its only value; nothing if it gets several.
   std::optional<std::size_t> only_assignment(std::size_t place) const;
+
+  std::string text_of(Span part) const {
+    const std::size_t begin = tokens[part.begin].begin;
+    return std::string(source.substr(begin, tokens[part.end - 1].end - begin));
+  }
 
   /// From the parenthesis of its parameters to the end of the outermost function around a place.
   Span function_at(std::size_t place) const;
