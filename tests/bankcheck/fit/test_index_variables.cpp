@@ -8,7 +8,7 @@ using namespace bankwise::fit;
 const Change pad{{}, {Pad{128, 4}, Pad{}}};
 
 /// A kernel with an array t of 1024 words after a pad of one word every 32.
-std::string changed(const std::string& body, const std::string& head = "") {
+std::string indexed(const std::string& body, const std::string& head = "") {
   const std::string text = head + "__global__ void k(int n) {\n  __shared__ float t[1024];\n" + body + "}\n";
   const auto edits = edits_of(text, declared(text, {.name = "t", .block = {64, 1, 1}}), pad, {4, {1024}});
   if (const auto* why = std::get_if<std::string>(&edits)) return *why;
@@ -19,31 +19,31 @@ std::string changed(const std::string& body, const std::string& head = "") {
 }
 
 TEST_CASE("fit/index_variables/shared_by_uses", "[fit]") {
-  CHECK(changed("  int i = threadIdx.x;\n  t[i + n] += 1;\n  if (i < n) {\n    t[i + n] += t[i];\n  }\n") ==
+  CHECK(indexed("  int i = threadIdx.x;\n  t[i + n] += 1;\n  if (i < n) {\n    t[i + n] += t[i];\n  }\n") ==
         "  int i = threadIdx.x;\n  const int t_at = i + n + ((i + n) >> 5);\n  t[t_at] += 1;\n"
         "  if (i < n) {\n    t[t_at] += t[i + (i >> 5)];\n  }\n");
-  CHECK(changed("  for (int i = 0; i < n; ++i) {\n    t[i * 2 + 1] = 0;\n    t[i * 2 + 1] += t[i * 2];\n  }\n") ==
+  CHECK(indexed("  for (int i = 0; i < n; ++i) {\n    t[i * 2 + 1] = 0;\n    t[i * 2 + 1] += t[i * 2];\n  }\n") ==
         "  for (int i = 0; i < n; ++i) {\n    const int t_at = i * 2 + 1 + ((i * 2 + 1) >> 5);\n    t[t_at] = 0;\n"
         "    t[t_at] += t[i * 2 + ((i * 2) >> 5)];\n  }\n");
-  CHECK(changed("  t[threadIdx.x] = 0; t[threadIdx.x] = 1;\n") ==
+  CHECK(indexed("  t[threadIdx.x] = 0; t[threadIdx.x] = 1;\n") ==
         "  const int t_at = threadIdx.x + (threadIdx.x >> 5);\n  t[t_at] = 0; t[t_at] = 1;\n");
-  CHECK(changed("  f(); t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n") ==
+  CHECK(indexed("  f(); t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n") ==
         "  f(); const int t_at = threadIdx.x + (threadIdx.x >> 5); t[t_at] = 0;\n  t[t_at] = 1;\n");
-  CHECK(changed("  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n    t[threadIdx.x] += t[threadIdx.x];\n") ==
+  CHECK(indexed("  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n    t[threadIdx.x] += t[threadIdx.x];\n") ==
         "  const int t_at = threadIdx.x + (threadIdx.x >> 5);\n  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n"
         "    t[t_at] += t[t_at];\n");
-  CHECK(changed("  t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n", "int t_at;\n").find("const int t_at2 = ") !=
+  CHECK(indexed("  t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n", "int t_at;\n").find("const int t_at2 = ") !=
         std::string::npos);
 }
 
 TEST_CASE("fit/index_variables/not_of_short_indices", "[fit]") {
-  CHECK(changed("  t[n] = 0;\n  t[n] = 1;\n").find("const int") == std::string::npos);
-  CHECK(changed("  t[n + 32] = 0;\n").find("const int") == std::string::npos);
+  CHECK(indexed("  t[n] = 0;\n  t[n] = 1;\n").find("const int") == std::string::npos);
+  CHECK(indexed("  t[n + 32] = 0;\n").find("const int") == std::string::npos);
 }
 
 TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
   const auto has_variable = [](const std::string& body, const std::string& head = "") {
-    const std::string after = changed(body, head);
+    const std::string after = indexed(body, head);
     REQUIRE(after.find(" >> 5") != std::string::npos);
     return after.find("const int t_at") != std::string::npos;
   };
@@ -74,18 +74,18 @@ TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
 TEST_CASE("fit/index_variables/padded_bases", "[fit]") {
   const std::string base = "  int b;\n  b = threadIdx.x << 5;\n";
   const std::string padded = base + "  b += b >> 5;\n";
-  CHECK(changed(base + "  for (int i = 0; i < 32; ++i) t[b | i] = 0;\n") ==
+  CHECK(indexed(base + "  for (int i = 0; i < 32; ++i) t[b | i] = 0;\n") ==
         padded + "  for (int i = 0; i < 32; ++i) t[b + i] = 0;\n");
-  CHECK(changed(base + "  t[b] = t[b + 31];\n") == padded + "  t[b] = t[b + 31];\n");
-  CHECK(changed("#define tid threadIdx.x\n  unsigned b = tid & 0x1f;  // lane\n  for (int i = 0; i < 8; ++i) t[(i<<5) "
+  CHECK(indexed(base + "  t[b] = t[b + 31];\n") == padded + "  t[b] = t[b + 31];\n");
+  CHECK(indexed("#define tid threadIdx.x\n  unsigned b = tid & 0x1f;  // lane\n  for (int i = 0; i < 8; ++i) t[(i<<5) "
                 "| b] = 0;\n") ==
         "#define tid threadIdx.x\n  unsigned b = tid & 0x1f;  // lane\n  b += b >> 5;\n"
         "  for (int i = 0; i < 8; ++i) t[b + i * 33] = 0;\n");
-  CHECK(changed("  for (int k = 0; k < n; ++k) {\n    int b = threadIdx.x * 32;\n    t[b + 1] = t[b + 2];\n  }\n") ==
+  CHECK(indexed("  for (int k = 0; k < n; ++k) {\n    int b = threadIdx.x * 32;\n    t[b + 1] = t[b + 2];\n  }\n") ==
         "  for (int k = 0; k < n; ++k) {\n    int b = threadIdx.x * 32;\n    b += b >> 5;\n    t[b + 1] = t[b + 2];\n  "
         "}\n");
   const auto is_padded = [](const std::string& body, const std::string& head = "") {
-    return changed(body, head).find("b += b >> 5;") != std::string::npos;
+    return indexed(body, head).find("b += b >> 5;") != std::string::npos;
   };
   CHECK(is_padded(base + "  t[b + 1] = t[b];\n"));
   CHECK_FALSE(is_padded(base + "  t[b + 1] = t[b];\n  n = b;\n"));                    // used elsewhere
