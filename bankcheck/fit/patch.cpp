@@ -49,8 +49,8 @@ std::string name_text(std::string_view prefix, std::string_view path) {
   return text + '"';
 }
 
-/// The parts of a hunk between lines that stay, such as the one behind which another is added. A hunk that only removes
-/// lines somewhere is one part. `has_end`: its last line has one.
+/// The parts of a hunk between lines that stay, such as the one behind which another is added. A part that only
+/// removes lines has the next one, too. `has_end`: the hunk's last line has an end.
 std::vector<Hunk> parts_of(const Hunk& hunk, bool has_end) {
   constexpr std::size_t most_pairs = 1 << 20;  // of lines
   const std::string end = has_end ? "\n" : "", before = hunk.before + end, after = hunk.after + end;
@@ -75,7 +75,12 @@ std::vector<Hunk> parts_of(const Hunk& hunk, bool has_end) {
       (adds ? part.after : part.before) += adds ? new_lines[j++] : old_lines[i++];
       part.removed += unsigned{!adds};
     }
-    if (part.removed > 0 && j == first_new) return {hunk};
+    if (j == first_new && part.removed > 0) {  // the next line that stays stands for those that are removed
+      if (i == rows) return {hunk};
+      part.before += old_lines[i++];
+      part.after += new_lines[j++];
+      ++part.removed;
+    }
     for (std::string* text : {&part.before, &part.after}) {
       if (text->ends_with('\n')) text->pop_back();
     }

@@ -1,4 +1,4 @@
-// A source with declarations, for the tests of what is found and edited there.
+// A source with declarations, for the tests of what is found and edited there, and changes.
 #pragma once
 
 #include <string>
@@ -27,3 +27,8 @@ inline bankwise::fit::Declaration declared(const std::string& text, const bankwi
   REQUIRE(declaration.has_value());
   return *declaration;
 }
+
+inline bankwise::fit::Change padded(std::uint32_t every, std::uint32_t bytes) {
+  return {{}, {bankwise::fit::Pad{every, bytes}, bankwise::fit::Pad{}}};
+}
+inline const bankwise::fit::Change swizzle{{128, 5, 2}, {}};  // of rows of 32 words

@@ -6,9 +6,6 @@ namespace {
 using namespace bankwise::fit;
 using Edits = std::vector<Edit>;
 
-Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
-const Change swizzle{{128, 5, 2}, {}};  // of rows of 32 words
-
 /// The source after the change of its array t, or why there is none.
 std::string changed(const std::string& text, const Change& change, const ArrayShape& shape,
                     const SoughtArray& sought = {.name = "t"}) {
@@ -76,9 +73,10 @@ TEST_CASE("fit/edits/lines_that_stay_are_in_no_hunk", "[fit]") {
   CHECK((between[0].before == "a" && between[1].before == "c"));
   CHECK((between[0].after == "A" && between[1].after == "C\nD"));
   CHECK(between[1].line == 3);
-  const auto shorter = hunks_of("a\nb\nc\n", {{2, 4, ""}});  // what only removes lines stays whole
+  const auto shorter = hunks_of("a\nb\nc\nd\ne\n", {{0, 1, "a"}, {2, 4, ""}, {6, 7, "d"}});  // a c d e
   REQUIRE(shorter.size() == 1);
   CHECK((shorter[0].removed == 2 && shorter[0].before == "b\nc" && shorter[0].after == "c"));
+  CHECK(hunks_of("a\nb", {{0, 3, "a"}})[0].after == "a");
   CHECK(hunks_of("a\nb\n", {{0, 1, "a"}}).empty());
 }
 

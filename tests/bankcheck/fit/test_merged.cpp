@@ -1,4 +1,5 @@
 #include "bankcheck/fit/merged.hpp"
+#include "tests/bankcheck/fit/declared.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"
 
@@ -8,8 +9,6 @@ using namespace fit_traces;
 using fit::ArrayShape;
 using fit::Change;
 using fit::Pad;
-
-Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
 
 /// Pairs of 8 bytes, stored and loaded together: by lanes a row of 256 bytes apart, and by neighbours.
 trace::KernelTrace pairs_of_doubles() {

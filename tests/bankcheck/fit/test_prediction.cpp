@@ -1,6 +1,7 @@
 #include "bankcheck/fit/merged.hpp"
 #include "bankcheck/fit/prediction.hpp"
 #include "bankcheck/fit/saved_loads.hpp"
+#include "tests/bankcheck/fit/declared.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"
 
@@ -89,8 +90,6 @@ trace::KernelTrace pairs(std::uint32_t stride) {
   }
   return trace;
 }
-
-Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
 
 struct Predicted {
   std::uint64_t passes = 0;

@@ -5,9 +5,6 @@ namespace {
 
 using namespace bankwise::fit;
 
-const Change swizzle{{128, 5, 2}, {}};
-Change padded(std::uint32_t every, std::uint32_t bytes) { return {{}, {Pad{every, bytes}, Pad{}}}; }
-
 /// The source with the comment for a change of its array t.
 std::string commented(const std::string& text, const Change& change, const ArrayShape& shape = {4, {32, 32}},
                       const ConflictFacts& facts = {}) {

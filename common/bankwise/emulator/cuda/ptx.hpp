@@ -16,7 +16,7 @@ namespace bankwise::emulator::device {
 /// The PTX instructions that the emulator knows, without their suffixes.
 inline constexpr const char* ptx_names[]{
     "abs",       "activemask", "add",          "and",    "atom",  "bar",      "barrier",
-    "bfe",       "bfi",        "bmsk",         "bfind",  "bra",   "brev",     "clz",
+    "bfe",       "bfi",        "bfind",        "bmsk",   "bra",   "brev",     "clz",
     "cos",       "cp",         "createpolicy", "cvt",    "cvta",  "discard",  "div",
     "dp4a",      "elect",      "ex2",          "exit",   "fence", "fma",      "griddepcontrol",
     "isspacep",  "ld",         "ldmatrix",     "ldu",    "lg2",   "lop3",     "mad",

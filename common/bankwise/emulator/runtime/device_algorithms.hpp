@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <type_traits>
@@ -78,6 +79,7 @@ unsigned long long sorted_bits(const Key& key, int begin, int end) {
   unsigned long long bits = 0;
   std::memcpy(&bits, &key, sizeof key);
   if constexpr (!std::is_integral_v<Key>) {  // also half
+    if (bits == top) bits = 0;               // -0 and 0 are equal
     bits = (bits & top) != 0 ? ~bits & (top | (top - 1)) : bits | top;
   } else if constexpr (std::is_signed_v<Key>) {
     bits ^= top;
@@ -125,47 +127,63 @@ N select(In in, Out out, N n, Selects is_selected, Rest rest) {
 }
 inline constexpr auto drop = [](const auto&) {};
 
-}  // namespace on_host
-
-#define BANKWISE_ALGORITHM(...)                                  \
-  {                                                              \
-    return on_host::run(temporary, bytes, [&] { __VA_ARGS__; }); \
+/// Stores the number and the value of the first element that none is before.
+template <class In, class Out, class Before>
+void store_first(In in, Out out, int n, Before is_before) {
+  int best = 0;
+  for (int i = 1; i < n; ++i) {
+    if (is_before(in[i], in[best])) best = i;
   }
+  std::decay_t<decltype(*out)> pair;
+  pair.key = best;
+  pair.value = in[best];
+  *out = pair;
+}
+
+}  // namespace on_host
 
 struct DeviceReduce {
   template <class In, class Out, class N, class Operator, class T>
   static cudaError_t Reduce(void* temporary, size_t& bytes, In in, Out out, N n, Operator combine, T first,
-                            cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(*out = on_host::reduced(in, N(0), n, combine, first)) template <class In, class Out, class N>
-      static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(*out = on_host::reduced(in, N(0), n, on_host::Plus{},
-                                                     on_host::Sum<In>{})) template <class In, class Out, class N>
-          static cudaError_t
-      Min(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) BANKWISE_ALGORITHM(
-          *out = on_host::reduced<on_host::Value<In>>(
-              in, N(0), n, on_host::Smaller{},
-              std::numeric_limits<on_host::Value<In>>::max())) template <class In, class Out, class N>
-      static cudaError_t Max(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(*out = on_host::reduced<on_host::Value<In>>(
-                                 in, N(0), n, on_host::Greater{}, std::numeric_limits<on_host::Value<In>>::lowest()))
-#define BANKWISE_ARGUMENT(name, better)                                                                                \
-  template <class In, class Out>                                                                                       \
-  static cudaError_t name(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t = nullptr, bool = false) \
-      BANKWISE_ALGORITHM(int best = 0; for (int i = 1; i < n; ++i) if (in[i] better in[best]) best = i;                \
-                         std::decay_t<decltype(*out)> pair; pair.key = best; pair.value = in[best]; *out = pair)
-              BANKWISE_ARGUMENT(ArgMin, <) BANKWISE_ARGUMENT(ArgMax, >)
-#undef BANKWISE_ARGUMENT
+                            cudaStream_t = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, [&] { *out = on_host::reduced(in, N(0), n, combine, first); });
+  }
+  template <class In, class Out, class N>
+  static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
+    return Reduce(temporary, bytes, in, out, n, on_host::Plus{}, on_host::Sum<In>{});
+  }
+  template <class In, class Out, class N>
+  static cudaError_t Min(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
+    return Reduce(temporary, bytes, in, out, n, on_host::Smaller{}, std::numeric_limits<on_host::Value<In>>::max());
+  }
+  template <class In, class Out, class N>
+  static cudaError_t Max(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
+    return Reduce(temporary, bytes, in, out, n, on_host::Greater{}, std::numeric_limits<on_host::Value<In>>::lowest());
+  }
+  template <class In, class Out>
+  static cudaError_t ArgMin(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t = nullptr,
+                            bool = false) {
+    return on_host::run(temporary, bytes, [&] { on_host::store_first(in, out, n, std::less<>{}); });
+  }
+  template <class In, class Out>
+  static cudaError_t ArgMax(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t = nullptr,
+                            bool = false) {
+    return on_host::run(temporary, bytes, [&] { on_host::store_first(in, out, n, std::greater<>{}); });
+  }
 };
 
 struct DeviceSegmentedReduce {
   template <class In, class Out, class Begin, class End, class Operator, class T>
   static cudaError_t Reduce(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
-                            Operator combine, T first, cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(for (int s = 0; s < segments; ++s)
-                             out[s] = on_host::reduced(in, (long long)(begin[s]), (long long)(end[s]), combine,
-                                                       first)) template <class In, class Out, class Begin, class End>
-      static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
-                             cudaStream_t = nullptr, bool = false) {
+                            Operator combine, T first, cudaStream_t = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, [&] {
+      for (int s = 0; s < segments; ++s)
+        out[s] = on_host::reduced(in, (long long)(begin[s]), (long long)(end[s]), combine, first);
+    });
+  }
+  template <class In, class Out, class Begin, class End>
+  static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
+                         cudaStream_t = nullptr, bool = false) {
     return Reduce(temporary, bytes, in, out, segments, begin, end, on_host::Plus{}, on_host::Sum<In>{});
   }
 };
@@ -173,25 +191,28 @@ struct DeviceSegmentedReduce {
 struct DeviceScan {
   template <class In, class Out, class Operator, class T, class N>
   static cudaError_t ExclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, T first, N n,
-                                   cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(on_host::scan<T>(in, out, n, combine, first,
-                                          true)) template <class In, class Out, class Operator, class N>
-      static cudaError_t InclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, N n,
-                                       cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(on_host::scan<on_host::Value<In>>(
-              in, out, n, combine, {}, false,
-              false)) template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
-          static cudaError_t
-      ExclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(on_host::scan<on_host::Sum<In>>(
-              in, out, n, on_host::Plus{}, {},
-              true)) template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
-          static cudaError_t
-      InclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(on_host::scan<on_host::Sum<In>>(
-              in, out, n, on_host::Plus{}, {},
-              false)) template <class Data, class N, class = std::enable_if_t<std::is_integral_v<N>>>
-          static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t = nullptr) {
+                                   cudaStream_t = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, [&] { on_host::scan<T>(in, out, n, combine, first, true); });
+  }
+  template <class In, class Out, class Operator, class N>
+  static cudaError_t InclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, N n,
+                                   cudaStream_t = nullptr, bool = false) {
+    return on_host::run(temporary, bytes,
+                        [&] { on_host::scan<on_host::Value<In>>(in, out, n, combine, {}, false, false); });
+  }
+  template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
+  static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr,
+                                  bool = false) {
+    return ExclusiveScan(temporary, bytes, in, out, on_host::Plus{}, on_host::Sum<In>{}, n);
+  }
+  template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
+  static cudaError_t InclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr,
+                                  bool = false) {
+    return on_host::run(temporary, bytes,
+                        [&] { on_host::scan<on_host::Sum<In>>(in, out, n, on_host::Plus{}, {}, false); });
+  }
+  template <class Data, class N, class = std::enable_if_t<std::is_integral_v<N>>>
+  static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t = nullptr) {
     return ExclusiveSum(temporary, bytes, data, data, n);
   }
   template <class Data, class N, class = std::enable_if_t<std::is_integral_v<N>>>
@@ -228,32 +249,37 @@ struct CachingDeviceAllocator {
 #endif
 
 struct DeviceRadixSort {
-#define BANKWISE_SORTS(keys_name, pairs_name, descending)                                                            \
-  template <class Key, class N>                                                                                      \
-  static cudaError_t keys_name(void* temporary, size_t& bytes, const Key* in, Key* out, N n, int begin = 0,          \
-                               int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false)                      \
-      BANKWISE_ALGORITHM(                                                                                            \
-          on_host::permute(on_host::order_of(in, n, begin, end, descending), in, out)) template <class Key, class N> \
-      static cudaError_t keys_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, N n, int begin = 0,      \
-                                   int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) {                \
-    const auto error = keys_name(temporary, bytes, keys.Current(), keys.Alternate(), n, begin, end);                 \
-    if (temporary != nullptr) keys.selector ^= 1;                                                                    \
-    return error;                                                                                                    \
-  }                                                                                                                  \
-  template <class Key, class Item, class N>                                                                          \
-  static cudaError_t pairs_name(void* temporary, size_t& bytes, const Key* in, Key* out, const Item* values,         \
-                                Item* values_out, N n, int begin = 0, int end = 8 * sizeof(Key),                     \
-                                cudaStream_t = nullptr, bool = false)                                                \
-      BANKWISE_ALGORITHM(const auto order = on_host::order_of(in, n, begin, end, descending);                        \
-                         on_host::permute(order, in, out);                                                           \
-                         on_host::permute(order, values, values_out)) template <class Key, class Item, class N>      \
-      static cudaError_t pairs_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys,                         \
-                                    DoubleBuffer<Item>& values, N n, int begin = 0, int end = 8 * sizeof(Key),       \
-                                    cudaStream_t = nullptr, bool = false) {                                          \
-    const auto error = pairs_name(temporary, bytes, keys.Current(), keys.Alternate(), values.Current(),              \
-                                  values.Alternate(), n, begin, end);                                                \
-    if (temporary != nullptr) keys.selector ^= 1, values.selector ^= 1;                                              \
-    return error;                                                                                                    \
+#define BANKWISE_SORTS(keys_name, pairs_name, descending)                                                              \
+  template <class Key, class N>                                                                                        \
+  static cudaError_t keys_name(void* temporary, size_t& bytes, const Key* in, Key* out, N n, int begin = 0,            \
+                               int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) {                      \
+    return on_host::run(temporary, bytes,                                                                              \
+                        [&] { on_host::permute(on_host::order_of(in, n, begin, end, descending), in, out); });         \
+  }                                                                                                                    \
+  template <class Key, class N>                                                                                        \
+  static cudaError_t keys_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, N n, int begin = 0,            \
+                               int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) {                      \
+    const auto error = keys_name(temporary, bytes, keys.Current(), keys.Alternate(), n, begin, end);                   \
+    if (temporary != nullptr) keys.selector ^= 1;                                                                      \
+    return error;                                                                                                      \
+  }                                                                                                                    \
+  template <class Key, class Item, class N>                                                                            \
+  static cudaError_t pairs_name(void* temporary, size_t& bytes, const Key* in, Key* out, const Item* values,           \
+                                Item* values_out, N n, int begin = 0, int end = 8 * sizeof(Key),                       \
+                                cudaStream_t = nullptr, bool = false) {                                                \
+    return on_host::run(temporary, bytes, [&] {                                                                        \
+      const auto order = on_host::order_of(in, n, begin, end, descending);                                             \
+      on_host::permute(order, in, out);                                                                                \
+      on_host::permute(order, values, values_out);                                                                     \
+    });                                                                                                                \
+  }                                                                                                                    \
+  template <class Key, class Item, class N>                                                                            \
+  static cudaError_t pairs_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, DoubleBuffer<Item>& values,   \
+                                N n, int begin = 0, int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) { \
+    const auto error = pairs_name(temporary, bytes, keys.Current(), keys.Alternate(), values.Current(),                \
+                                  values.Alternate(), n, begin, end);                                                  \
+    if (temporary != nullptr) keys.selector ^= 1, values.selector ^= 1;                                                \
+    return error;                                                                                                      \
   }
   BANKWISE_SORTS(SortKeys, SortPairs, false)
   BANKWISE_SORTS(SortKeysDescending, SortPairsDescending, true)
@@ -263,63 +289,74 @@ struct DeviceRadixSort {
 struct DeviceSelect {
   template <class In, class Flags, class Out, class Count, class N>
   static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
-                             cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(*count = on_host::select(
-                             in, out, n, [&](N i) { return bool(flags[i]); },
-                             on_host::drop)) template <class In, class Out, class Count, class N, class Predicate>
-      static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
-                            cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(*count = on_host::select(
-                                 in, out, n, [&](N i) { return predicate(in[i]); },
-                                 on_host::drop)) template <class In, class Out, class Count, class N>
-          static cudaError_t
-      Unique(void* temporary, size_t& bytes, In in, Out out, Count count, N n, cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(*count = on_host::select(
-                                 in, out, n, [&](N i) { return i == 0 || !(in[i] == in[i - 1]); }, on_host::drop))
+                             cudaStream_t = nullptr, bool = false) {
+    const auto is_flagged = [&](N i) { return bool(flags[i]); };
+    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_flagged, on_host::drop); });
+  }
+  template <class In, class Out, class Count, class N, class Predicate>
+  static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
+                        cudaStream_t = nullptr, bool = false) {
+    const auto is_wanted = [&](N i) { return predicate(in[i]); };
+    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_wanted, on_host::drop); });
+  }
+  template <class In, class Out, class Count, class N>
+  static cudaError_t Unique(void* temporary, size_t& bytes, In in, Out out, Count count, N n, cudaStream_t = nullptr,
+                            bool = false) {
+    const auto is_new = [&](N i) { return i == 0 || !(in[i] == in[i - 1]); };
+    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_new, on_host::drop); });
+  }
 };
 
+/// The elements that are not selected come behind the others, in reverse order.
 struct DevicePartition {
   template <class In, class Out, class Count, class N, class Predicate>
   static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
-                        cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(N last = n; *count = on_host::select(
-                                         in, out, n, [&](N i) { return predicate(in[i]); },
-                                         [&](const auto& value) {
-                                           out[--last] = value;
-                                         })) template <class In, class Flags, class Out, class Count, class N>
-      static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
-                                 cudaStream_t = nullptr, bool = false)
-          BANKWISE_ALGORITHM(N last = n; *count = on_host::select(
-                                             in, out, n, [&](N i) { return bool(flags[i]); },
-                                             [&](const auto& value) { out[--last] = value; }))
+                        cudaStream_t = nullptr, bool = false) {
+    const auto is_wanted = [&](N i) { return predicate(in[i]); };
+    const auto put_last = [&, last = n](const auto& value) mutable { out[--last] = value; };
+    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_wanted, put_last); });
+  }
+  template <class In, class Flags, class Out, class Count, class N>
+  static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
+                             cudaStream_t = nullptr, bool = false) {
+    const auto is_flagged = [&](N i) { return bool(flags[i]); };
+    const auto put_last = [&, last = n](const auto& value) mutable { out[--last] = value; };
+    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_flagged, put_last); });
+  }
 };
 
 struct DeviceRunLengthEncode {
   template <class In, class Out, class Lengths, class Count, class N>
   static cudaError_t Encode(void* temporary, size_t& bytes, In in, Out out, Lengths lengths, Count count, N n,
-                            cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(N runs = 0; for (N i = 0; i < n; ++i) {
-        if (i > 0 && in[i] == in[i - 1]) {
-          ++lengths[runs - 1];
-          continue;
+                            cudaStream_t = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, [&] {
+      N runs = 0;
+      for (N i = 0; i < n; ++i) {
+        if (i == 0 || !(in[i] == in[i - 1])) {
+          out[runs] = in[i];
+          lengths[runs++] = 0;
         }
-        out[runs] = in[i];
-        lengths[runs++] = 1;
-      } * count = runs)
+        ++lengths[runs - 1];
+      }
+      *count = runs;
+    });
+  }
 };
 
 struct DeviceHistogram {
   template <class In, class Counter, class Level, class N>
   static cudaError_t HistogramEven(void* temporary, size_t& bytes, In in, Counter* histogram, int levels, Level lower,
-                                   Level upper, N n, cudaStream_t = nullptr, bool = false)
-      BANKWISE_ALGORITHM(std::fill(histogram, histogram + levels - 1, Counter(0)); for (N i = 0; i < n; ++i) {
+                                   Level upper, N n, cudaStream_t = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, [&] {
+      std::fill(histogram, histogram + levels - 1, Counter(0));
+      for (N i = 0; i < n; ++i) {
         const auto value = in[i];
         if (value < lower || !(value < upper)) continue;
         ++histogram[size_t(double(value - lower) * (levels - 1) / double(upper - lower))];
-      })
+      }
+    });
+  }
 };
-
-#undef BANKWISE_ALGORITHM
 
 #if !defined(BANKWISE_TOOLKIT_CUB) || CUB_VERSION >= 300000  // CUB 3 has dropped them, but programs still use them
 

@@ -52,10 +52,23 @@ int main() {
   right &= out[0] == std::accumulate(values.begin(), values.end(), 0);
   run([&](void* t, size_t& bytes) { cub::DeviceReduce::Max(t, bytes, in, out, n); });
   right &= out[0] == *std::max_element(values.begin(), values.end());
+  run([&](void* t, size_t& bytes) { cub::DeviceReduce::Min(t, bytes, in, out, n); });
+  right &= out[0] == *std::min_element(values.begin(), values.end());
+  auto* best = on_device(std::vector<cub::KeyValuePair<int, int>>(1));
+  run([&](void* t, size_t& bytes) { cub::DeviceReduce::ArgMin(t, bytes, in, best, n); });
+  right &= best->key == std::min_element(values.begin(), values.end()) - values.begin() && best->value == out[0];
+  run([&](void* t, size_t& bytes) { cub::DeviceReduce::ArgMax(t, bytes, in, best, n); });
+  right &= best->key == std::max_element(values.begin(), values.end()) - values.begin();
+  const int* ends = on_device(std::vector<int>{0, 3, 3, n});
+  run([&](void* t, size_t& bytes) { cub::DeviceSegmentedReduce::Sum(t, bytes, in, out, 3, ends, ends + 1); });
+  right &= out[0] == values[0] + values[1] + values[2] && out[1] == 0;
+  right &= out[0] + out[2] == std::accumulate(values.begin(), values.end(), 0);
 
   run([&](void* t, size_t& bytes) { cub::DeviceScan::ExclusiveSum(t, bytes, in, out, n); });
   std::exclusive_scan(values.begin(), values.end(), sums.begin(), 0);
   right &= std::equal(sums.begin(), sums.end(), out);
+  run([&](void* t, size_t& bytes) { cub::DeviceScan::InclusiveSum(t, bytes, in, out, n); });
+  right &= out[0] == values[0] && std::equal(sums.begin() + 1, sums.end(), out);
   run([&](void* t, size_t& bytes) { cub::DeviceScan::InclusiveScan(t, bytes, in, out, cub::Max(), n); });
   std::inclusive_scan(values.begin(), values.end(), sums.begin(), [](int a, int b) { return std::max(a, b); });
   right &= std::equal(sums.begin(), sums.end(), out);
@@ -67,9 +80,22 @@ int main() {
   run([&](void* t, size_t& bytes) { cub::DeviceRadixSort::SortKeysDescending(t, bytes, both, n); });
   right &= std::is_sorted(both.Current(), both.Current() + n, std::greater<>()) && both.Current() == out;
 
+  const float* zeros = on_device(std::vector<float>{0.0F, -0.0F, -1.0F});
+  run([&](void* t, size_t& bytes) { cub::DeviceRadixSort::SortPairs(t, bytes, zeros, sorted, numbers, moved, 3); });
+  right &= moved[0] == 2 && moved[1] == 0 && moved[2] == 1;  // the zeros are equal
+
   const auto is_even = [](int i) { return i % 2 == 0; };
   run([&](void* t, size_t& bytes) { cub::DeviceSelect::If(t, bytes, numbers, out, count, n, is_even); });
   right &= count[0] == n / 2 && out[3] == 6;
+  run([&](void* t, size_t& bytes) { cub::DevicePartition::If(t, bytes, numbers, out, count, n, is_even); });
+  right &= count[0] == n / 2 && out[n / 2 - 1] == n - 2 && out[n / 2] == n - 1 && out[n - 1] == 1;
+  const int *flags = on_device(std::vector<int>{0, 1, 0, 1}), *runs = on_device(std::vector<int>{7, 7, 4, 7});
+  run([&](void* t, size_t& bytes) { cub::DeviceSelect::Flagged(t, bytes, runs, flags, out, count, 4); });
+  right &= count[0] == 2 && out[0] == 7 && out[1] == 7;
+  run([&](void* t, size_t& bytes) { cub::DeviceSelect::Unique(t, bytes, runs, out, count, 4); });
+  right &= count[0] == 3 && out[0] == 7 && out[1] == 4 && out[2] == 7;
+  run([&](void* t, size_t& bytes) { cub::DeviceRunLengthEncode::Encode(t, bytes, runs, out, moved, count, 4); });
+  right &= count[0] == 3 && out[1] == 4 && moved[0] == 2 && moved[1] == 1 && moved[2] == 1;
   const cub::CountingInputIterator<int> counting(5);
   run([&](void* t, size_t& bytes) { cub::DeviceReduce::Sum(t, bytes, counting, out, 3); });
   right &= out[0] == 5 + 6 + 7;
