@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bankcheck/fit/change.hpp"
 #include "bankcheck/fit/declaration.hpp"
 #include "tests/catch_any.hpp"
 
