@@ -190,7 +190,6 @@ class MangledReader {
     } else if (accept("S") || accept("T")) {
       skip_reference();
     }
-    if (named && accept("I")) named = skip_arguments();
     --nested_literals_;
     while (!at_end() && peek() != 'E') text_.remove_prefix(1);
     return named;

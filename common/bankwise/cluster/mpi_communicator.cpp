@@ -5,7 +5,6 @@
 
 #include <climits>
 #include <cstdlib>
-#include <exception>
 
 #include <bankwise/gpu/error.hpp>
 
@@ -59,7 +58,6 @@ Communicator::Communicator(const std::string& program) : name_(program) {
 }
 
 Communicator::~Communicator() {
-  if (std::uncaught_exceptions() > 0) return;
   const Deadline limit(name_, "MPI_Finalize");
   MPI_Finalize();
 }

@@ -38,10 +38,7 @@ bool write_new(const fs::path& name, mode_t mode, std::string_view text) {
   const std::string itself = fmt::format("/proc/self/fd/{}", descriptor);
   const bool named =
       written && (!is_nameless || linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0);
-  const int why = errno;
-  const bool closed = close(descriptor) == 0;
-  if (!named) errno = why;
-  return named && closed;
+  return close(descriptor) == 0 && named;
 }
 
 /// The mode of a new file: read and write for all, masked by the umask.

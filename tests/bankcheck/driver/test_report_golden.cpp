@@ -344,6 +344,7 @@ TEST_CASE("driver/report/access_in_line") {
                            {"s[i] = s[i + 1];", "s", "s[i + 1]"},
                            {"s[i] += 1;", "s", "s[i]"},
                            {"xs[i] = s[a[i]];", "s", "s[a[i]]"},
+                           {"x = xs[i] + s[j];", "s", "s[j]"},
                            {"out = s[j] + s[k];", "s", ""},
                            {"out = s[j] + s[k];", "s", "s[k]", banks::Operation::load, 14},
                            {"if (s[j] == s[j]) x = 1;", "s", "s[j]"},

@@ -183,6 +183,8 @@ TEST_CASE("layouts/tile/refusals") {
   const char* swizzle = "#ttg.swizzled_shared<{vec=8, perPhase=1, maxPhase=8, order=[1,0]}>";
   check_sentence(tile_refusal(swizzle), "shape of the tensor is missing");
   check_sentence(tile_refusal(swizzle, "64,48"), "powers of two");
+  check_sentence(tile_refusal("#ttg.nvmma_shared<{swizzlingByteWidth = 128, elementBitWidth = 16}>", "24,64"),
+                 "powers of two");
   check_sentence(tile_refusal(swizzle, "4,64,64"), "more than two");
   check_sentence(tile_refusal("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>", "32,64"),
                  "not the one");
