@@ -11,7 +11,7 @@ README.md. Lines of prose and comments have at most 120 columns. A comment such 
 
 on the line before a code block names the file that the block shows, or after the name its lines, such as 1-8. The name of
 a test is a path of at most 60 characters that begins with the test's room. What a kernel needs or lacks stands right before
-its contract. Some files must have the version of CMakeLists.txt.
+its contract. Some files must have the version of CMakeLists.txt, and all the same owner of the repository.
 """
 
 import re
@@ -39,6 +39,8 @@ VERSIONED = {
     "packaging/homebrew/bankwise.rb": "/bankwise-{}-source.tar.gz",
     "packaging/vcpkg/ports/bankwise/vcpkg.json": '"version": "{}"',
 }
+OWNED = re.compile(r"(?:github\.com/|--repo |github\.sh |install |repository |REPO |uses: |:-)([\w-]+)/(?:homebrew-)?bankwise\b")
+PLAIN = (".cmake", ".json", ".md", ".rb", ".sh", ".yml")
 REMARKS = ("// Needs: ", "// No OpenCL port: ", "// Not emulated: ")
 ONE_LINK = re.compile(r"\W*\[[^]]*\]\([^)]*\)\W*")
 
@@ -146,12 +148,20 @@ def versions() -> list:
     ]
 
 
+def owners(names: list) -> list:
+    """Where the owner of this repository's address is, if it is not the same everywhere; see packaging/github.sh."""
+    own = [name for name in names if name.endswith(PLAIN) and not any(fnmatch(name, recorded) for recorded in RECORDED)]
+    found = [(name, owner) for name in own for owner in OWNED.findall((ROOT / name).read_text(encoding="utf-8"))]
+    several = len({owner for _, owner in found}) > 1
+    return [f"{name}: the owner of the repository is {owner}, and another elsewhere" for name, owner in found if several]
+
+
 def main() -> int:
     names = tracked()
     documents = [name for name in names if name.endswith(".md") and not name.startswith(".")]
     pages = [name for name in documents if name.count("/") <= 1 or name.startswith("docs/")]
     faults = code_blocks(pages, "--write" in sys.argv) + wrong_links(pages) + far_pages(pages)
-    faults += test_names(names) + kernel_heads(names) + versions()
+    faults += test_names(names) + kernel_heads(names) + versions() + owners(names)
     prose = [*documents, *(name for name in names if any(fnmatch(name, pattern) for pattern in COMMENTED))]
     for name in prose:
         if not any(fnmatch(name, recorded) for recorded in RECORDED):

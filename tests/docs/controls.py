@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 from check_pages import tracked
 
 DEVICE, SEVERAL = "nvidia_h200", "nvidia_h200_x2"
+PORT = "packaging/vcpkg/ports/bankwise/vcpkg.json"
 PICTURE = f"docs/pictures/{DEVICE}_reduction_ladder.svg"
 COMMON, NEW_ROOM = "common/bankwise", "common/bankwise/new_room/new.hpp"
 GRAPH, CYCLE, SUPPORT_TEST = "include_graph.py --check", "include_graph.py: a cycle of ", "tests/support/test_support.cpp"
@@ -104,6 +105,14 @@ def programs(folder: Path, texts: dict) -> dict:
         (folder / name).write_text(f"#!{sys.executable}\nimport sys\n{text}\n")
         (folder / name).chmod(0o755)
     return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def published(root: Path) -> None:
+    """The owner is filled in everywhere by packaging/github.sh."""
+    command = ["bash", root / "packaging/github.sh", "octocat/bankwise"]
+    subprocess.run(command, env=programs(root / "fake_gh", {"gh": ""}), check=True)
+    left = subprocess.run(["grep", "-rlE", "OWNER/(homebrew-)?bankwise", root], capture_output=True, text=True, check=False).stdout
+    assert not left and "octocat/bankwise@v1" in (root / "docs/checking_your_kernel.md").read_text(encoding="utf-8"), left
 
 
 def arbitrated(root: Path) -> None:
@@ -198,6 +207,8 @@ CONTROLS = (
     ("check_pages.py", edit("README.md", r"\]\(docs/", "](documents/"), 1, "README.md: there is no documents/"),
     ("check_pages.py", edit("transpose/tma.cuh", "(// Needs: .*)\n(// No .*)\n", r"\2\n\1\n"), 1, "transpose/tma.cuh: No Op"),
     ("check_pages.py", edit("CMakeLists.txt", "VERSION 1.0.0", "VERSION 9.8"), 1, "CHANGELOG.md does not have the version 9.8"),
+    ("check_pages.py", edit(PORT, "OWNER", "octocat"), 1, f"{PORT}: the owner of the repository is octocat"),
+    ("check_pages.py", published, 0, ""),
     ("check_pages.py", edit("transpose/naive.cuh", "^", f"// {'columns ' * 16}\n"), 1, "transpose/naive.cuh:1: more than 120"),
     ("check_pages.py", edit(SUPPORT_TEST, r'TEST_CASE\("', 'TEST_CASE("a sentence about '), 1, f"{SUPPORT_TEST}: the name"),
     ("check_pages.py", edit("docs/tutorial/matmul.cu", "^", "\n"), 1, "docs/checking_your_kernel.md differs"),
