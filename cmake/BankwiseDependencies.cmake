@@ -165,6 +165,14 @@ bankwise_part(TIMING why_bankcheck ""
   "NOT BANKWISE_HAVE_SANITIZER" ""
   "NOT BANKWISE_CUPTI_INCLUDE" ", without cuda --time: no CUPTI in the CUDA Toolkit (NVIDIA: cuda-cupti-dev)")
 
+# Packages contain bankcheck cuda, but no code of NVIDIA: the case studies link the CUDA runtime.
+if(BANKWISE_HAVE_CUDA AND NOT BANKWISE_CUDA_STUDIES)
+  set(BANKWISE_HAVE_CUDA OFF)
+  foreach(part IN ITEMS cuda libraries counters)
+    set(why_${part} "off by BANKWISE_CUDA_STUDIES")
+  endforeach()
+endif()
+
 # The emulator needs the instrumentation of g++, and the signals and ELF symbols of x86-64 Linux.
 bankwise_part(EMULATOR why_emulator ""
   "NOT BANKWISE_EMULATOR" "off by BANKWISE_EMULATOR"

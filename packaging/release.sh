@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What .github/workflows/release.yml runs, and what can be tried by hand; see docs/releasing.md.
+#   packaging/release.sh cuda                  PyPI's nvcc as /usr/local/cuda; on the PATH, packages have bankcheck cuda
 #   packaging/release.sh packages DIR SYSTEM   builds the Debian package and the tarball of SYSTEM, such as debian12
 #   packaging/release.sh source DIR            the source tarball of the commit
 #   packaging/release.sh explorer DIR          the page that script/explorer --build has built
@@ -9,13 +10,25 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 version=$(sed -n 's/^project(bankwise VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 
+cuda() {
+  local toolkit link
+  python3 -m venv /opt/cuda
+  /opt/cuda/bin/pip install nvidia-cuda-sanitizer-api nvidia-cuda-{nvcc,crt,runtime,cccl,cupti}==13.0.* nvidia-nvvm==13.0.*
+  toolkit=$(echo /opt/cuda/lib/python3*/site-packages/nvidia/cu13)
+  for link in lib64:lib lib/libcudart.so:libcudart.so.13 lib/libcupti.so:libcupti.so.13; do  # names that CMake looks for
+    [[ -e $toolkit/${link%:*} ]] || ln -s "${link#*:}" "$toolkit/${link%:*}"
+  done
+  ln -sT "$toolkit" /usr/local/cuda
+  echo /usr/local/cuda/bin >>"${GITHUB_PATH:-/dev/null}"
+}
+
 packages() {
   local build=build/release file as_root=()
   ((EUID == 0)) || as_root=(sudo)
   script/setup
   type dpkg-shlibdeps file &>/dev/null ||  # with which CPack finds the libraries that the Debian package depends on
     "${as_root[@]}" apt-get install -y --no-install-recommends dpkg-dev file
-  cmake --preset opencl -B "$build" -D BANKWISE_TESTS=OFF -D BANKWISE_MPI=OFF
+  cmake --preset default -B "$build" -D BANKWISE_TESTS=OFF -D BANKWISE_MPI=OFF -D BANKWISE_CUDA_STUDIES=OFF
   cmake --build "$build"
   mkdir -p "$1"
   (cd "$build" && cpack -B packages)
@@ -43,7 +56,7 @@ notes() {
 }
 
 case ${1:-} in
-  packages | explorer | notes) "$@" ;;
+  cuda | packages | explorer | notes) "$@" ;;
   source) source_tarball "$2" ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 2 ;;
+  *) sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 2 ;;
 esac
