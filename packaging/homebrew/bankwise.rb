@@ -1,5 +1,5 @@
-# Homebrew formula, for Linux. To publish: fill in OWNER and the digest of the release's source tarball, then put this file
-# into the folder Formula of a repository OWNER/homebrew-bankwise; users type `brew install OWNER/bankwise/bankwise`.
+# Homebrew formula, for Linux. To publish: fill in the digest of the release's source tarball, then put this file into the
+# folder Formula of a repository OWNER/homebrew-bankwise; users type `brew install OWNER/bankwise/bankwise`.
 class Bankwise < Formula
   desc "Shared-memory bank conflict checker for CUDA, HIP and OpenCL"
   homepage "https://github.com/OWNER/bankwise"
