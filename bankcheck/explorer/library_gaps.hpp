@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #ifndef __cpp_lib_ranges
 // NOLINTBEGIN(cert-dcl58-cpp): they stand in for the library's
@@ -135,6 +136,13 @@ constexpr auto operator<=>(const array<T, n>& a, const array<T, n>& b) -> declty
     if (const auto order = a[i] <=> b[i]; order != 0) return order;
   }
   return strong_ordering::equal;
+}
+template <class T>
+constexpr auto operator<=>(const vector<T>& a, const vector<T>& b) -> decltype(a[0] <=> b[0]) {
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    if (const auto order = a[i] <=> b[i]; order != 0) return order;
+  }
+  return a.size() <=> b.size();
 }
 inline strong_ordering operator<=>(string_view a, string_view b) { return a.compare(b) <=> 0; }
 template <class T>
