@@ -16,7 +16,7 @@ using fit::IndexForm;
 using nlohmann::ordered_json;
 
 /// The access as the trace of a kernel whose only array it reads and, somewhere, writes: arrays that no lane writes are
-/// taken for the target of a copy engine, which knows few layouts.
+/// taken for the target of a copy engine, which knows few layouts. The kernel's other accesses are not known.
 trace::KernelTrace trace_of(const predict::Prediction& prediction, std::uint64_t bytes) {
   trace::KernelTrace trace;
   trace.warp = prediction.architecture->warp;
@@ -144,7 +144,7 @@ ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* ty
   }
   const fit::Architectures architectures{prediction.architecture};
   const trace::KernelTrace trace = trace_of(prediction, bytes);
-  const fit::KernelFit kernel = fit::fit_kernel(trace, architectures, {{0, shape}}, {});
+  const fit::KernelFit kernel = fit::fit_kernel(trace, architectures, {{0, shape}}, {.complete = false});
   const fit::ArrayFit& array = kernel.arrays.front();
   ordered_json answer{
       {"verdict", to_string(array.verdict)},
