@@ -140,10 +140,21 @@ std::optional<std::pair<std::string, std::uint64_t>> multiple(const std::string&
   return std::pair(std::string(code.text(first)), is_shift ? std::uint64_t{1} << value : value);
 }
 
+/// The value of an index that is a name, if the name is a constant of the source, in all branches of the preprocessor.
+std::optional<std::uint64_t> constant_of(const Ranges& code, Span index, const SourceConstants& of_source) {
+  if (index.size() != 1 || !code.is_name(index.begin)) return std::nullopt;
+  const std::string name = code.text_of(index);
+  const auto here = code.of(index);
+  const auto value = of_source.value_of(name);
+  const auto is_other = [&](const SourceConstants& other) { return other.value_of(name) != value; };
+  const bool is_known = value && here && here->low == here->high && std::uint64_t(here->low) == *value;
+  return is_known && std::ranges::none_of(of_source.other_branches(), is_other) ? value : std::nullopt;
+}
+
 }  // namespace
 
 void find_base_variables(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                         const std::array<std::uint64_t, 3>& block) {
+                         const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block) {
   const bool is_line = declaration.dimensions.size() == 1 && declaration.hidden_lines.empty() &&
                        declaration.tied.empty() && declaration.macros.empty();
   if (!is_line) return;
@@ -155,7 +166,10 @@ void find_base_variables(Declaration& declaration, std::string_view source, cons
     const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
     const auto open = std::size_t(place - code.tokens.begin());
     if (!use.array.empty() || code.past_bracket(open) < open + 3) continue;
-    const auto sum = sum_of(code, {open + 1, code.past_bracket(open) - 1});
+    const Span index{open + 1, code.past_bracket(open) - 1};
+    const auto value = constant_of(code, index, of_source);
+    if (value) declaration.constant_indices.push_back({use.begin, *value});
+    const auto sum = value ? std::nullopt : sum_of(code, index);
     if (sum) by_base[sum->index.base].push_back(*sum);
   }
   for (auto& [base, sums] : by_base) {

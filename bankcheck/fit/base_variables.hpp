@@ -12,9 +12,10 @@
 
 namespace bankwise::fit {
 
-/// Sets Declaration::based_indices. `block`: the largest block of all launches; 0: not known.
+/// Sets Declaration::based_indices and constant_indices. `of_source`: the constants without template arguments;
+/// `block`: the largest block of all launches; 0: not known.
 void find_base_variables(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                         const std::array<std::uint64_t, 3>& block);
+                         const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block);
 
 /// The index with a pad of `more` elements after every `every`, if its variable has that pad already; nothing if the
 /// rest would need a longer text.

@@ -59,7 +59,8 @@ std::string to_text(const Change& change) {
 std::string cute_name(const Change& change, unsigned element) {
   const RowXor& swizzle = change.swizzle;
   const bool named = change.kind() == ChangeKind::row_xor && swizzle.plane == 0 && std::has_single_bit(swizzle.row) &&
-                     std::has_single_bit(element) && element <= 1U << swizzle.base;
+                     std::has_single_bit(element) && element <= 1U << swizzle.base &&
+                     swizzle.row >= 1U << (swizzle.base + swizzle.bits);
   if (!named) return "";
   const auto row = unsigned(std::countr_zero(swizzle.row));
   return fmt::format("Swizzle<{}, {}, {}>", swizzle.bits, swizzle.base - unsigned(std::countr_zero(element)),

@@ -395,7 +395,8 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   if (candidates.empty() || (name.empty() && candidates.size() > 1)) return std::nullopt;
   Candidate& candidate = candidates.back();
   Declaration& declaration = candidate.declaration;
-  SourceConstants constants = constants_of(source.substr(0, declaration.at), array);
+  const SourceConstants of_source = constants_of(source.substr(0, declaration.at), array);
+  SourceConstants constants = of_source;
   add_arguments(constants, array, candidate);
   find_lengths(declaration, constants, array);
   const auto is_alike = [&](const Candidate& other) {  // two blocks of one function: a trace does not tell which it is
@@ -426,7 +427,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
         tied.line, tied.name);
   }
   find_flat_rows(declaration, source, constants, array.block);
-  find_base_variables(declaration, source, constants, array.block);
+  find_base_variables(declaration, source, constants, of_source, array.block);
   return std::move(declaration);
 }
 

@@ -34,6 +34,13 @@ struct BasedIndex {
   bool operator==(const BasedIndex&) const = default;
 };
 
+/// An index that has one value wherever it is.
+struct ConstantIndex {
+  std::size_t at = 0;  ///< of the bracket before the index, in the source
+  std::uint64_t value = 0;
+  bool operator==(const ConstantIndex&) const = default;
+};
+
 /// A macro whose text names an array.
 struct ArrayMacro {
   std::string name;
@@ -66,8 +73,9 @@ struct Declaration {
   std::string function;      ///< the outermost one around it; "": none
   std::string launched_in;   ///< another file that launches this function, and the line; "": none
   std::uint64_t pitch = 0;   ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
-  std::vector<RowIndex> row_indices;      ///< all of them
-  std::vector<BasedIndex> based_indices;  ///< of an array of one dimension: those of each variable that has some
+  std::vector<RowIndex> row_indices;            ///< all of them
+  std::vector<BasedIndex> based_indices;        ///< of an array of one dimension: those of each variable that has some
+  std::vector<ConstantIndex> constant_indices;  ///< of an array of one dimension: those that are no numbers, but known
 };
 
 /// What is known of an array besides its source.

@@ -84,7 +84,7 @@ std::string equalities(const std::vector<std::string>& texts, const std::vector<
 
 std::string assertion_of(const std::string& condition, const Declaration& declaration) {
   if (condition.empty()) return "";
-  return fmt::format("static_assert({}, \"the indices of {} are for these lengths\");", condition, declaration.name);
+  return fmt::format("static_assert({}, \"{} is laid out for these lengths\");", condition, declaration.name);
 }
 
 /// Whether a product has a number that is a multiple of a block: "2 * N" of blocks of two.
@@ -105,8 +105,8 @@ bool has_factor(const std::string& product, std::uint64_t block) {
 std::string required_lengths(const Declaration& declaration, const Change& change, const ArrayShape& shape,
                              IndexForm form) {
   const bool needs_blocks = form == IndexForm::flat && declaration.dimensions.size() == 1;
-  const std::uint64_t masked = block_of_masked(change, shape);
-  if (!needs_blocks && masked == 0 && (form != IndexForm::columns || !stays_in_rows(change, shape))) {
+  const std::uint64_t masked = block_of_masked(change, shape), rows = block_of_rows(change, shape);
+  if (!needs_blocks && masked + rows == 0 && (form != IndexForm::columns || !stays_in_rows(change, shape))) {
     return assertion_of(equalities(declaration.dimensions, declaration.lengths), declaration);
   }
   const RowXor& swizzle = change.swizzle;
@@ -114,11 +114,11 @@ std::string required_lengths(const Declaration& declaration, const Change& chang
   std::uint64_t block = needs_blocks ? std::uint64_t{1} << (swizzle.base + swizzle.bits) : shape.element;
   if (!needs_blocks && swizzle.bits > 0) block = std::uint64_t{swizzle.row} << swizzle.bits;
   for (const Pad& pad : change.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
-  block = masked > 0 ? masked : block / shape.element;
-  const std::string& length = declaration.dimensions.back();
+  block = masked + rows > 0 ? masked + rows : block / shape.element;
+  const std::string& length = rows > 0 ? *(declaration.dimensions.end() - 2) : declaration.dimensions.back();
   const bool is_rounded = needs_blocks && declaration.lengths.back() % block != 0;  // by the declaration
   if (is_rounded || equalities({length}, {0}).empty() || has_factor(length, block)) return "";
-  return fmt::format("static_assert({} % {} == 0, \"the indices of {} are for whole blocks of {} elements\");",
+  return fmt::format("static_assert({} % {} == 0, \"{} is laid out in blocks of {}\");",
                      is_product(length) ? length : "(" + length + ")", block, declaration.name, block);
 }
 
@@ -133,6 +133,7 @@ class Editor : SourceTokens {
     declare();
     if (why_.empty()) found_ = uses_of(source, declaration_, form_ != IndexForm::rows);
     if (why_.empty()) why_ = found_.why;
+    if (why_.empty()) drop_unmoved();
     if (why_.empty()) declare_parameters();
     if (why_.empty()) write_indices();
     if (!why_.empty()) return why_;
@@ -197,12 +198,13 @@ class Editor : SourceTokens {
     SourceConstants constants;
     constants.add_source(source);
     const bool is_constant = constants.value_of(expression) == bytes;
-    const std::uint64_t length = change_.swizzle.bits == 0 || is_constant ? bytes : bytes | 1;
+    constexpr std::uint64_t in_no_blocks = (std::uint64_t{1} << 22) - 1;  // and an XOR needs the byte after the last
+    const std::uint64_t length = change_.swizzle.bits == 0 || is_constant ? bytes : in_no_blocks;
     if (const std::string elements = without_sizeof(expression); !elements.empty()) {
-      const std::uint64_t count = length / shape_.element + (length % shape_.element > 0 ? 1 : 0);
       const std::string text =
-          dimension_texts(change_, {shape_.element, {count | (length & 1)}}, IndexForm::flat, {elements}).front();
-      return text == elements ? expression : fmt::format("({}) * sizeof({})", text, declaration_.type);
+          dimension_texts(change_, {shape_.element, {length / shape_.element}}, IndexForm::flat, {elements}).front();
+      const std::string factor = change_.pads[0].every == 0 ? text : "(" + text + ")";
+      return text == elements ? expression : fmt::format("{} * sizeof({})", factor, declaration_.type);
     }
     return dimension_texts(change_, {1, {length}}, IndexForm::flat, {expression}).front();
   }
@@ -245,6 +247,16 @@ class Editor : SourceTokens {
       }
     }
     return 0;
+  }
+
+  /// Leaves out the uses whose index is a constant that the change does not move.
+  void drop_unmoved() {
+    if (form_ != IndexForm::flat) return;
+    std::erase_if(found_.uses, [&](const Use& use) {
+      const auto index = std::ranges::find(declaration_.constant_indices, use.begin, &ConstantIndex::at);
+      if (index == declaration_.constant_indices.end()) return false;
+      return change_(index->value * shape_.element) == index->value * shape_.element;
+    });
   }
 
   /// The functions that get the array declare its dimensions as well.
@@ -358,7 +370,8 @@ class Editor : SourceTokens {
     if (!function_.empty() && !is_number) {
       shorter = fmt::format("{}({})", function_, fmt::join(chosen(found.subscripts, arguments), ", "));
     }
-    if (!shorter.empty()) index = index.substr(0, index.size() - changed.size() - 1) + shorter + "]";
+    const Extract place = changed_place(index, found.subscripts);
+    if (!shorter.empty()) index.replace(place.begin, place.end - place.begin, shorter);
     index.insert(index.size() - 1, found.comments);
     if (found.array.empty() && source.substr(found.begin, found.end - found.begin) == index) return;
     edits_.push_back({found.begin, found.end, found.array + index});
@@ -402,13 +415,17 @@ class Editor : SourceTokens {
     }
   }
 
-  /// The index in the last brackets of "[z][y][x ^ y]"; only it may differ from the subscripts, if there are several.
+  /// The only index of "[z][y][x ^ y]" that may differ from the subscripts, without its brackets; all of "[i ^ y]".
+  Extract changed_place(const std::string& index, const std::vector<std::string>& subscripts) const {
+    Extract place{1, index.size() - 1};
+    const auto changed = changed_dimension(form_, subscripts.size());
+    for (std::size_t d = 0; changed && d < *changed; ++d) place.begin += subscripts[d].size() + 2;
+    for (std::size_t d = subscripts.size(); changed && --d > *changed;) place.end -= subscripts[d].size() + 2;
+    return place;
+  }
   std::string changed_part(const std::string& index, const std::vector<std::string>& subscripts) const {
-    std::size_t begin = 1;
-    for (std::size_t d = 0; form_ == IndexForm::columns && d + 1 < subscripts.size(); ++d) {
-      begin += subscripts[d].size() + 2;
-    }
-    return index.substr(begin, index.size() - begin - 1);
+    const Extract place = changed_place(index, subscripts);
+    return index.substr(place.begin, place.end - place.begin);
   }
 
   /// "(y + 1)" becomes "y + 1". A name in parentheses may be the parameter of a macro, and a comma needs them.
@@ -651,7 +668,8 @@ std::variant<std::vector<Edit>, std::string> edits_of_uses(std::string_view sour
   const bool has_rows = declaration.pitch > 0 && shape.lengths.size() == 2;
   // A formula of the whole index does for any length of a row.
   const bool stays = *form == IndexForm::columns && stays_in_rows(change, shape);
-  const bool is_line = *form == IndexForm::flat || (stays && !declaration.parameters.empty());
+  const bool is_line =
+      *form == IndexForm::flat || *form == IndexForm::order || (stays && !declaration.parameters.empty());
   if (has_rows && is_line) {
     const ArrayShape line{shape.element, declaration.lengths};
     return Editor(source, declaration, change, line, IndexForm::flat).run();

@@ -20,11 +20,18 @@ std::vector<std::uint32_t> lengths_of(const FamilyBounds& bounds) {
   return lengths;
 }
 
+/// The bits that an XOR can change: those that choose a bank, and tear nothing apart.
+struct BankBits {
+  unsigned low, high;
+  explicit BankBits(const FamilyBounds& bounds)
+      : low(unsigned(std::countr_zero(std::bit_ceil(bounds.granule)))),
+        high(unsigned(std::countr_zero(bounds.period))) {}
+};
+
 /// Each length as the row, and twice each: the number of the row is then shifted by one bit. Bits past the period of
 /// the banks have no effect, and XORs that move bits up only rename banks.
 std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::uint32_t>& lengths) {
-  const auto low = unsigned(std::countr_zero(std::bit_ceil(bounds.granule)));
-  const auto high = unsigned(std::countr_zero(bounds.period));
+  const auto [low, high] = BankBits(bounds);
   std::vector<std::uint32_t> rows = lengths;
   for (const std::uint32_t length : lengths) rows.push_back(2 * length);
   sort_distinct(rows);
@@ -34,6 +41,21 @@ std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::
       for (const std::uint32_t row : rows) {
         if (row >= bounds.extent || row % (1U << (base + bits)) != 0) continue;
         changes.push_back({{row, bits, base}, {}});
+      }
+    }
+  }
+  return changes;
+}
+
+/// XORs of an offset with itself, shifted by fewer bits than they change, as Gray codes are made: what one of them moves
+/// up another one has moved.
+std::vector<Change> folds(const FamilyBounds& bounds) {
+  const auto [low, high] = BankBits(bounds);
+  std::vector<Change> changes;
+  for (unsigned base = low; base < high; ++base) {
+    for (unsigned bits = 2; base + bits <= high; ++bits) {
+      for (unsigned row = base + 1; row < base + bits && std::uint64_t{1} << row < bounds.extent; ++row) {
+        changes.push_back({{1U << row, bits, base}, {}});
       }
     }
   }
@@ -76,8 +98,7 @@ std::vector<Change> shorter_rows(const FamilyBounds& bounds) {
 /// Each index but the last, or what it has above one or two bits, XORed into the last one, in rows of `row` bytes; and
 /// all of its bits, so that it needs no mask: those past the period of the banks change nothing else.
 std::vector<RowXor> index_xors(const FamilyBounds& bounds, std::uint64_t row) {
-  const auto low = unsigned(std::countr_zero(std::bit_ceil(bounds.granule)));
-  const auto high = unsigned(std::countr_zero(bounds.period));
+  const auto [low, high] = BankBits(bounds);
   const std::vector<std::uint64_t> pitches = pitches_with(bounds, row);
   const std::uint64_t extent = bounds.extent / bounds.pitches.front() * row;
   std::vector<RowXor> xors;
@@ -185,7 +206,9 @@ Family family(const FamilyBounds& bounds) {
   }
   const std::vector<std::uint32_t> lengths = lengths_of(bounds);
   const std::vector<Change> xors = row_xors(bounds, lengths);
+  const std::vector<Change> folded = folds(bounds);
   family.singles.insert(family.singles.end(), xors.begin(), xors.end());
+  family.singles.insert(family.singles.end(), folded.begin(), folded.end());
   for (const std::uint32_t every : lengths) {
     for (std::uint32_t bytes = bounds.alignment; bytes < bounds.period; bytes += bounds.alignment) {
       family.singles.push_back({{}, {Pad{every, bytes}, Pad{}}});

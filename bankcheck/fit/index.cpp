@@ -335,7 +335,34 @@ bool stays_in_rows(const Change& change, const ArrayShape& shape) {
   });
 }
 
+namespace {
+
+/// Whether an XOR only changes the order of the rows in their plane.
+bool orders_rows(const Change& change, const ArrayShape& shape) {
+  const std::uint64_t row = shape.row_bytes();
+  const RowXor& swizzle = change.swizzle;
+  if (shape.lengths.size() < 2 || change.kind() != ChangeKind::row_xor || swizzle.plane > 0) return false;
+  if (!std::has_single_bit(row) || (std::uint64_t{1} << swizzle.base) < row || swizzle.row % row != 0) return false;
+  const std::uint64_t rows = shape.lengths[shape.lengths.size() - 2], bits = swizzle.base + swizzle.bits;
+  const bool is_whole = rows % ((std::uint64_t{1} << bits) / row) == 0;
+  return is_whole && (shape.lengths.size() == 2 || rows % ((swizzle.row / row) << swizzle.bits) == 0);
+}
+
+/// What such an XOR adds to the number of a row.
+XorTerm order_term(const RowXor& swizzle, const ArrayShape& shape) {
+  const std::uint64_t row = shape.row_bytes();
+  return xor_term(swizzle.row / row, swizzle.bits, (std::uint64_t{1} << swizzle.base) / row, 0);
+}
+
+}  // namespace
+
+std::optional<std::size_t> changed_dimension(IndexForm form, std::size_t dimensions) {
+  if (form == IndexForm::columns) return dimensions - 1;
+  return form == IndexForm::order ? std::optional(dimensions - 2) : std::nullopt;
+}
+
 std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {
+  if (orders_rows(change, shape)) return shape.lengths;
   if (auto lengths = lengths_of_rows(change, shape)) return lengths;
   if (!stays_in_rows(change, shape)) return std::nullopt;
   std::vector<std::uint64_t> lengths = shape.lengths;
@@ -353,7 +380,7 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) 
   if (has_whole_rows && change.swizzle.bits == 0) return IndexForm::rows;
   if ((has_whole_rows && row_number(change, shape)) || stays_in_rows(change, shape)) return IndexForm::columns;
   if (change.rows.from > 0 || change.swizzle.plane > 0) return std::nullopt;
-  return IndexForm::flat;
+  return orders_rows(change, shape) ? IndexForm::order : IndexForm::flat;
 }
 
 bool is_plain_pad(const Change& change, const ArrayShape& shape) {
@@ -375,6 +402,10 @@ std::string index_text(const Change& change, const ArrayShape& shape, IndexForm 
                                                 factor, rows_of(*number, shape)));
   } else if (form == IndexForm::columns) {
     texts.back() = flat_index(inside_row(change, shape), row_of(shape), texts.back());
+  } else if (form == IndexForm::order) {
+    std::string& row = texts[texts.size() - 2];
+    row = xored(row, xor_text(row, change.swizzle.row / shape.row_bytes(), change.swizzle.bits,
+                              (std::uint64_t{1} << change.swizzle.base) / shape.row_bytes(), 0));
   }
   std::string text;
   for (const std::string& index : texts) text += "[" + index + "]";
@@ -382,6 +413,16 @@ std::string index_text(const Change& change, const ArrayShape& shape, IndexForm 
 }
 
 namespace {
+
+/// Whether an XOR moves no element of an array of so many behind its end, though its last block is not whole.
+bool keeps_inside(const Change& change, std::uint64_t element, std::uint64_t elements) {
+  if (change.kind() != ChangeKind::row_xor) return false;
+  const std::uint64_t block = (std::uint64_t{1} << (change.swizzle.base + change.swizzle.bits)) / element;
+  for (std::uint64_t i = elements - elements % block; i < elements; ++i) {
+    if (change(i * element) / element >= elements) return false;
+  }
+  return true;
+}
 
 /// The length of an array of one dimension with room for an XOR and pads. A pad after the last element is none.
 std::string longer_text(const Change& change, std::uint64_t element, std::uint64_t elements,
@@ -422,7 +463,7 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
   if (form != IndexForm::flat) return texts;
   const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
   const std::uint64_t after = change.bytes_of(bytes) / element;
-  if (after == elements && dimensions.size() == 1) return texts;
+  if (dimensions.size() == 1 && (after == elements || keeps_inside(change, element, elements))) return texts;
   if (dimensions.front().empty()) return {std::to_string(after)};
   const bool is_simple = dimensions.size() == 1 && change.parts() <= 1;
   if (std::ranges::all_of(dimensions, is_number) && !is_simple) return {std::to_string(after)};
@@ -503,6 +544,7 @@ unsigned index_operators(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   const auto flattening = [](std::size_t dimensions) { return 2 * unsigned(dimensions); };
   if (form == IndexForm::flat) return flattening(shape.lengths.size() - 1) + flat_operators(change, shape.element);
+  if (form == IndexForm::order) return xor_operators(order_term(change.swizzle, shape));
   if (form != IndexForm::columns) return 0;
   const auto number = row_number(change, shape);
   if (!number) return flat_operators(inside_row(change, shape), shape.element);
@@ -520,9 +562,18 @@ std::uint64_t block_of_masked(const Change& change, const ArrayShape& shape) {
   return has_mask ? factor << swizzle.bits : 0;
 }
 
+std::uint64_t block_of_rows(const Change& change, const ArrayShape& shape) {
+  if (form_of(change, shape) != IndexForm::order) return 0;
+  const RowXor& swizzle = change.swizzle;
+  const bool has_planes = shape.lengths.size() > 2;
+  const std::uint64_t moved = std::uint64_t{1} << (swizzle.base + swizzle.bits);
+  return std::max(moved, has_planes ? std::uint64_t{swizzle.row} << swizzle.bits : 0) / shape.row_bytes();
+}
+
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   if (form == IndexForm::flat) return flat_instructions(change, shape);
+  if (form == IndexForm::order) return 2;  // SHF, LOP3
   if (form != IndexForm::columns) return 0;
   const auto number = row_number(change, shape);
   if (!number) return flat_instructions(inside_row(change, shape), row_of(shape));

@@ -37,6 +37,7 @@ enum class IndexForm {
   none,      ///< there is nothing to write
   rows,      ///< longer rows in the declaration; indices stay as they are
   columns,   ///< the last index is changed, and possibly the rows are longer
+  order,     ///< the last index but one is changed: rows change places
   flat,      ///< one index, changed
   elements,  ///< longer elements: a member is added to the type
 };
@@ -47,6 +48,10 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
 /// Whether the change stays within the rows of an array of two or more dimensions: the last index alone gives its new
 /// value, "[y][x ^ (x >> 3 & 4)]".
 bool stays_in_rows(const Change& change, const ArrayShape& shape);
+
+/// The number of the index that the form changes: "x" of "[y][x]", or "y" in another order of the rows; nothing if it
+/// changes none, or makes one of all.
+std::optional<std::size_t> changed_dimension(IndexForm form, std::size_t dimensions);
 
 /// Whether one length of the declaration changes, and no index: "[N][N + 1]", as most people pad, or "[N][N - 1]".
 bool is_plain_pad(const Change& change, const ArrayShape& shape);
@@ -65,6 +70,9 @@ unsigned index_operators(const Change& change, const ArrayShape& shape);
 /// Of an XOR of one index, under a mask, into the last one: rows of whole blocks of so many elements will do, however
 /// many there are. 0: the index is right for the lengths of the shape only.
 std::uint64_t block_of_masked(const Change& change, const ArrayShape& shape);
+
+/// Of another order of the rows: any number of whole blocks of so many rows will do. 0: the rows keep their order.
+std::uint64_t block_of_rows(const Change& change, const ArrayShape& shape);
 
 /// The lengths of the dimensions that make a change's new rows and pads; nothing if no lengths do.
 std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape);

@@ -37,6 +37,7 @@ bool are_plain(std::string_view source, const std::vector<Use>& uses) {
 unsigned merged_bytes(const Change& change, const ArrayShape& shape, unsigned widest) {
   const auto form = form_of(change, shape);
   if (!form || *form == IndexForm::none) return widest;
+  if (*form == IndexForm::order) return unsigned(std::min<std::uint64_t>(shape.row_bytes(), widest));
   if (*form != IndexForm::rows) return std::min(unsigned(shape.element), widest);
   std::uint64_t lengths = change.rows.to | change.pads[0].bytes | change.pads[1].bytes;
   lengths = lengths == 0 ? widest : std::uint64_t{1} << std::countr_zero(lengths);

@@ -147,7 +147,7 @@ Prediction Predictor::operator()(const Change& change, const std::vector<std::ui
     prediction.most.reset();
     return prediction;
   }
-  const bool hides = *form == IndexForm::columns || *form == IndexForm::flat;
+  const bool hides = *form != IndexForm::rows && *form != IndexForm::elements;
   const auto add = [&](const Passes& other) {
     for (std::size_t a = 0; a < other.size(); ++a) {
       prediction.least[a] = std::min(prediction.least[a], other[a]);

@@ -77,15 +77,6 @@ std::string distance_reason(const Change& change, const ArrayShape& shape, std::
   return fmt::format("{} {} apart fall into {}", elements_text(shape), best / shape.element, most.text());
 }
 
-/// "i + (i >> 5)", "x ^ y": the index that changes.
-std::string formula_of(const Change& change, const ArrayShape& shape, IndexForm form) {
-  const auto names = subscript_names(shape.lengths.size());
-  const std::string index = index_text(change, shape, form, names);
-  std::size_t begin = 1;
-  for (std::size_t d = 0; form == IndexForm::columns && d + 1 < names.size(); ++d) begin += names[d].size() + 2;
-  return index.substr(begin, index.size() - begin - 1);
-}
-
 std::string reason_text(const Change& change, const ArrayShape& shape, const ConflictFacts& facts) {
   const IndexForm form = *form_of(change, shape);
   const bool is_swizzled = change.swizzle.bits > 0;
@@ -93,7 +84,7 @@ std::string reason_text(const Change& change, const ArrayShape& shape, const Con
   for (const std::uint64_t length : shape.lengths) extent *= length;
   if (form == IndexForm::rows && change.parts() <= 1) return rows_reason(change, shape, extent, facts.period);
   if (change.parts() == 1 && change.rows.from > 0) {
-    return fmt::format("x lies at {}: a column falls into {} banks without a pad", formula_of(change, shape, form),
+    return fmt::format("swizzled: a column falls into {} banks without a pad",
                        banks_of(change, shape.row_bytes(), extent, facts.period).after);
   }
   if (change.parts() == 1) {
@@ -101,10 +92,7 @@ std::string reason_text(const Change& change, const ArrayShape& shape, const Con
     const bool has_rows = shape.lengths.size() > 1;
     const std::string reason = has_rows && column.are_more() ? "a column falls into " + column.text()
                                                              : distance_reason(change, shape, extent, facts);
-    const std::string name = has_rows && form == IndexForm::columns ? "x" : "i";
-    if (!reason.empty() && (form != IndexForm::flat || shape.lengths.size() == 1))
-      return fmt::format("{} lies at {}: {}", name, formula_of(change, shape, form), reason);
-    if (!reason.empty()) return reason;
+    if (!reason.empty()) return fmt::format("{}: {}", is_swizzled ? "swizzled" : "padded", reason);
   }
   const bool is_padded = change.pads[0].every > 0;
   return fmt::format("{}to avoid bank conflicts", !is_swizzled ? "padded "

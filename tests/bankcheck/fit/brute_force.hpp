@@ -45,6 +45,19 @@ std::uint64_t passes(const std::vector<Store>& stores, const Map& map) {
   return sum;
 }
 
+/// The XORs of an offset with bits that the XOR changes, too: row, values and unit of x ^ (x / row % values) * unit.
+inline std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> folds_of(std::uint64_t bytes,
+                                                                                     std::uint64_t width) {
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> folds;
+  for (std::uint64_t unit = width; unit < 128; unit *= 2) {
+    for (std::uint64_t values = 2; unit * values <= 128; values *= 2) {
+      for (std::uint64_t row = 2 * unit; row < unit * values && row < bytes; row *= 2)
+        folds.emplace_back(row, values, unit);
+    }
+  }
+  return folds;
+}
+
 struct Answer {
   std::uint64_t passes = 0, bytes = 0;
   std::size_t tried = 0;
@@ -72,6 +85,7 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
       }
     }
   }
+  const auto folds = folds_of(bytes, width);
   Answer answer{passes(stores, [](std::uint64_t x) { return x; }), bytes, 1};
   const auto offer = [&](std::uint64_t needed, const auto& map) {
     ++answer.tried;
@@ -82,6 +96,10 @@ inline Answer best(const std::vector<Store>& stores, std::uint64_t bytes, std::u
     }
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
+  for (const auto& [row, values, unit] : folds) {
+    offer(up(bytes, unit * values) * unit * values,
+          [row = row, values = values, unit = unit](std::uint64_t x) { return x ^ (x / row % values) * unit; });
+  }
   for (const auto& [row, values, unit] : xors) {
     const auto swizzled = [row = row, values = values, unit = unit](std::uint64_t x) {
       return x ^ (x / row % values) * unit;
@@ -186,6 +204,10 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
         }
       }
     }
+  }
+  for (const auto& [each, values, unit] : folds_of(bytes, width)) {
+    add({{u32(each), log2(values), log2(unit)}, {}}, up(bytes, unit * values) * unit * values,
+        [each = each, values = values, unit = unit](std::uint64_t x) { return x ^ (x / each % values) * unit; });
   }
   if (lengths.size() < 2 || row == bytes) return all;
 

@@ -26,8 +26,7 @@ TEST_CASE("fit/edits/all_uses", "[fit]") {
   const auto changed_tile = edits_of(source, tile, swizzle, shape);
   REQUIRE(std::holds_alternative<Edits>(changed_tile));
   expected = source;
-  expected.insert(expected.find("  extern"),
-                  "  static_assert(TILE == 32, \"the indices of tile are for these lengths\");\n");
+  expected.insert(expected.find("  extern"), "  static_assert(TILE == 32, \"tile is laid out for these lengths\");\n");
   expected.replace(expected.find("tile[y][x]"), 10, "tile[y][x ^ y]");
   expected.replace(expected.find("tile[x][y + 0]"), 14, "tile[x][(y + 0) ^ x]");
   CHECK(edited(source, std::get<Edits>(changed_tile)) == expected);
@@ -40,6 +39,34 @@ TEST_CASE("fit/edits/lengths_that_an_xor_needs", "[fit]") {
   const std::string after = changed(square, swizzle, {4, {32, 32}});
   CHECK(after.find("static_assert(W == 32, ") != std::string::npos);  // x ^ y has no mask
   CHECK(after.find("  t[y][x ^ y] = t[y][y];") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/constants_that_stay", "[fit]") {
+  const auto after = [](const std::string& index, const std::string& head = "") {
+    const std::string text = "const int LAST = 256;\n" + head +
+                             "void k(int n) {\n  __shared__ float t[LAST + 1];\n  t[n] = 1;\n  t[" + index +
+                             "] = 2;\n}\n";
+    return changed(text, {{128, 3, 2}, {}}, {4, {257}});
+  };
+  const std::string text = after("LAST");
+  CHECK(text.find("t[LAST + 1];") != std::string::npos);  // the last block is not whole, but nothing leaves it
+  CHECK(text.find("t[n ^ (n >> 5 & 7)] = 1;\n  t[LAST] = 2;") != std::string::npos);
+  CHECK(after("LAST - 1").find("t[LAST - 1]") == std::string::npos);
+  CHECK(after("LAST * 1 + threadIdx.x").find("t[LAST * 1 + threadIdx.x]") == std::string::npos);
+  CHECK(after("n").find("t[n] ") == std::string::npos);
+  CHECK(after("LAST", "void f() { const int n = 32; }\n").find("t[n] ") == std::string::npos);
+  CHECK(changed("void k() {\n  __shared__ float t[250];\n  t[i] = 1;\n}\n", {{128, 3, 2}, {}}, {4, {250}})
+            .find("t[(250 + 7) / 8 * 8]") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/order_of_rows", "[fit]") {
+  const std::string text = "void k() {\n  __shared__ float t[H][16];\n  t[y + 1][x] = t[0][x];\n}\n";
+  const std::string head = "#define H 8\n";
+  CHECK(changed(head + text, {{128, 1, 6}, {}}, {4, {8, 16}}) ==
+        head +
+            "void k() {\n  __shared__ float t[H][16];\n"
+            "  static_assert(H % 2 == 0, \"t is laid out in blocks of 2\");\n"
+            "  t[(y + 1) ^ ((y + 1) >> 1 & 1)][x] = t[0][x];\n}\n");
 }
 
 TEST_CASE("fit/edits/only_what_changes", "[fit]") {
@@ -299,7 +326,7 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
   const ArrayShape shape{4, {32, 32}};
   CHECK(changed(text, swizzle, shape, {.name = "t", .kernel = "k<32>"}) ==
         "template <int W>\n__global__ void k() {\r\n  __shared__ float t[W][W];\r\n"
-        "  static_assert(W == 32, \"the indices of t are for these lengths\");\r\n"
+        "  static_assert(W == 32, \"t is laid out for these lengths\");\r\n"
         "  t[y][x ^ y] = t[x][y ^ x];\r\n}\n");
   CHECK(changed(text, padded(128, 4), shape, {.name = "t", .kernel = "k<32>"}).find("static_assert") ==
         std::string::npos);
@@ -308,7 +335,7 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
         "template <int N>\n__global__ void k() {\n  __shared__ float t[2 * N + 2 * N / 32];\n  t[i + (i >> 5)] = "
         "1;\n}\n");
   CHECK(changed(flat, {{128, 1, 4}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"})
-            .find("  static_assert(2 * N % 8 == 0, \"the indices of t are for whole blocks of 8 elements\");\n"
+            .find("  static_assert(2 * N % 8 == 0, \"t is laid out in blocks of 8\");\n"
                   "  t[i ^ (i >> 3 & 4)] = 1;\n") != std::string::npos);
   CHECK(changed(flat, {{128, 1, 2}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"}).find("static_assert") ==
         std::string::npos);  // any 2 * N is right
@@ -316,7 +343,7 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
   const std::string rows = "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W];\n  t[y][x] = 1;\n}\n";
   CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==
         "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W - 1];\n"
-        "  static_assert(W == 34, \"the indices of t are for these lengths\");\n  t[y][x] = 1;\n}\n");
+        "  static_assert(W == 34, \"t is laid out for these lengths\");\n  t[y][x] = 1;\n}\n");
 }
 
 // A later change of a constant would make the indices of an XOR wrong.
@@ -623,7 +650,7 @@ TEST_CASE("fit/edits/launches_of_whole_blocks", "[fit]") {
   };
   CHECK(launch("1024") == "1024");
   CHECK(launch("32 * N * sizeof(float)") == "32 * N * sizeof(float)");
-  CHECK(launch("32 * N * sizeof(float)", 264) == "((32 * N + 7) / 8 * 8) * sizeof(float)");  // N was another one
+  CHECK(launch("32 * N * sizeof(float)", 264) == "(32 * N + 7) / 8 * 8 * sizeof(float)");  // N was another one
   CHECK(launch("n * 4") == "(n * 4 + 31) / 32 * 32");
   CHECK(changed(kernel, {{128, 3, 2}, {}}, {4, {256}}, {.name = "t", .bytes = 1024}) ==
         "line 3: the launch gives the bytes of this array, and must give it more; change both by hand");

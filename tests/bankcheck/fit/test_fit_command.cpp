@@ -68,7 +68,7 @@ TEST_CASE("fit/command/pasted_proof", "[fit]") {
   k.cu:4  store 4  tile              32     32     32
   k.cu:6  load 4   tile           1,024     32     32
 
-  tile: 6,281 layouts were tried, and none has fewer passes
+  tile: 6,301 layouts were tried, and none has fewer passes
   proposed: the fewest passes, and no instruction more in the index
             passes on             sm_90  instructions  bytes
   as it is                        1,056                4,096
@@ -203,7 +203,7 @@ TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   REQUIRE(replacements.size() == 4);
   check_members(replacements.at(2).at("deletedRegion"), R"({"startLine": 4, "startColumn": 7})");
   CHECK(replacements.at(0).at("insertedContent").at("text") ==
-        "  // x lies at x ^ y: a column falls into 32 banks instead of 1");
+        "  // swizzled: a column falls into 32 banks instead of 1");
   CHECK(replacements.at(2).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
 }
 

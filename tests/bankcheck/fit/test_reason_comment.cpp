@@ -34,12 +34,12 @@ TEST_CASE("fit/reason_comment/texts", "[fit]") {
   CHECK(of_change("[4][6][32]", {{}, {Pad{128, 4}, Pad{768, 132}}}, {4, {4, 6, 32}}) ==
         "  // padded to avoid bank conflicts");
   CHECK(of_change("[512]", padded(128, 4), line) ==
-        "  // i lies at i + (i >> 5): words 16 apart fall into 32 banks instead of 2");
+        "  // padded: words 16 apart fall into 32 banks instead of 2");
   CHECK(of_change("[2048]", padded(128, 8), long_line) ==
-        "  // i lies at i + (i >> 5) * 2: words 32 apart fall into 16 banks instead of 1");
-  CHECK(of_change("[32][32]", swizzle, square) == "  // x lies at x ^ y: a column falls into 32 banks instead of 1");
+        "  // padded: words 32 apart fall into 16 banks instead of 1");
+  CHECK(of_change("[32][32]", swizzle, square) == "  // swizzled: a column falls into 32 banks instead of 1");
   CHECK(of_change("[2048]", {{64, 4, 3}, {}}, long_line) ==
-        "  // i lies at i ^ (i >> 3 & 30): words 16 apart fall into 16 banks instead of 2");
+        "  // swizzled: words 16 apart fall into 16 banks instead of 2");
   CHECK(of_change("[32][32]", {{128, 5, 2}, {Pad{128, 4}, Pad{}}}, square) ==
         "  // padded and swizzled to avoid bank conflicts");
 }
@@ -60,7 +60,7 @@ TEST_CASE("fit/reason_comment/shorter_rows", "[fit]") {
   const auto comment = [&](const Change& change) { return commented(text, change, {4, {16, 17}}).substr(text.size()); };
   CHECK(comment({.rows = {68, 64}}) == "  // without a pad 2 rows of 16 words fill the banks");
   CHECK(comment({.swizzle = {64, 4, 2}, .rows = {68, 64}}) ==
-        "  // x lies at x ^ y: a column falls into 16 banks without a pad");
+        "  // swizzled: a column falls into 16 banks without a pad");
 }
 
 TEST_CASE("fit/reason_comment/distance_of_lanes", "[fit]") {
@@ -68,18 +68,18 @@ TEST_CASE("fit/reason_comment/distance_of_lanes", "[fit]") {
   const auto comment = [&](std::uint64_t stride) {
     return commented(text, padded(128, 4), {4, {512}}, {128, stride}).substr(text.size());
   };
-  CHECK(comment(64) == "  // i lies at i + (i >> 5): words 16 apart fall into 32 banks instead of 2");
-  CHECK(comment(128) == "  // i lies at i + (i >> 5): words 32 apart fall into 16 banks instead of 1");
+  CHECK(comment(64) == "  // padded: words 16 apart fall into 32 banks instead of 2");
+  CHECK(comment(128) == "  // padded: words 32 apart fall into 16 banks instead of 1");
   CHECK(comment(4) == comment(0));  // these gain nothing
 }
 
 TEST_CASE("fit/reason_comment/places", "[fit]") {
   const std::string line = "  __shared__ float t[32][32];",
-                    comment = "// x lies at x ^ y: a column falls into 32 banks instead of 1";
+                    comment = "// swizzled: a column falls into 32 banks instead of 1";
   CHECK(commented("{\n" + line + "\r\n}", swizzle) == "{\n" + line + "  " + comment + "\r\n}");
   CHECK(commented("{\n" + line + "  // tile\r\n}", swizzle) == "{\n  " + comment + "\r\n" + line + "  // tile\r\n}");
   CHECK(commented("/* a */ {\n" + line + "\n}", swizzle) ==
-        "/* a */ {\n" + line + "  /* x lies at x ^ y: a column falls into 32 banks instead of 1 */\n}");
+        "/* a */ {\n" + line + "  /* swizzled: a column falls into 32 banks instead of 1 */\n}");
   const std::string two_lines = "{\n  __shared__ float t[32]\n      [32];\n}";
   CHECK(commented(two_lines, swizzle).find("[32];  " + comment) != std::string::npos);
   const std::string full = "  __shared__ " + std::string(60, 'T') + " t[32][32];";
