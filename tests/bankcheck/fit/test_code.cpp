@@ -35,6 +35,7 @@ TEST_CASE("fit/code/changes", "[fit]") {
   CHECK(cute_name(swizzle, 4) == "Swizzle<5, 0, 5>");
   CHECK(cute_name(swizzle, 1) == "Swizzle<5, 2, 5>");
   CHECK(cute_name(with_pad(128, 4), 4).empty());
+  CHECK(cute_name({{8, 5, 2}, {}}, 4).empty());  // CuTe's bits do not overlap
 }
 
 TEST_CASE("fit/code/inside_rows", "[fit]") {
