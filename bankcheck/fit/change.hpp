@@ -32,8 +32,8 @@ struct Repitch {
 };
 
 /// x becomes x ^ (x mod plane / row mod 2^bits) << base: the number of the row in its plane, XORed into `bits` bits of
-/// the column. `row` and `plane` are multiples of 2^(base + bits), or `row` is a power of two above 2^base and there is no
-/// plane, so distinct offsets stay distinct. `bits` 0: no XOR. `plane` 0: all rows lie in one plane.
+/// the column. `row` and `plane` are multiples of 2^(base + bits), or `row` is a power of two above 2^base and there is
+/// no plane, so distinct offsets stay distinct. `bits` 0: no XOR. `plane` 0: all rows lie in one plane.
 struct RowXor {
   std::uint32_t row = 0;
   unsigned bits = 0, base = 0;

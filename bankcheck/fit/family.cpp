@@ -47,8 +47,7 @@ std::vector<Change> row_xors(const FamilyBounds& bounds, const std::vector<std::
   return changes;
 }
 
-/// XORs of an offset with itself, shifted by fewer bits than they change, as Gray codes are made: what one of them moves
-/// up another one has moved.
+/// XORs of an offset with itself, shifted by fewer bits than they change, as Gray codes are made.
 std::vector<Change> folds(const FamilyBounds& bounds) {
   const auto [low, high] = BankBits(bounds);
   std::vector<Change> changes;
