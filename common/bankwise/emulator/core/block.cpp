@@ -38,7 +38,7 @@ void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
   returned = syncs = 0;
   shadow.begin_block();
   for (RunningWarp& warp : warps) {
-    warp.has_meetings = false;
+    warp.has_news = false;
     warp.steps = warp.last_atomic = 0;
     warp.moved.fill(0);
     for (const auto& delivery : warp.deliveries) delivery->readers = 0;

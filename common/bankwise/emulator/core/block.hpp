@@ -89,6 +89,7 @@ inline std::uintptr_t pc_of(LaneKey key) { return key & 0xFFFFFFFFFFFF; }
 
 /// What every switch to the lane and every access needs comes first, in two lines of the cache.
 struct alignas(64) Lane {
+  Lane() {}  // NOLINT(modernize-use-equals-default): that would clear the notes first
   BlockRunner* runner = nullptr;
   RunAhead* ahead = nullptr;  ///< not null while it runs ahead of its warp
   Fiber fiber;
@@ -135,8 +136,8 @@ inline LaneKey key_at(const Lane& lane) { return key_of(lane, lane.pc + lane.par
 struct RunningWarp {
   unsigned first = 0, count = 0;  ///< lanes in the block
   std::array<LaneKey, 64> keys{};
-  std::array<std::uint64_t, 64> moved{};  ///< the last step of the warp that each lane took part in
-  bool has_meetings = false;
+  std::array<std::uint64_t, 64> moved{};     ///< the last step of the warp that each lane took part in
+  bool has_news = false;                     ///< a lane has come to a meeting, or has returned: others may go on
   std::uint64_t steps = 0, last_atomic = 0;  ///< steps of the block; the step of the last atomic
   std::vector<std::unique_ptr<Delivery>> deliveries;
 };

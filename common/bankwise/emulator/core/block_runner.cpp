@@ -117,6 +117,7 @@ void BlockRunner::settle_in(Lane& lane) {
   note_kernel(lane);
   if (failure_) faults_.end(*failure_);
   if (thrown_) std::rethrow_exception(thrown_);
+  block_.warps[lane.warp].has_news |= lane.wait == WaitReason::returned;
   advance(lane);
 }
 
@@ -132,7 +133,7 @@ void BlockRunner::advance(Lane& lane) {
     return;
   }
   warp.keys[lane.identity.lane] = lane.wait < WaitReason::meeting ? key_at(lane) : 0;
-  warp.has_meetings |= lane.wait == WaitReason::meeting;
+  warp.has_news |= lane.wait == WaitReason::meeting;
   if (lane.wait == WaitReason::returned) ++block_.returned;
 }
 
@@ -140,6 +141,7 @@ void BlockRunner::run(std::uint64_t number, BlockSeries* recorder) {
   block_.begin(number, recorder);
   accesses_.begin_block();
   global_.begin_block();
+  races_.begin_block();
   meetings_.begin_block();
   steps_ = 0;
   while (block_.returned < block_.lanes.size()) {
@@ -156,10 +158,10 @@ bool BlockRunner::run_warp(RunningWarp& warp) {
   if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw LaunchEnded();
   bool moved = false;
   for (unsigned turn = 0; turn < turn_steps;) {
-    const std::uint64_t group = choose(warp);
-    if (group == 0) break;
-    turn += step(warp, group, turn);
-    if (warp.has_meetings) meetings_.settle(warp);
+    const Choice choice = choose(warp);
+    if (choice.lanes == 0) break;
+    turn += step(warp, choice, turn);
+    if (warp.has_news) meetings_.settle(warp);
     moved = true;
   }
   if (moved) let_starved_go(warp);
@@ -174,41 +176,57 @@ void BlockRunner::let_starved_go(RunningWarp& warp) {
   for (unsigned starved = 0; starved < warp.count; ++starved) {
     if (warp.keys[starved] == 0 || warp.moved[starved] + starved_after > warp.steps) continue;
     for (unsigned i = 0; i < starved_steps && warp.keys[starved] != 0; ++i) {
-      step(warp, lanes_at(warp, warp.keys[starved]), turn_steps);
-      if (warp.has_meetings) meetings_.settle(warp);
+      step(warp, {lanes_at(warp, warp.keys[starved]), {}}, turn_steps);
+      if (warp.has_news) meetings_.settle(warp);
     }
     return;
   }
 }
 
 /// The lanes that execute the next step, together; none if none can.
-std::uint64_t BlockRunner::choose(const RunningWarp& warp) {
+BlockRunner::Choice BlockRunner::choose(const RunningWarp& warp) {
   const auto* const end = warp.keys.begin() + warp.count;
   LaneKey different = 0;
   for (unsigned i = 0; i < warp.count; ++i) different |= warp.keys[i] ^ warp.keys[0];
-  if (different == 0) return warp.keys[0] == 0 ? 0 : all_lanes(warp);  // the usual case
+  if (different == 0) return {warp.keys[0] == 0 ? 0 : all_lanes(warp)};  // the usual case
   const auto* const some = std::find_if(warp.keys.begin(), end, [](LaneKey key) { return key != 0; });
-  if (some == end) return 0;
+  if (some == end) return {};
   const std::uint64_t group = lanes_at(warp, *some);
   const std::uint64_t waiting = lanes_at(warp, 0);
-  return std::popcount(group | waiting) == int(warp.count) ? group : lanes_at(warp, earliest(warp));
+  return std::popcount(group | waiting) == int(warp.count) ? Choice{group} : earliest(warp);
 }
 
-/// The key of the lanes that run first: the deepest in calls, and of those the earliest in the code.
-LaneKey BlockRunner::earliest(const RunningWarp& warp) {
+/// The lanes that run first: the deepest in calls, and of those the earliest in the code.
+BlockRunner::Choice BlockRunner::earliest(const RunningWarp& warp) {
+  Choice choice;
   LaneKey first = 0;
-  std::pair<LaneKey, std::uint64_t> first_place;
+  Place first_place = last_place;
   for (unsigned i = 0; i < warp.count; ++i) {
     const LaneKey key = warp.keys[i];
-    if (key == 0 || key == first) continue;
-    const auto [known, is_new] = places_.try_emplace(key);
-    auto& place = known->second;
-    if (is_new) place = {~(key >> 48), place_in_order(pc_of(key) - 1)};
-    if (first != 0 && place >= first_place) continue;
-    first = key;
-    first_place = place;
+    if (key == 0) continue;
+    if (key != first) {
+      const Place place = place_of(key);
+      if (first != 0 && place >= first_place) {
+        choice.next = std::min(choice.next, place);
+        continue;
+      }
+      if (first != 0) choice.next = std::min(choice.next, first_place);
+      first = key;
+      first_place = place;
+      choice.lanes = 0;
+    }
+    choice.lanes |= std::uint64_t{1} << i;
   }
-  return first;
+  return choice;
+}
+
+BlockRunner::Place BlockRunner::place_of(LaneKey key) {
+  auto& [known, place] = places_[(key ^ key >> 12) % places_.size()];
+  if (known != key) {
+    place = {~(key >> 48), place_in_order(pc_of(key) - 1)};
+    known = key;
+  }
+  return place;
 }
 
 /// All lanes that can continue have made the same notes since they were suspended: one step processes them.
@@ -243,12 +261,50 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
   return count;
 }
 
+/// The chosen lanes process notes while they stay together and before all others, except the last that any of them has.
+/// Returns how many.
+unsigned BlockRunner::step_some(RunningWarp& warp, const Choice& choice, const Lane& any, unsigned most) {
+  most = unsigned(std::min<std::uint64_t>(most, block_.launch.step_limit - steps_));
+  const auto together = unsigned(std::popcount(choice.lanes));
+  const auto stay_together = [&](unsigned k) {
+    const LaneKey key = any.notes[any.next + k];
+    bool same = choice.next == last_place || place_of(key) < choice.next;
+    for_each_lane(choice.lanes, [&](unsigned i) {
+      const Lane& lane = block_.lane(warp, i);
+      same = same && lane.next + k < lane.noted && lane.notes[lane.next + k] == key;
+    });
+    return same;
+  };
+  unsigned count = 0;
+  while (count < most && any.next + 1 < any.noted && stay_together(1)) {
+    const LaneKey key = any.notes[any.next];
+    if (block_.recorder != nullptr && is_basic_block(key)) {
+      block_.recorder->add_basic_block(pc_of(key) - 1, block_.level, together);
+    }
+    for_each_lane(choice.lanes, [&](unsigned i) { ++block_.lane(warp, i).next; });
+    global_.perform(warp, choice.lanes);
+    ++count;
+  }
+  if (count == 0) return 0;
+  steps_ += count;
+  warp.steps += count;
+  for_each_lane(choice.lanes, [&](unsigned i) {
+    warp.moved[i] = warp.steps;
+    warp.keys[i] = any.notes[any.next];
+  });
+  return count;
+}
+
 /// Returns the number of steps. `turn`: those before in this turn of the warp.
-unsigned BlockRunner::step(RunningWarp& warp, std::uint64_t group, unsigned turn) {
+unsigned BlockRunner::step(RunningWarp& warp, const Choice& choice, unsigned turn) {
+  const std::uint64_t group = choice.lanes;
   const Lane& any = block_.lane(warp, unsigned(std::countr_zero(group)));
   const bool is_note = any.next < any.noted;
   if (is_note && any.next == 0 && (lanes_at(warp, 0) | group) == all_lanes(warp)) {
     if (const unsigned steps = step_all(warp, group, any); steps > 0) return steps;
+  }
+  if (is_note && turn < turn_steps) {
+    if (const unsigned steps = step_some(warp, choice, any, turn_steps - turn); steps > 0) return steps;
   }
   if (++steps_ > block_.launch.step_limit) {
     faults_.end({Fault::step_limit, is_note ? pc_of(any.notes[any.next]) : any.pc, block_.ranks(warp, group),

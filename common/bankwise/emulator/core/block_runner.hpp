@@ -8,6 +8,7 @@
 // notes determine the order of execution of the warp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -49,7 +50,8 @@ class BlockRunner {
   std::uintptr_t in_kernel() const { return block_.in_kernel; }
 
   // --- Called by the running lane ---
-  static constinit thread_local Lane* current;  ///< null while no kernel runs on this thread
+  /// Null while no kernel runs on this thread. Without a call, which position-independent code would make for it.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Lane* current;
 
   void note(Lane& lane, LaneKey key) {
     if (lane.ahead != nullptr && lane.ahead->note(lane, key)) return;
@@ -82,6 +84,14 @@ class BlockRunner {
     if (global_memory.is_valid(address, bytes)) return true;
     report_invalid(lane, address, bytes, writes, pc);
     return false;
+  }
+  /// The usual access: one that is not recorded, to device memory or to the lane's stack. False if it is another.
+  template <banks::Operation operation, unsigned bytes>
+  bool access_device(Lane& lane, const void* address, std::uintptr_t pc) {
+    if (!global_memory.contains(address)) return stacks_.contains(address);
+    if (global_.watches() || global_memory.uses != nullptr || !global_memory.is_valid(address, bytes)) return false;
+    races_.access(lane, address, bytes, operation == banks::Operation::store, pc);
+    return true;
   }
   static std::uint8_t use_of(bool writes) { return writes ? GlobalMemory::writes : GlobalMemory::reads; }
   /// An access of which is_in_allocation() does not know all: `use` has bits of GlobalMemory.
@@ -125,6 +135,14 @@ class BlockRunner {
   const Stacks& stacks() const { return stacks_; }
 
  private:
+  /// Of a lane, in the order of execution.
+  using Place = std::pair<LaneKey, std::uint64_t>;
+  static constexpr Place last_place{~LaneKey{0}, ~std::uint64_t{0}};
+  /// Lanes that run together.
+  struct Choice {
+    std::uint64_t lanes = 0;
+    Place next = last_place;  ///< the earliest place of another lane
+  };
   /// The first place that a lane has passed tells which kernel runs.
   void note_kernel(const Lane& lane) {
     if (block_.in_kernel == 0 && lane.noted > 0) block_.in_kernel = pc_of(lane.notes[0]);
@@ -133,9 +151,11 @@ class BlockRunner {
   static void body(void* data);
   bool run_warp(RunningWarp& warp);
   void let_starved_go(RunningWarp& warp);
-  std::uint64_t choose(const RunningWarp& warp);
-  LaneKey earliest(const RunningWarp& warp);
-  unsigned step(RunningWarp& warp, std::uint64_t group, unsigned turn);
+  Choice choose(const RunningWarp& warp);
+  Choice earliest(const RunningWarp& warp);
+  Place place_of(LaneKey key);
+  unsigned step(RunningWarp& warp, const Choice& choice, unsigned turn);
+  unsigned step_some(RunningWarp& warp, const Choice& choice, const Lane& any, unsigned most);
   unsigned step_all(RunningWarp& warp, std::uint64_t group, const Lane& any);
   void access(RunningWarp& warp, std::uint64_t group);
   bool may_run_ahead(const RunningWarp& warp, std::uint64_t group) const;
@@ -154,7 +174,7 @@ class BlockRunner {
   Meetings meetings_;
   GlobalRaces races_;
   GlobalAccesses global_;
-  std::unordered_map<LaneKey, std::pair<LaneKey, std::uint64_t>> places_;  // by key, in the order of execution
+  std::array<std::pair<LaneKey, Place>, 1024> places_{};  // the latest, by key
   std::unordered_map<const char*, std::shared_ptr<const void>> ptx_programs_;
   std::vector<std::byte> guards_;  ///< values of the guards before
   std::uint64_t group_ = 0, steps_ = 0;

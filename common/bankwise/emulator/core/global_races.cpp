@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 
 #include <bankwise/emulator/core/block_runner.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
@@ -69,15 +70,26 @@ void store(std::atomic<std::uint64_t>& cell, const GlobalTouch& touch) {
   cell.store(std::bit_cast<std::uint64_t>(touch), std::memory_order_relaxed);
 }
 
+/// Calls run(bytes); that of a number or a vector is known to the compiler.
+template <class Run>
+auto with_size(std::size_t bytes, Run run) {
+  switch (bytes) {
+    case 4: return run(std::integral_constant<std::size_t, 4>());
+    case 8: return run(std::integral_constant<std::size_t, 8>());
+    case 16: return run(std::integral_constant<std::size_t, 16>());
+    default: return run(bytes);
+  }
+}
+
 }  // namespace
 
 unsigned GlobalRaces::new_epoch() {
   static std::atomic<unsigned> launches{0};
   const unsigned launch = launches++;
-  if (launch % 255 == 0 && global_memory.touches != nullptr) {
+  if (launch % GlobalTouch::max_epoch == 0 && global_memory.touches != nullptr) {
     madvise(global_memory.touches, 4 * global_memory.bytes, MADV_DONTNEED);
   }
-  return launch % 255 + 1;
+  return launch % GlobalTouch::max_epoch + 1;
 }
 
 bool GlobalRaces::can_watch(const RunningBlock& block) {
@@ -87,65 +99,43 @@ bool GlobalRaces::can_watch(const RunningBlock& block) {
          std::find(allowed.begin(), allowed.end(), Fault::global_race) == allowed.end();
 }
 
-void GlobalRaces::watch(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
-  settle(lane);
-  if (!writes) {
-    touch(lane, {std::uintptr_t(address), bytes, pc, writes, false});
-    return;
-  }
-  lane.store.address = std::uintptr_t(address);
-  lane.store.pc = pc;
+void GlobalRaces::begin_store(Lane& lane, const GlobalAccess& access) {
+  lane.store.address = access.address;
+  lane.store.pc = access.pc;
   take_lock(lane.store);
-  const auto* const memory = static_cast<const std::byte*>(address);
-  lane.store.before.assign(memory, memory + bytes);
-  lane.store.bytes = std::uint32_t(bytes);
+  if (access.bytes > lane.store.before.size()) {
+    const OffLane off;
+    lane.store.before.resize(access.bytes);
+  }
+  const void* const memory = reinterpret_cast<const void*>(access.address);
+  with_size(access.bytes, [&](auto bytes) { std::memcpy(lane.store.before.data(), memory, bytes); });
+  lane.store.bytes = std::uint32_t(access.bytes);
 }
 
 void GlobalRaces::end_store(Lane& lane) {
-  const std::size_t bytes = std::exchange(lane.store.bytes, 0);
+  const std::size_t size = std::exchange(lane.store.bytes, 0);
   const void* const memory = reinterpret_cast<const void*>(lane.store.address);
-  const bool silent = std::memcmp(memory, lane.store.before.data(), bytes) == 0;
-  touch(lane, {lane.store.address, bytes, lane.store.pc, true, silent});
+  const bool silent =
+      with_size(size, [&](auto bytes) { return std::memcmp(memory, lane.store.before.data(), bytes) == 0; });
+  touch(lane, {lane.store.address, size, lane.store.pc, true, silent});
   release_lock(lane.store);
 }
 
-void GlobalRaces::touch(Lane& lane, const GlobalAccess& access) {
-  GlobalTouch now{.epoch = epoch_,
+void GlobalRaces::renew_moment() {
+  moment_of_ = {block_.level, block_.syncs};
+  moment_ = bits({.epoch = epoch_,
                   .block = block_.number,
-                  .warp = lane.warp,
                   .level = std::min(block_.level, GlobalTouch::max_level),
-                  .syncs = std::min(block_.syncs, GlobalTouch::max_syncs),
-                  .site = site(access.pc),
-                  .silent = access.silent,
-                  .bytes = 15};
-  constexpr std::uint64_t warp_bits = std::bit_cast<std::uint64_t>(
-      GlobalTouch{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps});
-  const auto bits = std::bit_cast<std::uint64_t>(now);
-  // The usual cases: nobody else has touched the word in this launch, or several blocks read it.
-  const auto is_mine = [&](const std::atomic<std::uint64_t>& cell) {
-    const std::uint64_t other = cell.load(std::memory_order_relaxed) ^ bits;
-    return (other & 0xFF) != 0 || (other & warp_bits) == 0;
-  };
+                  .syncs = std::min(block_.syncs, GlobalTouch::max_syncs)});
+}
+
+void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access) {
+  auto now = std::bit_cast<GlobalTouch>(this->now(lane, access));
   const std::uintptr_t first = access.address - global_memory.begin, end = first + access.bytes;
   for (std::uintptr_t word = first / 4; word <= (end - 1) / 4; ++word) {
-    if (first > 4 * word || end < 4 * word + 4) {
-      const std::uintptr_t from = std::max(first, 4 * word) % 4, to = std::min(end, 4 * word + 4) - 4 * word;
-      now.bytes = (1U << to) - (1U << from);
-    } else {
-      now.bytes = 15;
-    }
-    auto& [write, read] = global_memory.touches[word];
-    const bool is_calm = !access.silent && is_mine(write);
-    const GlobalTouch last_read = load(read);
-    if (is_calm && !access.writes && last_read.epoch == epoch_ && last_read.bytes == now.bytes &&
-        last_read.block == GlobalTouch::several_blocks) {
-      continue;
-    }
-    if (is_calm && is_mine(read)) {
-      store(access.writes ? write : read, now);
-    } else {
-      compare(lane, access, word, now);
-    }
+    const std::uintptr_t from = std::max(first, 4 * word) % 4, to = std::min(end, 4 * word + 4) - 4 * word;
+    now.bytes = (1U << to) - (1U << from);
+    touch_word(lane, access, word, bits(now));
   }
 }
 
@@ -182,9 +172,8 @@ void GlobalRaces::report(Lane& lane, const GlobalAccess& access, GlobalTouch oth
   });
 }
 
-unsigned GlobalRaces::site(std::uintptr_t pc) {
+unsigned GlobalRaces::new_site(std::uintptr_t pc) {
   auto& [known, number] = sites_[(pc >> 2) % sites_.size()];
-  if (known == pc) return number;
   Sites& all = sites();
   const std::lock_guard lock(all.mutex);
   const auto next = unsigned(all.numbers.size() + 1);

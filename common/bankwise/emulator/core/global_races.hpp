@@ -6,17 +6,22 @@
 // executed one of these before. A silent store, of the value that is there, races only with a later one of another.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cstdint>
 #include <utility>
 
 #include <bankwise/emulator/core/block.hpp>
+#include <bankwise/emulator/core/global_memory.hpp>
 
 namespace bankwise::emulator {
 
 /// What is known of the last write, or read, of a word.
 struct GlobalTouch {
-  static constexpr unsigned several_blocks = (1U << 22) - 1, several_warps = 63, max_level = 511, max_syncs = 31;
+  static constexpr unsigned several_blocks = (1U << 22) - 1, several_warps = 63, max_level = 511, max_syncs = 31,
+                            max_epoch = 255, all_bytes = 15;
   std::uint64_t epoch : 8, block : 22, warp : 6, level : 9, syncs : 5, site : 9, silent : 1, bytes : 4;
 };
 static_assert(sizeof(GlobalTouch) == 8);
@@ -30,9 +35,13 @@ class GlobalRaces {
   /// A number for a launch, whose accesses are ordered with those of all others.
   static unsigned new_epoch();
 
+  void begin_block() { moment_of_ = never; }
   /// The running lane is about to load or to store.
   void access(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
-    if (epoch_ != 0) watch(lane, address, bytes, writes, pc);
+    if (epoch_ == 0) return;
+    settle(lane);
+    const GlobalAccess access{std::uintptr_t(address), bytes, pc, writes, false};
+    writes ? begin_store(lane, access) : touch(lane, access);
   }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
@@ -47,16 +56,59 @@ class GlobalRaces {
     std::uintptr_t pc;
     bool writes, silent;
   };
+  using Cell = std::atomic<std::uint64_t>;
+  using Moment = std::pair<std::uint32_t, unsigned>;  ///< level and syncs of the block
+  static constexpr Moment never{~0U, ~0U};
+
   static bool can_watch(const RunningBlock& block);
-  void watch(Lane& lane, const void* address, std::size_t bytes, bool writes, std::uintptr_t pc);
+  void begin_store(Lane& lane, const GlobalAccess& access);
   void end_store(Lane& lane);
-  void touch(Lane& lane, const GlobalAccess& access);
+  /// What a lane does now with whole words, as the bits of a GlobalTouch.
+  std::uint64_t now(const Lane& lane, const GlobalAccess& access) {
+    if (moment_of_ != Moment(block_.level, block_.syncs)) renew_moment();
+    return moment_ | bits({.warp = lane.warp}) |
+           bits({.site = site(access.pc), .silent = access.silent, .bytes = GlobalTouch::all_bytes});
+  }
+  static std::uint64_t bits(GlobalTouch touch) { return std::bit_cast<std::uint64_t>(touch); }
+  void renew_moment();
+  void touch(Lane& lane, const GlobalAccess& access) {
+    const std::uintptr_t first = access.address - global_memory.begin;
+    if ((first | access.bytes) % 4 != 0) return touch_parts(lane, access);
+    const std::uint64_t now = this->now(lane, access);
+    for (std::uintptr_t word = first / 4; word < (first + access.bytes) / 4; ++word) {
+      touch_word(lane, access, word, now);
+    }
+  }
+  void touch_parts(Lane& lane, const GlobalAccess& access);
+  /// The usual cases: nobody else has touched the word in this launch, or several blocks read it.
+  void touch_word(Lane& lane, const GlobalAccess& access, std::uintptr_t word, std::uint64_t now) {
+    constexpr auto who = std::bit_cast<std::uint64_t>(
+        GlobalTouch{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps});
+    constexpr auto launch = std::bit_cast<std::uint64_t>(GlobalTouch{.epoch = GlobalTouch::max_epoch});
+    constexpr auto readers = std::bit_cast<std::uint64_t>(GlobalTouch{
+        .epoch = GlobalTouch::max_epoch, .block = GlobalTouch::several_blocks, .bytes = GlobalTouch::all_bytes});
+    constexpr auto several = std::bit_cast<std::uint64_t>(GlobalTouch{.block = GlobalTouch::several_blocks});
+    const auto is_mine = [&](std::uint64_t last) { return ((last ^ now) & launch) != 0 || ((last ^ now) & who) == 0; };
+    auto& [write, read] = global_memory.touches[word];
+    if (!access.silent && is_mine(write.load(std::memory_order_relaxed))) {
+      const std::uint64_t last = read.load(std::memory_order_relaxed);
+      if (is_mine(last)) return (access.writes ? write : read).store(now, std::memory_order_relaxed);
+      if (!access.writes && ((last ^ (now | several)) & readers) == 0) return;
+    }
+    compare(lane, access, word, std::bit_cast<GlobalTouch>(now));
+  }
   void compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now);
   void report(Lane& lane, const GlobalAccess& access, GlobalTouch other, bool other_writes);
-  unsigned site(std::uintptr_t pc);
+  unsigned site(std::uintptr_t pc) {
+    const auto& [known, number] = sites_[(pc >> 2) % sites_.size()];
+    return known == pc ? number : new_site(pc);
+  }
+  unsigned new_site(std::uintptr_t pc);
 
   RunningBlock& block_;
   unsigned epoch_;  ///< 0: nothing is watched
+  std::uint64_t moment_ = 0;
+  Moment moment_of_ = never;
   std::array<std::pair<std::uintptr_t, unsigned>, 256> sites_{};
 };
 

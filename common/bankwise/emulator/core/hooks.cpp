@@ -12,42 +12,60 @@ namespace {
 using bankwise::banks::Operation;
 using namespace bankwise::emulator;
 
-inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
-                   bool is_volatile = false) {
-  Lane* lane = BlockRunner::current;
-  const bool writes = operation == Operation::store;
-  const auto pc = std::uintptr_t(caller);
-  if (lane == nullptr) {
-    if (global_memory.contains(address)) global_memory.host_access(address, bytes, writes, pc);
-    return;
-  }
-  if (!lane->runner->is_shared(address)) {
-    if (lane->ahead != nullptr &&
-        lane->ahead->access_other(*lane, {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned},
-                                  is_volatile)) {
-      return;
-    }
-    lane->runner->log_access(*lane, operation, address, bytes, as_aligned, pc);
-    if (!lane->runner->is_in_allocation(*lane, address, bytes, writes, pc)) return;
-    is_volatile ? lane->runner->note_sync(*lane) : lane->runner->races().access(*lane, address, bytes, writes, pc);
-    return;
-  }
-  lane->access = {operation,   lane->runner->offset_of(address), std::uint32_t(bytes), as_aligned, false,
-                  is_volatile, as_aligned && !is_volatile};
-  if (lane->ahead != nullptr && lane->ahead->access(*lane, pc)) return;
-  lane->runner->suspend(*lane, WaitReason::access, pc);
+/// Of the host, to device memory.
+[[gnu::noinline]] void host_access(Operation operation, const void* address, std::size_t bytes, void* caller) {
+  global_memory.host_access(address, bytes, operation == Operation::store, std::uintptr_t(caller));
 }
 
-/// The same for an aligned one.
-template <Operation operation, unsigned bytes>
-inline void aligned_access(const void* address, void* caller) {
-  Lane* lane = BlockRunner::current;
-  if (lane != nullptr && lane->ahead != nullptr &&
-      lane->ahead->follow<operation, bytes>(*lane, address, std::uintptr_t(caller))) {
+[[gnu::noinline]] void lane_access(Lane& lane, Operation operation, const void* address, std::size_t bytes,
+                                   bool as_aligned, void* caller, bool is_volatile) {
+  const bool writes = operation == Operation::store;
+  const auto pc = std::uintptr_t(caller);
+  BlockRunner& runner = *lane.runner;
+  if (!runner.is_shared(address)) {
+    if (lane.ahead != nullptr &&
+        lane.ahead->access_other(lane, {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned},
+                                 is_volatile)) {
+      return;
+    }
+    runner.log_access(lane, operation, address, bytes, as_aligned, pc);
+    if (!runner.is_in_allocation(lane, address, bytes, writes, pc)) return;
+    is_volatile ? runner.note_sync(lane) : runner.races().access(lane, address, bytes, writes, pc);
     return;
   }
-  access(operation, address, bytes, true, caller);
+  lane.access = {operation,   runner.offset_of(address), std::uint32_t(bytes), as_aligned, false,
+                 is_volatile, as_aligned && !is_volatile};
+  if (lane.ahead != nullptr && lane.ahead->access(lane, pc)) return;
+  runner.suspend(lane, WaitReason::access, pc);
 }
+
+inline void access(Operation operation, const void* address, std::size_t bytes, bool as_aligned, void* caller,
+                   bool is_volatile = false) {
+  Lane* const lane = BlockRunner::current;
+  if (lane != nullptr) return lane_access(*lane, operation, address, bytes, as_aligned, caller, is_volatile);
+  if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
+}
+
+/// An aligned one in a kernel: the usual cases first.
+template <Operation operation, unsigned bytes>
+[[gnu::noinline]] void usual_access(Lane& lane, const void* address, void* caller) {
+  const auto pc = std::uintptr_t(caller);
+  if (lane.ahead != nullptr ? lane.ahead->follow<operation, bytes>(lane, address, pc)
+                            : lane.runner->access_device<operation, bytes>(lane, address, pc)) {
+    return;
+  }
+  lane_access(lane, operation, address, bytes, true, caller, false);
+}
+
+template <Operation operation, unsigned bytes>
+inline void aligned_access(const void* address, void* caller) {
+  Lane* const lane = BlockRunner::current;
+  if (lane != nullptr) return usual_access<operation, bytes>(*lane, address, caller);
+  if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
+}
+
+/// A lane begins a basic block.
+[[gnu::noinline]] void note_block(Lane& lane, std::uintptr_t pc) { lane.runner->note(lane, key_of(lane, pc)); }
 
 /// Before an atomic operation of C++.
 void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, const void* caller,
@@ -63,8 +81,8 @@ void before_atomic_of_cpp(Operation operation, const volatile void* address, std
 extern "C" {
 
 void __sanitizer_cov_trace_pc() {
-  Lane* lane = BlockRunner::current;
-  if (lane != nullptr) lane->runner->note(*lane, key_of(*lane, std::uintptr_t(BANKWISE_CALLER)));
+  Lane* const lane = BlockRunner::current;
+  if (lane != nullptr) note_block(*lane, std::uintptr_t(BANKWISE_CALLER));
 }
 
 void __tsan_init() {}

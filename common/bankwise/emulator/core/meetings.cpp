@@ -10,6 +10,7 @@
 namespace bankwise::emulator {
 
 void Meetings::settle(RunningWarp& warp) {
+  warp.has_news = false;
   std::uint64_t waiting = 0, alive = 0;
   for (unsigned i = 0; i < warp.count; ++i) {
     const Lane& lane = block_.lane(warp, i);
@@ -17,7 +18,6 @@ void Meetings::settle(RunningWarp& warp) {
     waiting |= std::uint64_t{has_arrived && lane.wait == WaitReason::meeting} << i;
     alive |= std::uint64_t{lane.wait != WaitReason::returned} << i;
   }
-  warp.has_meetings = waiting != 0;
   while (waiting != 0) {
     const Lane& asking = block_.lane(warp, unsigned(std::countr_zero(waiting)));
     std::uint64_t came = 0;

@@ -2,11 +2,11 @@
 // as it takes to see that no other lane has to do with an access; and which bytes the block has written.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <new>
 
 namespace bankwise::emulator {
@@ -17,20 +17,22 @@ enum class TouchKind { read, write, atomic };
 template <class Element>
 class Zeros {
  public:
-  explicit Zeros(std::size_t count)
-      // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): what std::vector does would touch them
-      : elements_(static_cast<Element*>(std::calloc(count, sizeof(Element)))), count_(count) {
-    if (elements_ == nullptr) throw std::bad_alloc();
+  /// Error: std::bad_alloc.
+  explicit Zeros(std::size_t count)  // not with calloc(), which clears memory that it has used before
+      : elements_(static_cast<Element*>(mmap(nullptr, count * sizeof(Element), PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))),
+        count_(count) {
+    if (elements_ == MAP_FAILED) throw std::bad_alloc();
   }
+  ~Zeros() { munmap(elements_, count_ * sizeof(Element)); }
+  Zeros(const Zeros&) = delete;
+  Zeros& operator=(const Zeros&) = delete;
   Element& operator[](std::size_t i) const { return elements_[i]; }
-  void clear() { std::fill_n(elements_.get(), count_, Element{}); }
+  void clear() { std::fill_n(elements_, count_, Element{}); }
 
  private:
-  struct Free {
-    void operator()(Element* elements) const { std::free(elements); }  // NOLINT(cppcoreguidelines-no-malloc)
-  };
-  std::unique_ptr<Element[], Free> elements_;
-  std::size_t count_;
+  Element* const elements_;
+  const std::size_t count_;
 };
 
 /// The memory of one block at a time.
