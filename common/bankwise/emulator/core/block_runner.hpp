@@ -90,7 +90,8 @@ class BlockRunner {
   bool access_device(Lane& lane, const void* address, std::uintptr_t pc) {
     if (!global_memory.contains(address)) return stacks_.contains(address);
     if (global_.watches() || global_memory.uses != nullptr || !global_memory.is_valid(address, bytes)) return false;
-    races_.access(lane, address, bytes, operation == banks::Operation::store, pc);
+    if (operation == banks::Operation::load) return races_.load_words<bytes>(lane, address, pc);
+    races_.access(lane, address, bytes, true, pc);
     return true;
   }
   static std::uint8_t use_of(bool writes) { return writes ? GlobalMemory::writes : GlobalMemory::reads; }

@@ -43,6 +43,25 @@ class GlobalRaces {
     const GlobalAccess access{std::uintptr_t(address), bytes, pc, writes, false};
     writes ? begin_store(lane, access) : touch(lane, access);
   }
+  /// The usual load: of whole words for which touch_word() has nothing to compare. False: access() has to look.
+  template <unsigned bytes>
+  bool load_words(const Lane& lane, const void* address, std::uintptr_t pc) {
+    const std::uintptr_t first = std::uintptr_t(address) - global_memory.begin;
+    const auto& [known, number] = sites_[(pc >> 2) % sites_.size()];
+    if (epoch_ == 0 || lane.store.bytes != 0 || (first | bytes) % 4 != 0 || known != pc || !is_current()) return false;
+    const std::uint64_t now = now_at(lane, number);
+    for (unsigned i = 0; i < bytes / 4; ++i) {
+      auto& [write, read] = global_memory.touches[first / 4 + i];
+      if (!is_mine(write.load(std::memory_order_relaxed), now)) return false;
+      const std::uint64_t last = read.load(std::memory_order_relaxed);
+      if (is_mine(last, now)) {
+        read.store(now, std::memory_order_relaxed);
+      } else if (!is_read_by_all(last, now)) {
+        return false;
+      }
+    }
+    return true;
+  }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
     if (lane.store.bytes != 0) end_store(lane);
@@ -65,11 +84,14 @@ class GlobalRaces {
   void end_store(Lane& lane);
   /// What a lane does now with whole words, as the bits of a GlobalTouch.
   std::uint64_t now(const Lane& lane, const GlobalAccess& access) {
-    if (moment_of_ != Moment(block_.level, block_.syncs)) renew_moment();
-    return moment_ | bits({.warp = lane.warp}) |
-           bits({.site = site(access.pc), .silent = access.silent, .bytes = GlobalTouch::all_bytes});
+    if (!is_current()) renew_moment();
+    return now_at(lane, site(access.pc)) | bits({.silent = access.silent});
   }
-  static std::uint64_t bits(GlobalTouch touch) { return std::bit_cast<std::uint64_t>(touch); }
+  std::uint64_t now_at(const Lane& lane, unsigned site) const {
+    return moment_ | bits({.warp = lane.warp}) | bits({.site = site, .bytes = GlobalTouch::all_bytes});
+  }
+  bool is_current() const { return moment_of_ == Moment(block_.level, block_.syncs); }
+  static constexpr std::uint64_t bits(const GlobalTouch& touch) { return std::bit_cast<std::uint64_t>(touch); }
   void renew_moment();
   void touch(Lane& lane, const GlobalAccess& access) {
     const std::uintptr_t first = access.address - global_memory.begin;
@@ -80,20 +102,23 @@ class GlobalRaces {
     }
   }
   void touch_parts(Lane& lane, const GlobalAccess& access);
-  /// The usual cases: nobody else has touched the word in this launch, or several blocks read it.
+  static constexpr GlobalTouch anyone{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps};
+  /// Whether nobody else has touched the word in this launch.
+  static bool is_mine(std::uint64_t last, std::uint64_t now) {
+    return ((last ^ now) & bits({.epoch = GlobalTouch::max_epoch})) != 0 || ((last ^ now) & bits(anyone)) == 0;
+  }
+  /// Whether several blocks have read the word.
+  static bool is_read_by_all(std::uint64_t last, std::uint64_t now) {
+    constexpr GlobalTouch which{.epoch = GlobalTouch::max_epoch, .bytes = GlobalTouch::all_bytes};
+    constexpr GlobalTouch all{.block = GlobalTouch::several_blocks};
+    return ((last ^ now) & bits(which)) == 0 && (last & bits(all)) == bits(all);
+  }
   void touch_word(Lane& lane, const GlobalAccess& access, std::uintptr_t word, std::uint64_t now) {
-    constexpr auto who = std::bit_cast<std::uint64_t>(
-        GlobalTouch{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps});
-    constexpr auto launch = std::bit_cast<std::uint64_t>(GlobalTouch{.epoch = GlobalTouch::max_epoch});
-    constexpr auto readers = std::bit_cast<std::uint64_t>(GlobalTouch{
-        .epoch = GlobalTouch::max_epoch, .block = GlobalTouch::several_blocks, .bytes = GlobalTouch::all_bytes});
-    constexpr auto several = std::bit_cast<std::uint64_t>(GlobalTouch{.block = GlobalTouch::several_blocks});
-    const auto is_mine = [&](std::uint64_t last) { return ((last ^ now) & launch) != 0 || ((last ^ now) & who) == 0; };
     auto& [write, read] = global_memory.touches[word];
-    if (!access.silent && is_mine(write.load(std::memory_order_relaxed))) {
+    if (!access.silent && is_mine(write.load(std::memory_order_relaxed), now)) {
       const std::uint64_t last = read.load(std::memory_order_relaxed);
-      if (is_mine(last)) return (access.writes ? write : read).store(now, std::memory_order_relaxed);
-      if (!access.writes && ((last ^ (now | several)) & readers) == 0) return;
+      if (is_mine(last, now)) return (access.writes ? write : read).store(now, std::memory_order_relaxed);
+      if (!access.writes && is_read_by_all(last, now)) return;
     }
     compare(lane, access, word, std::bit_cast<GlobalTouch>(now));
   }

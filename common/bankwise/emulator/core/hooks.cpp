@@ -46,22 +46,36 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
   if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
 }
 
-/// An aligned one in a kernel: the usual cases first.
 template <Operation operation, unsigned bytes>
-[[gnu::noinline]] void usual_access(Lane& lane, const void* address, void* caller) {
-  const auto pc = std::uintptr_t(caller);
-  if (lane.ahead != nullptr ? lane.ahead->follow<operation, bytes>(lane, address, pc)
-                            : lane.runner->access_device<operation, bytes>(lane, address, pc)) {
-    return;
-  }
+[[gnu::noinline]] void unusual_access(Lane& lane, const void* address, void* caller) {
   lane_access(lane, operation, address, bytes, true, caller, false);
+}
+
+/// An aligned one of a lane that runs ahead: the usual cases first. Functions that end in their only call save no
+/// registers.
+template <Operation operation, unsigned bytes>
+[[gnu::noinline]] void access_ahead(Lane& lane, const void* address, void* caller) {
+  if (lane.ahead->follow<operation, bytes>(lane, address, std::uintptr_t(caller))) return;
+  unusual_access<operation, bytes>(lane, address, caller);
+}
+
+/// Likewise of any other lane.
+template <Operation operation, unsigned bytes>
+[[gnu::noinline]] void access_in_order(Lane& lane, const void* address, void* caller) {
+  if (lane.runner->access_device<operation, bytes>(lane, address, std::uintptr_t(caller))) return;
+  unusual_access<operation, bytes>(lane, address, caller);
 }
 
 template <Operation operation, unsigned bytes>
 inline void aligned_access(const void* address, void* caller) {
   Lane* const lane = BlockRunner::current;
-  if (lane != nullptr) return usual_access<operation, bytes>(*lane, address, caller);
-  if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
+  if (lane == nullptr) {
+    if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
+  } else if (lane->ahead != nullptr) {
+    access_ahead<operation, bytes>(*lane, address, caller);
+  } else {
+    access_in_order<operation, bytes>(*lane, address, caller);
+  }
 }
 
 /// A lane begins a basic block.

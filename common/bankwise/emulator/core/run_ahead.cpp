@@ -26,7 +26,7 @@ RunAhead::RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses
   // A lane that runs ahead allocates nothing but memory for its loads.
   steps_.reserve(max_steps);
   made_.reserve(Limit().accesses);
-  overwritten_.reserve(std::size_t{Limit().accesses} * banks::max_lanes);
+  overwritten_ = std::make_unique_for_overwrite<Overwritten[]>(std::size_t{Limit().accesses} * block.launch.warp);
 }
 
 bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left,
@@ -61,7 +61,7 @@ bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uin
 bool RunAhead::attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)(Lane& lane)) {
   steps_.clear();
   made_.clear();
-  overwritten_.clear();
+  overwritten_count_ = 0;
   leads_ = true;
   is_foreign_ = false;
   loads_at_last_ = 0;
@@ -162,8 +162,9 @@ bool RunAhead::end_of_way(Lane& lane) const {
 }
 
 void RunAhead::go_back(const RunningWarp& warp, std::uint64_t group) {
-  for (auto bytes = overwritten_.rbegin(); bytes != overwritten_.rend(); ++bytes) {
-    std::memcpy(block_.storage + bytes->offset, bytes->content.data(), bytes->bytes);
+  while (overwritten_count_ > 0) {
+    const Overwritten& last = overwritten_[--overwritten_count_];
+    std::memcpy(block_.storage + last.offset, last.content.data(), last.bytes);
   }
   for_each_lane(group, [&](unsigned i) {
     Lane& lane = block_.lane(warp, i);

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -46,7 +47,8 @@ class RunAhead {
     if (answer == Answer::diverges) diverge(lane);
     return answer == Answer::made;
   }
-  /// The same for an access that is the next one of the first lane. False: it may still be another one.
+  /// The same for an access that is the next one of the first lane, to words that no other lane has to do with. False:
+  /// it may still be made.
   template <banks::Operation operation, unsigned bytes>
   bool follow(Lane& lane, const void* address, std::uintptr_t pc) {
     if (*step_ != (key_of(lane, pc) | is_access)) return false;
@@ -54,7 +56,7 @@ class RunAhead {
     const std::uintptr_t at = std::uintptr_t(address) - std::uintptr_t(next.begin);
     if (at > next.last || at % bytes != 0) return false;
     const std::uint32_t offset = next.array->offset + std::uint32_t(at);
-    if (!block_.shadow.use(rank_, offset, bytes, touch_of(operation))) diverge(lane);
+    if (!block_.shadow.use_words<bytes>(rank_, offset, touch_of(operation))) return false;
     next.offsets[lane_] = offset;
     ++step_;
     ++access_;
@@ -118,7 +120,9 @@ class RunAhead {
   bool lead(Lane& lane, LaneKey key);
   bool end_of_way(Lane& lane) const;
   void save(std::uint32_t offset, std::uint32_t bytes) {
-    Overwritten& saved = overwritten_.emplace_back(Overwritten{offset, bytes, {}});
+    Overwritten& saved = overwritten_[overwritten_count_++];
+    saved.offset = offset;
+    saved.bytes = bytes;
     std::memcpy(saved.content.data(), block_.storage + offset, bytes);
   }
   std::size_t made_by_lane() const { return leads_ ? made_.size() : std::size_t(access_ - made_.data()); }
@@ -136,7 +140,8 @@ class RunAhead {
   const Stacks& stacks_;
   std::vector<LaneKey> steps_;  ///< places that they passed; after the last access 0 follows
   std::vector<Access> made_;    ///< those of them that are accesses
-  std::vector<Overwritten> overwritten_;
+  std::unique_ptr<Overwritten[]> overwritten_;
+  std::size_t overwritten_count_ = 0;
   std::array<Before, banks::max_lanes> before_;
   std::array<std::size_t, banks::max_lanes> checked_loads_{};  ///< by finish_loads(), of each lane
   // The running lane.

@@ -64,6 +64,10 @@ class Shadow {
   bool use(std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how) {
     return uses_.use(lane, offset, bytes, how);
   }
+  template <unsigned bytes>
+  bool use_words(std::uint32_t lane, std::uint32_t offset, TouchKind how) {
+    return uses_.use_words<bytes>(lane, offset, how);
+  }
   /// An access of the current moment all of whose uses were calm; `offsets`: of all lanes of the warp.
   void add(const CalmAccess& access, const std::uint32_t* offsets);
   /// Uses since the last add() did not happen.

@@ -52,6 +52,17 @@ class Uses {
     return use(words_[word], std::uint16_t(lane + 1), how);
   }
 
+  /// The same for the usual case, whole words. If false, it may be another, and use() tells more.
+  template <unsigned bytes>
+  bool use_words(std::uint32_t lane, std::uint32_t offset, TouchKind how) {
+    if (bytes % 4 != 0 || offset % 4 != 0) return false;
+    for (unsigned i = 0; i < bytes / 4; ++i) {
+      Use& word = words_[offset / 4 + i];
+      if (word.writer == by_bytes || !use(word, std::uint16_t(lane + 1), how)) return false;
+    }
+    return true;
+  }
+
   bool is_written(std::uint32_t offset) const {
     const Use& word = words_[offset / 4];
     return is_written(word.writer == by_bytes && is_of_block(word) ? bytes_[offset] : word);
