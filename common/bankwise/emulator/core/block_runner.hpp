@@ -85,14 +85,9 @@ class BlockRunner {
     report_invalid(lane, address, bytes, writes, pc);
     return false;
   }
-  /// The usual access: one that is not recorded, to device memory or to the lane's stack. False if it is another.
-  template <banks::Operation operation, unsigned bytes>
-  bool access_device(Lane& lane, const void* address, std::uintptr_t pc) {
-    if (!global_memory.contains(address)) return stacks_.contains(address);
-    if (global_.watches() || global_memory.uses != nullptr || !global_memory.is_valid(address, bytes)) return false;
-    if (operation == banks::Operation::load) return races_.load_words<bytes>(lane, address, pc);
-    races_.access(lane, address, bytes, true, pc);
-    return true;
+  /// Whether an access to device memory is a usual one: valid, and neither recorded nor noted.
+  bool is_usual(const void* address, std::size_t bytes) const {
+    return !global_.watches() && global_memory.uses == nullptr && global_memory.is_valid(address, bytes);
   }
   static std::uint8_t use_of(bool writes) { return writes ? GlobalMemory::writes : GlobalMemory::reads; }
   /// An access of which is_in_allocation() does not know all: `use` has bits of GlobalMemory.

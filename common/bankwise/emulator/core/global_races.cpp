@@ -99,10 +99,27 @@ bool GlobalRaces::can_watch(const RunningBlock& block) {
          std::find(allowed.begin(), allowed.end(), Fault::global_race) == allowed.end();
 }
 
+/// Whether the lane's warp was the last to change each of the words, in this launch. Then nothing depends on whether the
+/// store is silent.
+bool GlobalRaces::has_written(const Lane& lane, const GlobalAccess& access) const {
+  constexpr GlobalTouch which{.epoch = GlobalTouch::max_epoch,
+                              .block = GlobalTouch::several_blocks,
+                              .warp = GlobalTouch::several_warps,
+                              .silent = 1,
+                              .bytes = GlobalTouch::all_bytes};
+  const std::uintptr_t first = access.address - global_memory.begin;
+  const std::uint64_t mine = now_at(lane, 0) & bits(which);
+  bool all = (first | access.bytes) % 4 == 0 && is_current();
+  for (std::uintptr_t word = first / 4; all && word < (first + access.bytes) / 4; ++word) {
+    all = (global_memory.touches[word].first.load(std::memory_order_relaxed) & bits(which)) == mine;
+  }
+  return all;
+}
+
 void GlobalRaces::begin_store(Lane& lane, const GlobalAccess& access) {
   lane.store.address = access.address;
   lane.store.pc = access.pc;
-  take_lock(lane.store);
+  if (!has_written(lane, access)) take_lock(lane.store);
   if (access.bytes > lane.store.before.size()) {
     const OffLane off;
     lane.store.before.resize(access.bytes);

@@ -80,6 +80,7 @@ class GlobalRaces {
   static constexpr Moment never{~0U, ~0U};
 
   static bool can_watch(const RunningBlock& block);
+  bool has_written(const Lane& lane, const GlobalAccess& access) const;
   void begin_store(Lane& lane, const GlobalAccess& access);
   void end_store(Lane& lane);
   /// What a lane does now with whole words, as the bits of a GlobalTouch.

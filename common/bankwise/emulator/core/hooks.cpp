@@ -62,8 +62,14 @@ template <Operation operation, unsigned bytes>
 /// Likewise of any other lane.
 template <Operation operation, unsigned bytes>
 [[gnu::noinline]] void access_in_order(Lane& lane, const void* address, void* caller) {
-  if (lane.runner->access_device<operation, bytes>(lane, address, std::uintptr_t(caller))) return;
-  unusual_access<operation, bytes>(lane, address, caller);
+  const auto pc = std::uintptr_t(caller);
+  BlockRunner& runner = *lane.runner;
+  if (!global_memory.contains(address) && runner.stacks().contains(address)) return;
+  if (!global_memory.contains(address) || !runner.is_usual(address, bytes)) {
+    return unusual_access<operation, bytes>(lane, address, caller);
+  }
+  if (operation == Operation::load && runner.races().load_words<bytes>(lane, address, pc)) return;
+  runner.races().access(lane, address, bytes, operation == Operation::store, pc);
 }
 
 template <Operation operation, unsigned bytes>
