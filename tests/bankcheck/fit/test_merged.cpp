@@ -49,8 +49,8 @@ TEST_CASE("fit/merged/bytes_after_a_change", "[fit]") {
   CHECK(merged_bytes(padded(256, 8), rows, 16) == 8);
   CHECK(merged_bytes(padded(256, 4), rows, 16) == 4);
   CHECK(merged_bytes({.rows = {256, 240}}, rows, 16) == 16);
-  CHECK(merged_bytes({{256, 3, 4}, {}}, rows, 16) == 4);         // an XOR hides the neighbours
-  CHECK(merged_bytes(padded(256, 16), line, 16) == 4);           // a formula hides the alignment
+  CHECK(merged_bytes({{256, 3, 4}, {}}, rows, 16) == 4);                   // an XOR hides the neighbours
+  CHECK(merged_bytes(padded(256, 16), line, 16) == 4);                     // a formula hides the alignment
   CHECK(merged_bytes({{64, 1, 5}, {}}, ArrayShape{4, {8, 8}}, 16) == 16);  // neighbours in a row stay
   CHECK(merged_bytes({{16, 2, 3}, {}}, ArrayShape{4, {8, 2}}, 16) == 8);
 }

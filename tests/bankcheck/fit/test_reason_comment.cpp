@@ -33,8 +33,7 @@ TEST_CASE("fit/reason_comment/texts", "[fit]") {
         "  // this length avoids bank conflicts between planes");
   CHECK(of_change("[4][6][32]", {{}, {Pad{128, 4}, Pad{768, 132}}}, {4, {4, 6, 32}}) ==
         "  // padded to avoid bank conflicts");
-  CHECK(of_change("[512]", padded(128, 4), line) ==
-        "  // padded: words 16 apart fall into 32 banks instead of 2");
+  CHECK(of_change("[512]", padded(128, 4), line) == "  // padded: words 16 apart fall into 32 banks instead of 2");
   CHECK(of_change("[2048]", padded(128, 8), long_line) ==
         "  // padded: words 32 apart fall into 16 banks instead of 1");
   CHECK(of_change("[32][32]", swizzle, square) == "  // swizzled: a column falls into 32 banks instead of 1");

@@ -99,8 +99,8 @@ bool GlobalRaces::can_watch(const RunningBlock& block) {
          std::find(allowed.begin(), allowed.end(), Fault::global_race) == allowed.end();
 }
 
-/// Whether the lane's warp was the last to change each of the words, in this launch. Then nothing depends on whether the
-/// store is silent.
+/// Whether the lane's warp was the last to change each of the words, in this launch. Then nothing depends on whether
+/// the store is silent.
 bool GlobalRaces::has_written(const Lane& lane, const GlobalAccess& access) const {
   constexpr GlobalTouch which{.epoch = GlobalTouch::max_epoch,
                               .block = GlobalTouch::several_blocks,
