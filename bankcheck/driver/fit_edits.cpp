@@ -213,7 +213,8 @@ std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
              same_code(change, own.shape, other.shape) == other.after().option.change;
     };
     for (const fit::Declaration::Tie& tie : source->declaration.tied) {
-      if (tie.by_macro && form_of(change, own.shape) == fit::IndexForm::rows) continue;  // the macro stays as it is
+      const bool macro_stays = form_of(change, own.shape) == fit::IndexForm::rows && source->declaration.pitch == 0;
+      if (tie.by_macro && macro_stays) continue;
       const auto others = arrays.find({place_of(*source).first, tie.at});
       if (others != arrays.end() && std::ranges::all_of(others->second, gets_change)) continue;
       return fmt::format(

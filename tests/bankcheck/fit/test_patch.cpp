@@ -316,6 +316,23 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "}\n"}});
     program.check_prediction();
   }
+  SECTION("a macro that has the rows of two kernels") {
+    const auto kernel = [](const std::string& name) {
+      return "__global__ void " + name + "(float* out) {\n  __shared__ float t[32 * 32];\n" +
+             "  const int x = threadIdx.x, y = threadIdx.y;\n  T(y, x) = x;\n  __syncthreads();\n"
+             "  out[y * 32 + x] = T(x, y);\n}\n";
+    };
+    const Files files{
+        {"a.cu", host + "#define T(y, x) t[x + y * 32]\n" + kernel("a") + kernel("b") +
+                     "int main() {\n  dim3 block(32, 32);\n"
+                     "  return run([=](float* out) { a<<<1, block>>>(out); b<<<1, block>>>(out); });\n}\n"}};
+    Patched both(files);
+    both.check_prediction();
+    CHECK_THAT(both.patch(), ContainsSubstring("#define T(y, x) t[x + y * 33]"));
+    Patched only_first(files, "", "--kernel a");
+    CHECK_THAT(ended(0, only_first.write_patch()).err, ContainsSubstring("the same macro serves the array of line"));
+    CHECK(only_first.patch().empty());
+  }
   SECTION("a macro that stands for other code in another kernel") {
     const std::string first =
         "#define AT(y, x) s[y][x]\n__global__ void k(float* out) {\n  __shared__ float4 s[32][8];\n"
