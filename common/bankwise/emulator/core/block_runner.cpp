@@ -266,17 +266,17 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
 unsigned BlockRunner::step_some(RunningWarp& warp, const Choice& choice, const Lane& any, unsigned most) {
   most = unsigned(std::min<std::uint64_t>(most, block_.launch.step_limit - steps_));
   const auto together = unsigned(std::popcount(choice.lanes));
-  const auto stay_together = [&](unsigned k) {
-    const LaneKey key = any.notes[any.next + k];
+  const auto stay_together = [&] {
+    const LaneKey key = any.notes[any.next + 1];
     bool same = choice.next == last_place || place_of(key) < choice.next;
     for_each_lane(choice.lanes, [&](unsigned i) {
       const Lane& lane = block_.lane(warp, i);
-      same = same && lane.next + k < lane.noted && lane.notes[lane.next + k] == key;
+      same = same && lane.next + 1 < lane.noted && lane.notes[lane.next + 1] == key;
     });
     return same;
   };
   unsigned count = 0;
-  while (count < most && any.next + 1 < any.noted && stay_together(1)) {
+  while (count < most && any.next + 1 < any.noted && stay_together()) {
     const LaneKey key = any.notes[any.next];
     if (block_.recorder != nullptr && is_basic_block(key)) {
       block_.recorder->add_basic_block(pc_of(key) - 1, block_.level, together);

@@ -51,14 +51,7 @@ class GlobalRaces {
     if (epoch_ == 0 || lane.store.bytes != 0 || (first | bytes) % 4 != 0 || known != pc || !is_current()) return false;
     const std::uint64_t now = now_at(lane, number);
     for (unsigned i = 0; i < bytes / 4; ++i) {
-      auto& [write, read] = global_memory.touches[first / 4 + i];
-      if (!is_mine(write.load(std::memory_order_relaxed), now)) return false;
-      const std::uint64_t last = read.load(std::memory_order_relaxed);
-      if (is_mine(last, now)) {
-        read.store(now, std::memory_order_relaxed);
-      } else if (!is_read_by_all(last, now)) {
-        return false;
-      }
+      if (!touch_calm_word(false, first / 4 + i, now)) return false;
     }
     return true;
   }
@@ -75,7 +68,6 @@ class GlobalRaces {
     std::uintptr_t pc;
     bool writes, silent;
   };
-  using Cell = std::atomic<std::uint64_t>;
   using Moment = std::pair<std::uint32_t, unsigned>;  ///< level and syncs of the block
   static constexpr Moment never{~0U, ~0U};
 
@@ -114,13 +106,17 @@ class GlobalRaces {
     constexpr GlobalTouch all{.block = GlobalTouch::several_blocks};
     return ((last ^ now) & bits(which)) == 0 && (last & bits(all)) == bits(all);
   }
-  void touch_word(Lane& lane, const GlobalAccess& access, std::uintptr_t word, std::uint64_t now) {
+  /// The usual cases: nobody else has touched the word in this launch, or several blocks read it. Otherwise false.
+  static bool touch_calm_word(bool writes, std::uintptr_t word, std::uint64_t now) {
     auto& [write, read] = global_memory.touches[word];
-    if (!access.silent && is_mine(write.load(std::memory_order_relaxed), now)) {
-      const std::uint64_t last = read.load(std::memory_order_relaxed);
-      if (is_mine(last, now)) return (access.writes ? write : read).store(now, std::memory_order_relaxed);
-      if (!access.writes && is_read_by_all(last, now)) return;
-    }
+    if (!is_mine(write.load(std::memory_order_relaxed), now)) return false;
+    const std::uint64_t last = read.load(std::memory_order_relaxed);
+    if (!is_mine(last, now)) return !writes && is_read_by_all(last, now);
+    (writes ? write : read).store(now, std::memory_order_relaxed);
+    return true;
+  }
+  void touch_word(Lane& lane, const GlobalAccess& access, std::uintptr_t word, std::uint64_t now) {
+    if (!access.silent && touch_calm_word(access.writes, word, now)) return;
     compare(lane, access, word, std::bit_cast<GlobalTouch>(now));
   }
   void compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now);
