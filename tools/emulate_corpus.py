@@ -123,17 +123,30 @@ def compilers(bankcheck: str, folder: Path) -> dict:
     return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "HIPCXX": "hipcc", "HIPCC": "hipcc", "NVCC": "nvcc"}
 
 
-def smaller(command: str) -> str:
-    """With smaller numbers: two repetitions, which mostly are the last number, and an eighth or a quarter of others."""
+NUMBER = re.compile(r"((?:--?[A-Za-z][\w-]*=|-[A-Za-z])?)(\d+)")  # 100, --size=100, -n100
+
+
+def smaller(command: str, further: bool = False) -> str:
+    """With smaller numbers: two repetitions, which mostly are the last number, and a fraction of others. `further`: of
+    a command that this function returned."""
     program, *words = command.split(" ")
-    numbers = [i for i, word in enumerate(words) if word.isdecimal()]
-    is_size = bool(numbers) and int(words[numbers[-1]]) >= 8192
-    repeats = numbers[-1:] if not is_size else numbers[:1] if len(numbers) == 2 else []
-    for i in numbers:
-        number = int(words[i])
-        by = 8 if number >= 1024 else 4 if number >= 128 else 1
-        words[i] = str(min(number, 2) if i in repeats else number // by)
+    found = {i: match for i, word in enumerate(words) if (match := NUMBER.fullmatch(word))}
+    numbers = list(found)
+    is_size = bool(numbers) and int(found[numbers[-1]][2]) >= 8192
+    repeats = [] if further else numbers[-1:] if not is_size else numbers[:1] if len(numbers) == 2 else []
+    for i, match in found.items():
+        number = int(match[2])
+        by = 64 if number >= 1 << 20 else 8 if number >= 1024 else 4 if number >= (32 if further else 128) else 1
+        words[i] = f"{match[1]}{min(number, 2) if i in repeats else number // by}"
     return " ".join([program, *words])
+
+
+def smaller_commands(row: dict, commands: dict) -> list:
+    """The commands of the next run. A makefile that names no numbers has those of emulate_sample.json."""
+    again = row.get("smaller", 0) > 0
+    if commands["smaller"] and not again:
+        return [f"{line} {commands['smaller']}" for line in row["command"]]
+    return [smaller(line, again) for line in row["command"]]
 
 
 class Sample:
@@ -169,8 +182,8 @@ class Sample:
         """A program that was not done in time, with smaller numbers."""
         at = self.folder / row["program"].split("/")[0] / commands["in"]
         self.build(commands, at)  # on another machine
-        lines = [smaller(line) for line in row["command"]]
-        return {**row, **self.launch(row["api"], row["program"], lines, at), "smaller": row.get("smaller", 0) + 1}
+        rounds = row.get("smaller", 0)
+        return {**row, **self.launch(row["api"], row["program"], smaller_commands(row, commands), at), "smaller": rounds + 1}
 
     def launch(self, api: str, name: str, lines: list, at: Path) -> dict:
         report = self.out / "reports" / api / f"{re.sub('[/ ]', '+', name)}.json"
@@ -206,7 +219,7 @@ class Sample:
             run_each([each for each in programs if each not in rows], lambda each: self.check(*each, programs[each]))
             for _ in range(2):
                 slow = [key for key, row in rows.items() if row["code"] is None and row.get("smaller", 0) < 2]
-                slow = [key for key in slow if list(map(smaller, rows[key]["command"])) != rows[key]["command"]]
+                slow = [key for key in slow if smaller_commands(rows[key], programs[key]) != rows[key]["command"]]
                 run_each(slow, lambda key: self.again(rows[key], programs[key]))
 
 
@@ -269,7 +282,7 @@ def sampled() -> list:
         for program in group["programs"]:
             path = Path(program)
             commands = {key: group[key].replace("{name}", path.stem) for key in ("build", "run")}
-            commands["arguments"] = group.get("arguments", {}).get(program, "")
+            commands.update({key: group.get(key, {}).get(program, "") for key in ("arguments", "smaller")})
             commands["in"] = str(path.parent if group["in"] == "{dir}" else path)
             work.append((group["api"], f"{group['repository'].split('/')[1]}/{program}", commands))
     return work
