@@ -114,8 +114,12 @@ class Rewriter : SourceTokens {
     const std::size_t begin = tokens[callee].begin;
     replace(begin, begin,
             fmt::format("{}{}{}", launch_in_rewritten, is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
-    replace(tokens[open].begin, tokens[open + 2].end, lane_call(close) + "; }).at(");
+    const std::vector<TokenRange> arguments = arguments_of(close + 3);
+    replace(tokens[open].begin, tokens[open + 2].end, lane_call(arguments) + "; }).at(");
     replace(tokens[close].begin, tokens[close + 2].end, ")");
+    for (const auto& [first, last] : arguments) {
+      if (is(first, "{") && is(last - 1, "}")) braces(first, last - 1);
+    }
     return open + 2;
   }
 
@@ -140,21 +144,33 @@ class Rewriter : SourceTokens {
     fail(first, "the launch has no >>> that arguments in parentheses follow");
   }
 
-  /// The call for one lane. Arguments of one literal are written into it: NULL and 0 may be pointers, and as values
-  /// they no longer could.
-  std::string lane_call(std::size_t close) const {
-    const std::size_t open = close + 3;
+  /// Those in the parentheses that follow a launch's configuration; none if they may contain template arguments, whose
+  /// commas separate no arguments.
+  std::vector<TokenRange> arguments_of(std::size_t open) const {
     const auto end = closing_bracket(open);
     if (!end) fail(open, "the launch's arguments have no end");
     const TokenRange list{open + 1, *end};
-    bool plain = true;  // a < could open template arguments, whose commas separate no arguments
+    bool plain = true;
     for_each_outside_brackets(*this, list, [&](std::size_t i) { plain = plain && !is(i, "<"); });
+    if (!plain) return {};
     std::vector<TokenRange> arguments = split(*this, list, ",");
     std::erase_if(arguments, [](const TokenRange& argument) { return argument.first == argument.second; });
+    return arguments;
+  }
+
+  /// The values of an argument in braces, for the kernel's parameter, whose type is not known here.
+  void braces(std::size_t first, std::size_t last) {
+    replace(tokens[first].begin, tokens[first].end, "::bankwise::emulator::runtime::braces(");
+    replace(tokens[last].begin, tokens[last].end, ")");
+  }
+
+  /// The call for one lane. Arguments of one literal are written into it: NULL and 0 may be pointers, and as values
+  /// they no longer could.
+  std::string lane_call(const std::vector<TokenRange>& arguments) const {
     const auto literal = [&](const TokenRange& argument) {
       return argument.first + 1 == argument.second && is_any(argument.first, {"0", "NULL", "__null", "nullptr"});
     };
-    if (!plain || std::none_of(arguments.begin(), arguments.end(), literal)) return "(bankwise_a...)";
+    if (std::none_of(arguments.begin(), arguments.end(), literal)) return "(bankwise_a...)";
     // The lambda's parameters are a pack: the values are taken from it by their positions.
     std::string call = "(";
     for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -162,8 +178,8 @@ class Rewriter : SourceTokens {
       if (k > 0) call += ", ";
       if (literal(arguments[k])) {
         call += text(first);
-      } else if (is(last - 1, ".") || is(first, "{")) {
-        return "(bankwise_a...)";  // a pack, or braces
+      } else if (is(last - 1, ".")) {
+        return "(bankwise_a...)";  // a pack
       } else {
         call += fmt::format("::bankwise::emulator::runtime::pick<{}>(bankwise_a...)", k);
       }

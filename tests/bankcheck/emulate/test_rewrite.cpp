@@ -90,6 +90,9 @@ TEST_CASE("emulate/rewrite/launch", "[emulate]") {
   CHECK(rewritten("k<<<1, 1>>>(0, x);") == launched("k", "1, 1", "0, x", "0, " + pick(1)) + ";");
   CHECK(rewritten("k<<<1, 1>>>(x, NULL);") == launched("k", "1, 1", "x, NULL", pick(0) + ", NULL") + ";");
   CHECK(rewritten("k<<<1, 1>>>(f<0, 1>(), 0);") == launched("k", "1, 1", "f<0, 1>(), 0") + ";");
+  // Braces, which become a value of the parameter's type.
+  const std::string braces = "::bankwise::emulator::runtime::braces(";
+  CHECK(rewritten("k<<<1, 1>>>({x, {y}}, {});") == launched("k", "1, 1", braces + "x, {y}), " + braces + ")") + ";");
   // What only looks like a launch.
   for (const std::string source : {"a << b << c >> d;", "operator<<<int>(a, b);", "\"k<<<1, 1>>>()\"",
                                    "// k<<<1, 1>>>()\n", "a.blockDim.x", "A<B<C<int>>> x(1);", "alignas(16) int x;"}) {

@@ -85,6 +85,26 @@ class Temporary {
   bool is_copy_ = false;
 };
 
+/// An argument in braces, which becomes a value of the parameter's type.
+template <class Make>
+struct Braces {
+  Make make;
+  template <class Value>
+  __attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) operator Value() const {
+    return make(static_cast<Value*>(nullptr));
+  }
+};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnarrowing"  // of constants that fit, which are values here
+template <class... Values>
+auto braces(Values... values) {
+  auto make = [=](auto* type) __attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) {
+    return std::remove_pointer_t<decltype(type)>{values...};
+  };
+  return Braces<decltype(make)>{make};
+}
+#pragma GCC diagnostic pop
+
 /// What a launch keeps of an argument: a copy, or a Temporary.
 template <class Argument>
 __attribute__((always_inline)) inline auto kept(Argument&& argument) {

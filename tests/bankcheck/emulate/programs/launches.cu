@@ -54,6 +54,13 @@ struct Words {
 __global__ void fills(Words words, int value) { words.begin[threadIdx.x] = value; }
 __global__ void launches(int* out, int value) { fills<<<1, 4>>>(Words{out}, value); }
 
+struct Pair {
+  unsigned first, second;
+};
+__global__ void with_braces(int* out, Pair pair, Pair zero, const int* null) {
+  out[threadIdx.x] = null == nullptr ? int(pair.first + pair.second + zero.first) : 0;
+}
+
 #define LAUNCH(kernel, ...) kernel<<<__VA_ARGS__>>>
 #define TIMES(statement) \
   do {                   \
@@ -150,6 +157,8 @@ int main() {
   EXPECT(83);
   launches<<<1, 1>>>(out, 89);
   EXPECT(89);
+  with_braces<<<1, 4>>>(out, {90, shifted}, {}, 0);
+  EXPECT(98);
   puts(failures == 0 ? "right" : "wrong");
   return failures != 0;
 }
