@@ -1,7 +1,8 @@
-// Half precision and bfloat16: all 65,536 values of each function with one operand, compared with a second
+// Numbers of 8 bits, and half precision and bfloat16: all 65,536 values of each function with one operand, compared with a second
 // implementation that looks results up in a sorted table of all values.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <algorithm>
 #include <cmath>
@@ -201,6 +202,50 @@ TEST_CASE("emulator/small_floats/fma") {
   // 7 * 37 / 256 is half-way between two numbers, of which 130 / 128 is even; what is subtracted is lost in a double.
   const float sum = __hfma(__nv_bfloat16(7), __nv_bfloat16(37.0f / 256), __nv_bfloat16(-0x1p-100f));
   CHECK(sum == 129.0f / 128);
+}
+
+TEST_CASE("emulator/small_floats/bytes") {
+  struct Format {
+    __nv_fp8_interpretation_t name;
+    int fraction, bias;
+    unsigned largest, overflow;
+    bool fnuz;
+  };
+  for (const Format& format : {Format{__NV_E4M3, 3, 7, 0x7E, 0x7F, false},
+                               {__NV_E5M2, 2, 15, 0x7B, 0x7C, false},
+                               {bankwise_e4m3_fnuz, 3, 8, 0x7F, 0x80, true},
+                               {bankwise_e5m2_fnuz, 2, 16, 0x7F, 0x80, true}}) {
+    const auto decoded = [&](unsigned bits) -> float {
+      return __half(__nv_cvt_fp8_to_halfraw((unsigned char)bits, format.name));
+    };
+    const auto encoded = [&](double value, __nv_saturation_t limit = __NV_NOSAT) -> unsigned {
+      return __nv_cvt_double_to_fp8(value, limit, format.name);
+    };
+    unsigned wrong = 0;
+    for (unsigned bits = 0; bits <= format.largest; ++bits) {
+      const int stored = int(bits >> format.fraction), unit = std::max(stored, 1) - format.bias - format.fraction;
+      const double digits = double((stored == 0 ? 0u : 1u << format.fraction) + (bits & ((1u << format.fraction) - 1)));
+      const double value = digits * std::pow(2.0, unit), middle = value + std::pow(2.0, unit - 1);
+      wrong += decoded(bits) != value || encoded(value) != bits;
+      if (bits > 0) wrong += decoded(bits | 0x80) != -value || encoded(-value) != (bits | 0x80);
+      wrong += encoded(std::nextafter(middle, 0.0)) != bits;
+      if (bits == format.largest) continue;
+      wrong += encoded(std::nextafter(middle, 1e9)) != bits + 1 || encoded(middle) != bits + bits % 2;
+    }
+    CHECK(wrong == 0);
+    CHECK(encoded(-0.0) == (format.fnuz ? 0 : 0x80));
+    CHECK(encoded(1e9) == format.overflow);
+    CHECK(encoded(1e9, __NV_SATFINITE) == format.largest);
+    CHECK(encoded(-HUGE_VAL, __NV_SATFINITE) == (format.largest | 0x80));
+    CHECK(std::isnan(decoded(encoded(std::nan("")))));
+  }
+  CHECK(std::isinf(float(__nv_fp8_e5m2(__half(1))) + float(__half(__nv_cvt_fp8_to_halfraw(0xFC, __NV_E5M2)))));
+  const __nv_fp8x4_e4m3 four(float4{1, -2, 0.5f, 1000});
+  CHECK(four.__x == 0x7E30C038);
+  CHECK(float4(four).w == 448);
+  CHECK(__nv_fp8x4_e4m3(__floats2half2_rn(1, -2), __floats2half2_rn(0.5f, 3)).__x == 0x4430C038);
+  CHECK(float2(__nv_fp8x2_e5m2(__floats2bfloat162_rn(3, -4))).y == -4);
+  CHECK(int(__nv_fp8_e4m3(-7.25f)) == -7);
 }
 
 TEST_CASE("emulator/small_floats/special_values") {

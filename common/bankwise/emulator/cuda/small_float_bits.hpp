@@ -1,4 +1,4 @@
-// Internal to common/bankwise/emulator: floating-point numbers of 16 bits, and how a GPU rounds to them.
+// Internal to common/bankwise/emulator: floating-point numbers of 16 and 8 bits, and how a GPU rounds to them.
 #pragma once
 
 #include <bit>
@@ -21,11 +21,10 @@ struct Layout {
 constexpr Layout layout_of(FloatFormat format) { return format == FloatFormat::half ? Layout{10, 15} : Layout{7, 127}; }
 inline constexpr SmallFloat nan_bits = 0x7FFF;  // the only one that a GPU's arithmetic returns
 
-/// magnitude · 2^exponent, rounded once.
-inline SmallFloat rounded(FloatFormat format, bool negative, std::uint64_t magnitude, int exponent, RoundingMode mode) {
-  const Layout layout = layout_of(format);
-  const SmallFloat sign = negative ? 0x8000 : 0;
-  if (magnitude == 0) return sign;
+/// magnitude · 2^exponent, rounded once, without its sign, as if the layout had any exponent.
+inline std::uint64_t rounded_bits(Layout layout, bool negative, std::uint64_t magnitude, int exponent,
+                                  RoundingMode mode) {
+  if (magnitude == 0) return 0;
   const int lowest = 1 - layout.bias - layout.fraction;  // exponent of the smallest subnormal number
   const int own = exponent + 63 - std::countl_zero(magnitude) - layout.fraction;
   const int unit = own > lowest ? own : lowest;  // exponent of the result's last bit
@@ -44,22 +43,38 @@ inline SmallFloat rounded(FloatFormat format, bool negative, std::uint64_t magni
   const bool up = mode == RoundingMode::rn   ? rest > half_unit || (rest == half_unit && (kept & 1) != 0)
                   : mode == RoundingMode::ru ? rest != 0 && !negative
                                              : mode == RoundingMode::rd && rest != 0 && negative;
-  const std::uint64_t bits = (std::uint64_t(unit - lowest) << layout.fraction) + kept + (up ? 1 : 0);
+  return (std::uint64_t(unit - lowest) << layout.fraction) + kept + (up ? 1 : 0);
+}
+
+inline SmallFloat rounded(FloatFormat format, bool negative, std::uint64_t magnitude, int exponent, RoundingMode mode) {
+  const Layout layout = layout_of(format);
+  const SmallFloat sign = negative ? 0x8000 : 0;
+  const std::uint64_t bits = rounded_bits(layout, negative, magnitude, exponent, mode);
   if (bits < layout.infinity()) return SmallFloat(sign | bits);
   const bool to_infinity =
       mode == RoundingMode::rn || (mode == RoundingMode::ru && !negative) || (mode == RoundingMode::rd && negative);
   return SmallFloat(sign | (to_infinity ? layout.infinity() : layout.infinity() - 1));
 }
 
-inline SmallFloat rounded(FloatFormat format, double value, RoundingMode mode) {
-  if (std::isnan(value)) return nan_bits;
+/// A finite double: magnitude · 2^exponent.
+struct Parts {
+  bool negative;
+  std::uint64_t magnitude;
+  int exponent;
+};
+inline Parts parts_of(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  const bool negative = bits >> 63 != 0;
-  if (std::isinf(value)) return SmallFloat((negative ? 0x8000 : 0) | layout_of(format).infinity());
   const int stored = int(bits >> 52 & 0x7FF);
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
-  return rounded(format, negative, stored == 0 ? fraction : fraction | std::uint64_t{1} << 52,
-                 (stored == 0 ? 1 : stored) - 1075, mode);
+  return {bits >> 63 != 0, stored == 0 ? fraction : fraction | std::uint64_t{1} << 52,
+          (stored == 0 ? 1 : stored) - 1075};
+}
+
+inline SmallFloat rounded(FloatFormat format, double value, RoundingMode mode) {
+  if (std::isnan(value)) return nan_bits;
+  if (std::isinf(value)) return SmallFloat((std::signbit(value) ? 0x8000 : 0) | layout_of(format).infinity());
+  const Parts parts = parts_of(value);
+  return rounded(format, parts.negative, parts.magnitude, parts.exponent, mode);
 }
 
 /// The exact value.
@@ -70,6 +85,36 @@ inline double value_of(FloatFormat format, SmallFloat bits) {
   if ((bits & 0x7FFF) >= layout.infinity()) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
   const int significand = stored == 0 ? fraction : fraction | 1 << layout.fraction;
   return sign * std::ldexp(significand, (stored == 0 ? 1 : stored) - layout.bias - layout.fraction);
+}
+
+/// A format of 8 bits.
+struct ByteLayout {
+  Layout layout;
+  std::uint8_t largest, overflow, nan;  ///< overflow: what is too large becomes, with its sign
+  bool has_negative_zero;
+};
+inline constexpr ByteLayout byte_layouts[]{{{3, 7}, 0x7E, 0x7F, 0x7F, true},
+                                           {{2, 15}, 0x7B, 0x7C, 0x7F, true},
+                                           {{3, 8}, 0x7F, 0x80, 0x80, false},
+                                           {{2, 16}, 0x7F, 0x80, 0x80, false}};
+
+inline std::uint8_t byte_rounded(const ByteLayout& format, double value, bool saturates) {
+  if (std::isnan(value)) return format.nan;
+  const Parts parts = parts_of(value);  // infinity is larger than all
+  const std::uint64_t bits =
+      rounded_bits(format.layout, parts.negative, parts.magnitude, parts.exponent, RoundingMode::rn);
+  const std::uint64_t kept = bits <= format.largest ? bits : saturates ? format.largest : format.overflow;
+  const bool negative = parts.negative && (kept != 0 || format.has_negative_zero);
+  return std::uint8_t(kept | (negative ? 0x80 : 0));
+}
+
+inline double value_of(const ByteLayout& format, std::uint8_t bits) {
+  const auto [fraction, bias] = format.layout;
+  const int magnitude = bits & 0x7F, stored = magnitude >> fraction, rest = magnitude & ((1 << fraction) - 1);
+  const double sign = bits >> 7 != 0 ? -1 : 1;
+  if (!format.has_negative_zero && bits == format.nan) return std::nan("");
+  if (magnitude > format.largest) return rest == 0 ? sign * HUGE_VAL : std::nan("");
+  return sign * std::ldexp(stored == 0 ? rest : rest | 1 << fraction, (stored == 0 ? 1 : stored) - bias - fraction);
 }
 
 /// a · b + c, rounded to odd: rounding it again to 16 bits is rounding the exact value once (Boldo and Melquiond,

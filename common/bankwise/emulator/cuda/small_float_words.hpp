@@ -1,4 +1,5 @@
-// Arithmetic on half precision and bfloat16, as bits. Each operation rounds once, as a GPU does.
+// Arithmetic on half precision and bfloat16, and conversions of numbers of 8 bits, as bits. Each operation rounds once,
+// as a GPU does.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,12 @@ enum class Limit { to_unit_interval, to_positive };
 /// To an integer of so many bits; values that are too large become the largest.
 [[gnu::const]] std::uint64_t small_to_integer(FloatFormat format, RoundingMode mode, std::uint16_t a, unsigned bits,
                                               bool is_signed) noexcept;
+
+/// Numbers of 8 bits; fnuz: of AMD, without infinities and -0.
+enum class ByteFormat { e4m3, e5m2, e4m3_fnuz, e5m2_fnuz };
+[[gnu::const]] float byte_to_float(ByteFormat format, std::uint8_t a) noexcept;
+/// To nearest. `saturates`: values that are too large, also infinity, become the largest.
+[[gnu::const]] std::uint8_t byte_from(ByteFormat format, double value, bool saturates) noexcept;
 
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);

@@ -83,6 +83,13 @@ std::uint64_t small_to_integer(FloatFormat format, RoundingMode mode, std::uint1
   return small_floats::to_integer(value_of(format, a), mode, bits, is_signed, false);
 }
 
+float byte_to_float(ByteFormat format, std::uint8_t a) noexcept {
+  return float(value_of(small_floats::byte_layouts[int(format)], a));
+}
+std::uint8_t byte_from(ByteFormat format, double value, bool saturates) noexcept {
+  return small_floats::byte_rounded(small_floats::byte_layouts[int(format)], value, saturates);
+}
+
 std::uint32_t small_atomic_add(FloatFormat format, void* address, std::uint32_t value, unsigned bytes) noexcept {
   return small_atomic_add_from(format, address, value, bytes, __builtin_return_address(0));
 }
