@@ -79,6 +79,28 @@ TEST_CASE("emulator/cuda_functions/simd_integers") {
   CHECK(__fns(0b1011010, 2, 9) == ~0u);
 }
 
+TEST_CASE("emulator/cuda_functions/dynamic_programming") {
+  CHECK(__viaddmax_s32(5, -9, -3) == -3);
+  CHECK(__viaddmax_s32(0x7FFFFFFF, 1, 7) == 7);
+  CHECK(__viaddmin_u32(~0u, 2, 7) == 1);
+  CHECK(__viaddmax_s32_relu(5, -9, -3) == 0);
+  CHECK(__viaddmin_s16x2(0x7FFF0001, 0x00010002, 0x00000004) == 0x80000003);
+  CHECK(__viaddmax_u16x2(0xFFFF0001, 0x00020002, 0x00000004) == 0x00010004);
+  CHECK(__vimax3_s16x2(0xFFFF0001, 0xFFFE0003, 0xFFFD0002) == 0xFFFF0003);
+  CHECK(__vimax3_s16x2_relu(0xFFFF0001, 0xFFFE0003, 0xFFFD0002) == 0x00000003);
+  CHECK(__vimin3_s32(3, -1, 2) == -1);
+  CHECK(__vimin3_u16x2(0xFFFF0001, 0xFFFE0003, 0xFFFD0002) == 0xFFFD0001);
+  CHECK(__vimin_s16x2_relu(0xFFFF0005, 0x00010003) == 0x00000003);
+  CHECK(__vimax_s32_relu(-5, -3) == 0);
+  bool high = true, low = false;
+  CHECK(__vibmax_s16x2(0xFFFF0003, 0x00010003, &high, &low) == 0x00010003);
+  CHECK((!high && low));
+  CHECK(__vibmin_u32(2, 3, &high) == 2);
+  CHECK(high);
+  CHECK(__vibmax_s32(2, 3, &high) == 3);
+  CHECK(!high);
+}
+
 TEST_CASE("emulator/cuda_functions/error_functions") {
   for (const double x : {-3.0, -1.0, -0.3, 1e-9, 0.2, 0.7, 2.0, 5.0}) {
     CHECK(erfcinv(std::erfc(x)) == Approx(x).epsilon(1e-6));

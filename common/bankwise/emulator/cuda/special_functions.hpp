@@ -133,4 +133,54 @@ BANKWISE_DEFINE(gtu) BANKWISE_DEFINE(les) BANKWISE_DEFINE(leu) BANKWISE_DEFINE(l
         BANKWISE_DEFINE(2) BANKWISE_DEFINE(4)
 #undef BANKWISE_DEFINE
 
+    // --- Instructions for dynamic programming (DPX): __viaddmax_s32(a, b, c) is max(a + b, c) ---
+
+    BANKWISE_DEVICE int sum_of(int a, int b) {
+  return int(unsigned(a) + unsigned(b));
+}
+BANKWISE_DEVICE unsigned sum_of(unsigned a, unsigned b) { return a + b; }
+
+#define BANKWISE_DEFINE(extreme, type, T, sum, function)                                           \
+  BANKWISE_DEVICE T __vi##extreme##3_##type(T a, T b, T c) { return function(function(a, b), c); } \
+  BANKWISE_DEVICE T __viadd##extreme##_##type(T a, T b, T c) { return function(sum(a, b), c); }
+#define BANKWISE_RELU(extreme, type, T, function, larger)                                            \
+  BANKWISE_DEVICE T __vi##extreme##_##type##_relu(T a, T b) { return larger(function(a, b), T(0)); } \
+  BANKWISE_DEVICE T __vi##extreme##3_##type##_relu(T a, T b, T c) {                                  \
+    return larger(__vi##extreme##3_##type(a, b, c), T(0));                                           \
+  }                                                                                                  \
+  BANKWISE_DEVICE T __viadd##extreme##_##type##_relu(T a, T b, T c) {                                \
+    return larger(__viadd##extreme##_##type(a, b, c), T(0));                                         \
+  }
+/// `first`: whether the result is the first operand.
+#define BANKWISE_CHOICE(extreme, type, T, relation)                  \
+  BANKWISE_DEVICE T __vib##extreme##_##type(T a, T b, bool* first) { \
+    *first = a relation b;                                           \
+    return *first ? a : b;                                           \
+  }
+#define BANKWISE_CHOICES(extreme, type, function, relation)                                         \
+  BANKWISE_DEVICE unsigned __vib##extreme##_##type(unsigned a, unsigned b, bool* high, bool* low) { \
+    const unsigned first = relation(a, b);                                                          \
+    *high = first >> 31 != 0;                                                                       \
+    *low = (first & 1) != 0;                                                                        \
+    return function(a, b);                                                                          \
+  }
+#define BANKWISE_DPX(extreme, relation, compared)                          \
+  BANKWISE_DEFINE(extreme, s32, int, sum_of, extreme)                      \
+  BANKWISE_DEFINE(extreme, u32, unsigned, sum_of, extreme)                 \
+  BANKWISE_DEFINE(extreme, s16x2, unsigned, __vadd2, __v##extreme##s2)     \
+  BANKWISE_DEFINE(extreme, u16x2, unsigned, __vadd2, __v##extreme##u2)     \
+  BANKWISE_RELU(extreme, s32, int, extreme, max)                           \
+  BANKWISE_RELU(extreme, s16x2, unsigned, __v##extreme##s2, __vmaxs2)      \
+  BANKWISE_CHOICE(extreme, s32, int, relation)                             \
+  BANKWISE_CHOICE(extreme, u32, unsigned, relation)                        \
+  BANKWISE_CHOICES(extreme, s16x2, __v##extreme##s2, __vcmp##compared##s2) \
+  BANKWISE_CHOICES(extreme, u16x2, __v##extreme##u2, __vcmp##compared##u2)
+BANKWISE_DPX(max, >=, ge)
+BANKWISE_DPX(min, <=, le)
+#undef BANKWISE_DPX
+#undef BANKWISE_CHOICES
+#undef BANKWISE_CHOICE
+#undef BANKWISE_RELU
+#undef BANKWISE_DEFINE
+
 }  // namespace bankwise::emulator::cuda
