@@ -30,6 +30,9 @@ cudaDeviceProp properties_of(const bankwise::banks::GpuModel& gpu) {
     gpu.name.copy(p.gcnArchName, sizeof p.gcnArchName - 1);
     p.sharedMemPerBlock = gpu.multiprocessor.per_block;
     p.maxSharedMemoryPerMultiProcessor = gpu.multiprocessor.shared;
+    p.hostNativeAtomicSupported = 1;
+    const bool is_cdna_3 = gpu.name.starts_with("gfx94") || gpu.name.starts_with("gfx95");  // or newer
+    p.imageSupport = is_cdna_3 ? 0 : 1;
   }
   p.memPitch = 0x7FFFFFFF;
   p.maxThreadsPerBlock = 1024;

@@ -25,7 +25,7 @@ struct cudaDeviceProp {
   int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize; size_t reservedSharedMemPerBlock;
   int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported, memoryPoolsSupported;
   int clusterLaunch, unifiedFunctionPointers;
-  char gcnArchName[256]; size_t maxSharedMemoryPerMultiProcessor;  // HIP's
+  char gcnArchName[256]; size_t maxSharedMemoryPerMultiProcessor; int imageSupport;  // HIP's
 };
 
 // X(name without cudaDevAttr, number, member of cudaDeviceProp)
@@ -53,7 +53,7 @@ struct cudaDeviceProp {
   X(MaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)                                                      \
   X(MaxPersistingL2CacheSize, 108, persistingL2CacheMaxSize)                                                          \
   X(ReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock) X(MemoryPoolsSupported, 115, memoryPoolsSupported)  \
-  X(ClusterLaunch, 120, clusterLaunch)
+  X(ClusterLaunch, 120, clusterLaunch) X(ImageSupport, 10008, imageSupport)
 // clang-format on
 
 enum cudaDeviceAttr {

@@ -188,6 +188,11 @@ void check_host() {
   int lanes_of_wave = 0;
   HIP_CHECK(hipDeviceGetAttribute(&lanes_of_wave, hipDeviceAttributeWarpSize, 0));
   CHECK(lanes_of_wave == warpSize);
+  int has_images = 0, has_host_atomics = 0;
+  HIP_CHECK(hipDeviceGetAttribute(&has_images, hipDeviceAttributeImageSupport, 0));
+  HIP_CHECK(hipDeviceGetAttribute(&has_host_atomics, hipDeviceAttributeHostNativeAtomicSupported, 0));
+  CHECK(has_images == (strncmp(properties.gcnArchName, "gfx94", 5) != 0));
+  CHECK(has_host_atomics);
   printf("%s %d.%d\n", properties.gcnArchName, properties.major, properties.minor);
 
   int *host, *device, back[4] = {};
