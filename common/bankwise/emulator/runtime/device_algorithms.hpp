@@ -19,9 +19,14 @@ namespace on_host {
 
 template <class Iterator>
 using Value = typename std::iterator_traits<Iterator>::value_type;
-/// The type of a sum.
-template <class In>
-using Sum = std::conditional_t<std::is_same_v<Value<In>, float>, double, Value<In>>;
+/// The type of a sum of elements that begins with a `First`.
+template <class In, class First = Value<In>>
+using PlainSum = std::decay_t<decltype(std::declval<First>() + std::declval<Value<In>>())>;
+template <class In, class First = Value<In>>
+using Sum = std::conditional_t<std::is_same_v<PlainSum<In, First>, float>, double, PlainSum<In, First>>;
+/// That of a sum that begins with an element of the output, if it has a type.
+template <class In, class Out>
+using SumInOutput = Sum<In, std::conditional_t<std::is_void_v<Value<Out>>, Value<In>, Value<Out>>>;
 
 struct Plus {
   template <class A, class B>
@@ -53,8 +58,10 @@ cudaError_t run(void* temporary, size_t& bytes, Algorithm algorithm) {
   return cudaSuccess;
 }
 
+/// In the type that the operator returns.
 template <class T, class In, class N, class Operator>
-T reduced(In in, N first, N end, Operator combine, T sum) {
+auto reduced(In in, N first, N end, Operator combine, T init) {
+  std::decay_t<std::invoke_result_t<Operator&, T, Value<In>>> sum = init;
   for (N i = first; i < end; ++i) sum = combine(sum, in[i]);
   return sum;
 }
@@ -150,7 +157,7 @@ struct DeviceReduce {
   }
   template <class In, class Out, class N>
   static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Plus{}, on_host::Sum<In>{});
+    return Reduce(temporary, bytes, in, out, n, on_host::Plus{}, on_host::SumInOutput<In, Out>{});
   }
   template <class In, class Out, class N>
   static cudaError_t Min(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
@@ -184,7 +191,7 @@ struct DeviceSegmentedReduce {
   template <class In, class Out, class Begin, class End>
   static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
                          cudaStream_t = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, segments, begin, end, on_host::Plus{}, on_host::Sum<In>{});
+    return Reduce(temporary, bytes, in, out, segments, begin, end, on_host::Plus{}, on_host::SumInOutput<In, Out>{});
   }
 };
 

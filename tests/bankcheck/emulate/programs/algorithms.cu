@@ -99,6 +99,16 @@ int main() {
   const cub::CountingInputIterator<int> counting(5);
   run([&](void* t, size_t& bytes) { cub::DeviceReduce::Sum(t, bytes, counting, out, 3); });
   right &= out[0] == 5 + 6 + 7;
+  // Sums are of the type that + returns.
+  const char* small = on_device(std::vector<char>(300, 1));
+  run([&](void* t, size_t& bytes) { cub::DeviceReduce::Sum(t, bytes, small, out, 300); });
+  right &= out[0] == 300;
+  run([&](void* t, size_t& bytes) { cub::DeviceScan::InclusiveSum(t, bytes, small, out, 300); });
+  right &= out[299] == 300;
+  run([&](void* t, size_t& bytes) { cub::DeviceReduce::Reduce(t, bytes, numbers, sorted, n, std::plus<>(), 0.25f); });
+  right &= sorted[0] == n * (n - 1) / 2 + 0.25f;
+  run([&](void* t, size_t& bytes) { cub::DeviceReduce::Reduce(t, bytes, key, sorted, 1, std::plus<>(), 0); });
+  right &= sorted[0] == keys[0];
   run([&](void* t, size_t& bytes) { cub::DeviceHistogram::HistogramEven(t, bytes, numbers, out, 5, 0, n, n); });
   right &= out[0] == n / 4 && out[3] == n / 4;
 
