@@ -89,6 +89,10 @@ class BlockRunner {
   bool is_usual(const void* address, std::size_t bytes) const {
     return !global_.watches() && global_memory.uses == nullptr && global_memory.is_valid(address, bytes);
   }
+  /// Whether an access to memory that is neither shared nor device memory needs no more: to a variable of the program.
+  bool is_usual_variable(const void* address) const {
+    return !global_.watches() && global_memory.uses == nullptr && !is_shared(address) && is_of_program(address);
+  }
   static std::uint8_t use_of(bool writes) { return writes ? GlobalMemory::writes : GlobalMemory::reads; }
   /// An access of which is_in_allocation() does not know all: `use` has bits of GlobalMemory.
   void note_use(const void* address, std::uint8_t use) const {

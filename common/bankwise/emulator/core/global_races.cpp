@@ -52,17 +52,6 @@ bool is_unordered(const GlobalTouch& past, const GlobalTouch& now) {
          now.level != GlobalTouch::max_level && now.syncs != GlobalTouch::max_syncs;
 }
 
-/// Both reads, as one.
-GlobalTouch joined(const GlobalTouch& past, GlobalTouch now) {
-  if (past.epoch != now.epoch || past.bytes != now.bytes) return now;
-  if (past.block != now.block) {
-    now.block = GlobalTouch::several_blocks;
-  } else if (past.warp != now.warp && past.level == now.level && past.syncs == now.syncs) {
-    now.warp = GlobalTouch::several_warps;
-  }
-  return now;
-}
-
 GlobalTouch load(const std::atomic<std::uint64_t>& cell) {
   return std::bit_cast<GlobalTouch>(cell.load(std::memory_order_relaxed));
 }
@@ -167,7 +156,9 @@ void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t
     report(lane, access, last_write, true);
   }
   if (access.writes && is_unordered(last_read, now)) report(lane, access, last_read, false);
-  store(access.writes ? write : read, access.writes ? now : joined(last_read, now));
+  if (access.writes) return store(write, now);
+  const bool both = last_read.epoch == now.epoch && last_read.bytes == now.bytes;
+  read.store(both ? joined(bits(last_read), bits(now)) : bits(now), std::memory_order_relaxed);
 }
 
 void GlobalRaces::report(Lane& lane, const GlobalAccess& access, GlobalTouch other, bool other_writes) {

@@ -100,18 +100,25 @@ class GlobalRaces {
   static bool is_mine(std::uint64_t last, std::uint64_t now) {
     return ((last ^ now) & bits({.epoch = GlobalTouch::max_epoch})) != 0 || ((last ^ now) & bits(anyone)) == 0;
   }
-  /// Whether several blocks have read the word.
-  static bool is_read_by_all(std::uint64_t last, std::uint64_t now) {
-    constexpr GlobalTouch which{.epoch = GlobalTouch::max_epoch, .bytes = GlobalTouch::all_bytes};
-    constexpr GlobalTouch all{.block = GlobalTouch::several_blocks};
-    return ((last ^ now) & bits(which)) == 0 && (last & bits(all)) == bits(all);
+  /// Two reads of the same bytes in this launch, as one.
+  static std::uint64_t joined(std::uint64_t last, std::uint64_t now) {
+    constexpr GlobalTouch blocks{.block = GlobalTouch::several_blocks}, warps{.warp = GlobalTouch::several_warps},
+        moment{.level = GlobalTouch::max_level, .syncs = GlobalTouch::max_syncs};
+    const std::uint64_t differs = last ^ now;
+    if ((differs & bits(blocks)) != 0) return now | bits(blocks);
+    return (differs & bits(warps)) != 0 && (differs & bits(moment)) == 0 ? now | bits(warps) : now;
   }
-  /// The usual cases: nobody else has touched the word in this launch, or several blocks read it. Otherwise false.
+  /// The usual cases: nobody else has written the word in this launch, or read it before a write. Otherwise false.
   static bool touch_calm_word(bool writes, std::uintptr_t word, std::uint64_t now) {
+    constexpr GlobalTouch blocks{.block = GlobalTouch::several_blocks}, all{.bytes = GlobalTouch::all_bytes};
     auto& [write, read] = global_memory.touches[word];
     if (!is_mine(write.load(std::memory_order_relaxed), now)) return false;
     const std::uint64_t last = read.load(std::memory_order_relaxed);
-    if (!is_mine(last, now)) return !writes && is_read_by_all(last, now);
+    if (!is_mine(last, now)) {
+      if (writes || ((last ^ now) & bits(all)) != 0) return false;
+      if ((last & bits(blocks)) == bits(blocks)) return true;  // it stays as it is
+      now = joined(last, now);
+    }
     (writes ? write : read).store(now, std::memory_order_relaxed);
     return true;
   }

@@ -64,10 +64,11 @@ template <Operation operation, unsigned bytes>
 [[gnu::noinline]] void access_in_order(Lane& lane, const void* address, void* caller) {
   const auto pc = std::uintptr_t(caller);
   BlockRunner& runner = *lane.runner;
-  if (!global_memory.contains(address) && runner.stacks().contains(address)) return;
-  if (!global_memory.contains(address) || !runner.is_usual(address, bytes)) {
+  if (!global_memory.contains(address)) {
+    if (runner.stacks().contains(address) || runner.is_usual_variable(address)) return;
     return unusual_access<operation, bytes>(lane, address, caller);
   }
+  if (!runner.is_usual(address, bytes)) return unusual_access<operation, bytes>(lane, address, caller);
   if (operation == Operation::load && runner.races().load_words<bytes>(lane, address, pc)) return;
   runner.races().access(lane, address, bytes, operation == Operation::store, pc);
 }
