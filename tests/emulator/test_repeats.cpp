@@ -1,14 +1,22 @@
 #include <bankwise/emulator/runtime/repeats.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include "tests/catch_any.hpp"
+
+extern "C" {
+void __tsan_read4(void* address);
+void __tsan_write4(void* address);
+std::uint32_t __tsan_atomic32_fetch_add(volatile std::uint32_t* address, std::uint32_t value, int order);
+}
 
 namespace {
 
@@ -69,6 +77,36 @@ TEST_CASE("emulator/runtime/repeats/unchanged_memory", "[runtime]") {
     CHECK(launch(arguments + " others", work));
     release(memory, nullptr);
   }
+}
+
+/// A kernel of one lane, as if it were instrumented.
+template <class Kernel>
+void run_lane(Kernel kernel) {
+  Launch how;
+  how.source_lines = false;
+  run(how, {[](const void* bound) { (*static_cast<const Kernel*>(bound))(); }, &kernel, nullptr});
+}
+
+TEST_CASE("emulator/runtime/repeats/reads_no_results", "[runtime]") {
+  int* const memory = memory_of(MemoryKind::device);
+  const auto add_to = [&](int* to) {
+    run_lane([=] {
+      __tsan_read4(memory);
+      __tsan_write4(to);
+      *to = memory[0] + 1;
+    });
+  };
+  const auto copies = [&] { add_to(memory + 1); };
+  CHECK(launch("copies", copies));
+  CHECK(!launch("copies", copies));
+  memory[0] = 5;
+  note_write(memory);
+  CHECK(launch("copies", copies));
+  CHECK(memory[1] == 6);
+  for (int i = 0; i < 4; ++i) CHECK(launch("counts", [&] { add_to(memory); }));
+  const auto counts = [=] { __tsan_atomic32_fetch_add(reinterpret_cast<std::uint32_t*>(memory), 1, 0); };
+  for (int i = 0; i < 4; ++i) CHECK(launch("counts atomically", [&] { run_lane(counts); }));
+  release(memory, nullptr);
 }
 
 TEST_CASE("emulator/runtime/repeats/results_in_memory", "[runtime]") {

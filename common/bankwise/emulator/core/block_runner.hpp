@@ -96,6 +96,7 @@ class BlockRunner {
   static std::uint8_t use_of(bool writes) { return writes ? GlobalMemory::writes : GlobalMemory::reads; }
   /// An access of which is_in_allocation() does not know all: `use` has bits of GlobalMemory.
   void note_use(const void* address, std::uint8_t use) const {
+    GlobalMemory::raise(global_memory.unwatched);
     if (global_memory.uses == nullptr) return;
     const bool known = global_memory.contains(address);
     if (known || is_of_program(address)) global_memory.note_use(known ? global_memory.number_at(address) : 0, use);
@@ -114,6 +115,7 @@ class BlockRunner {
   /// A lane does what may order its accesses with those of other threads.
   void note_sync(Lane& lane) {
     races_.settle(lane);
+    GlobalMemory::raise(global_memory.unwatched);
     ++block_.syncs;
   }
   GlobalRaces& races() { return races_; }

@@ -34,9 +34,12 @@ struct GlobalMemory {
   void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
   /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.
   std::atomic<bool> left{false};
-  void leave() {
-    if (!left.load(std::memory_order_relaxed)) left.store(true, std::memory_order_relaxed);  // threads share the line
+  /// Set if a kernel uses device memory otherwise than by accesses that are in `touches`: by atomics, for example.
+  std::atomic<bool> unwatched{false};
+  static void raise(std::atomic<bool>& flag) {
+    if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);  // threads share the line
   }
+  void leave() { raise(left); }
 
   void note_use(std::uint32_t number, std::uint8_t use) const {
     if (uses == nullptr) return;
@@ -55,5 +58,9 @@ struct GlobalMemory {
   }
 };
 inline constinit GlobalMemory global_memory;
+
+unsigned launches_so_far();
+/// Whether the last launch has both read and written a word of device memory here, by accesses in `touches`.
+bool reads_what_it_writes(std::uintptr_t begin, std::size_t bytes);
 
 }  // namespace bankwise::emulator

@@ -28,6 +28,8 @@ Sites& sites() {
   return *only;
 }
 
+std::atomic<unsigned> number_of_launches{0};
+
 /// Held during a store, by its page: if two host threads stored the same value to a word, neither would find it there.
 struct alignas(64) StoreLock {
   std::atomic_flag held;
@@ -73,12 +75,21 @@ auto with_size(std::size_t bytes, Run run) {
 }  // namespace
 
 unsigned GlobalRaces::new_epoch() {
-  static std::atomic<unsigned> launches{0};
-  const unsigned launch = launches++;
+  const unsigned launch = number_of_launches++;
   if (launch % GlobalTouch::max_epoch == 0 && global_memory.touches != nullptr) {
     madvise(global_memory.touches, 4 * global_memory.bytes, MADV_DONTNEED);
   }
   return launch % GlobalTouch::max_epoch + 1;
+}
+
+unsigned launches_so_far() { return number_of_launches; }
+
+bool reads_what_it_writes(std::uintptr_t begin, std::size_t bytes) {
+  const unsigned epoch = (number_of_launches - 1) % GlobalTouch::max_epoch + 1;
+  const auto* const first = global_memory.touches + (begin - global_memory.begin) / 4;
+  return std::any_of(first, first + (bytes + 3) / 4, [&](const auto& touches) {
+    return load(touches.first).epoch == epoch && load(touches.second).epoch == epoch;
+  });
 }
 
 bool GlobalRaces::can_watch(const RunningBlock& block) {

@@ -30,7 +30,9 @@ static_assert(sizeof(GlobalTouch) == 8);
 class GlobalRaces {
  public:
   /// `epoch`: as new_epoch() returns it for the launch.
-  GlobalRaces(RunningBlock& block, unsigned epoch) : block_(block), epoch_(can_watch(block) ? epoch : 0) {}
+  GlobalRaces(RunningBlock& block, unsigned epoch) : block_(block), epoch_(can_watch(block) ? epoch : 0) {
+    if (epoch_ == 0) GlobalMemory::raise(global_memory.unwatched);
+  }
 
   /// A number for a launch, whose accesses are ordered with those of all others.
   static unsigned new_epoch();

@@ -51,6 +51,7 @@ constexpr std::size_t max_kinds = 1024;                         // kinds of laun
 constexpr std::size_t max_saved_bytes = std::size_t{64} << 20;  // remembered results of one kind
 constexpr unsigned max_attempts = 3;                            // launches before a kind counts as not repeating
 constexpr std::chrono::microseconds worth_it{1000};             // shorter launches just run
+constexpr std::size_t max_variables = std::size_t{256} << 10;   // bytes of the program's, to look at first launches
 
 double saved = 0;
 std::atomic<unsigned> running{0};
@@ -148,9 +149,12 @@ Repeat::~Repeat() { --running; }
 const trace::KernelTrace* Repeat::known(bool recorded) {
   recorded_ = recorded;
   began_ = Clock::now();
-  if (known_ == nullptr || known_->seen++ == 0 || known_->time < worth_it || known_->attempts >= max_attempts) {
+  if (known_ == nullptr) return nullptr;
+  if (known_->seen++ == 0) {
+    watch_first();
     return nullptr;
   }
+  if (known_->time < worth_it || known_->attempts >= max_attempts) return nullptr;
   if (seconds_to_look() > std::chrono::duration<double>(known_->time).count()) {
     known_->attempts = max_attempts;
     return nullptr;
@@ -179,6 +183,30 @@ const trace::KernelTrace* Repeat::known(bool recorded) {
   return nullptr;
 }
 
+void Repeat::watch_first() {
+  std::size_t bytes = 0;
+  for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
+  if (bytes > max_variables) return;
+  is_first_ = true;
+  variables_before_ = digest_of_variables();
+  launches_before_ = launches_so_far();
+  global_memory.left = global_memory.unwatched = false;
+  began_ = Clock::now();
+}
+
+/// Whether this launch, the first of its kind, would do the same again.
+bool Repeat::would_repeat() const {
+  constexpr double share = 16;  // looking for reads of results takes three times as long as for the content
+  const std::chrono::duration<double> time = known_->time;
+  if (known_->time < worth_it || share * seconds_to_look() > time.count()) return false;
+  if (global_memory.left || global_memory.unwatched || launches_so_far() != launches_before_ + 1) return false;
+  bool reads_results = false;
+  for_each_live_allocation([&](const Allocation& allocation) {
+    reads_results = reads_results || reads_what_it_writes(allocation.begin, allocation.bytes);
+  });
+  return !reads_results;
+}
+
 void Repeat::ran(const trace::KernelTrace& trace) {
   for_each_live_allocation([](Allocation& allocation) {
     allocation.is_written = true;
@@ -186,7 +214,14 @@ void Repeat::ran(const trace::KernelTrace& trace) {
   });
   if (known_ == nullptr) return;
   known_->time = Clock::now() - began_;
-  if (!watched_ || !is_only_thread()) return;
+  if (!is_only_thread()) return;
+  if (is_first_ && would_repeat()) {
+    known_->before = content_of_memory();
+    known_->trace = trace;
+    known_->recorded = recorded_;
+    known_->ready = known_->before.variables == variables_before_;
+  }
+  if (!watched_) return;
   const bool repeatable = !global_memory.left;
   const MemoryContent after = content_of_memory();
   std::size_t bytes = 0;

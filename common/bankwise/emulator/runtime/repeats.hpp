@@ -3,12 +3,14 @@
 //
 // Exactly: the same kernel, configuration and arguments, and the same content of all memory that a kernel can reach,
 // that is of all allocations and of the program's variables. A launch that reaches other memory, reads a texture,
-// prints or launches kernels is always run.
+// prints or launches kernels is always run. A launch that reads nothing of what it writes would do the same on the
+// memory that it leaves.
 #pragma once
 
 #include <chrono>
 #include <string>
 
+#include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/trace/trace.hpp>
 
@@ -33,8 +35,14 @@ class Repeat {
   struct Known;
 
  private:
+  void watch_first();
+  bool would_repeat() const;
+
   Known* known_ = nullptr;
-  bool watched_ = false;  ///< the content of memory before it is known
+  bool watched_ = false;   ///< the content of memory before it is known
+  bool is_first_ = false;  ///< of its kind, and the following are known
+  unsigned launches_before_ = 0;
+  Digest variables_before_;
   bool recorded_ = false;
   std::chrono::steady_clock::time_point began_{};
 };
