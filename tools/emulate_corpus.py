@@ -6,7 +6,7 @@
 
 The second runs the programs of emulate_sample.json, CUDA and HIP, which their own makefiles build with `bankcheck nvcc`
 and `bankcheck hipcc`; FOLDER has their repositories. OUT/results.jsonl gets a line for each, with the end of its output;
-a run that is repeated continues. A program that is not done in time is run once more with smaller numbers.
+a run that is repeated continues. A program that is not done in time is run up to three times more, with smaller numbers.
 
 A program is a .cu file that defines main(). Each folder is a repository: its programs run in their own folders, and are
 looked through in the order of their names. emulate_corpus.json has the arguments of those that need some, or that take
@@ -126,27 +126,28 @@ def compilers(bankcheck: str, folder: Path) -> dict:
 NUMBER = re.compile(r"((?:--?[A-Za-z][\w-]*=|-[A-Za-z])?)(\d+)")  # 100, --size=100, -n100
 
 
-def smaller(command: str, further: bool = False) -> str:
-    """With smaller numbers: two repetitions, which mostly are the last number, and a fraction of others. `further`: of
-    a command that this function returned."""
+def smaller(command: str, times: int = 0) -> str:
+    """With smaller numbers: two repetitions, which mostly are the last number, and a fraction of others. `times`: how
+    often this command has been made smaller."""
     program, *words = command.split(" ")
     found = {i: match for i, word in enumerate(words) if (match := NUMBER.fullmatch(word))}
     numbers = list(found)
     is_size = bool(numbers) and int(found[numbers[-1]][2]) >= 8192
-    repeats = [] if further else numbers[-1:] if not is_size else numbers[:1] if len(numbers) == 2 else []
+    repeats = [] if times else numbers[-1:] if not is_size else numbers[:1] if len(numbers) == 2 else []
     for i, match in found.items():
         number = int(match[2])
-        by = 64 if number >= 1 << 20 else 8 if number >= 1024 else 4 if number >= (32 if further else 128) else 1
+        by = 64 if number >= 1 << 20 else 8 if number >= 1024 else 4 if number >= (128, 32, 8)[times] else 1
         words[i] = f"{match[1]}{min(number, 2) if i in repeats else number // by}"
     return " ".join([program, *words])
 
 
 def smaller_commands(row: dict, commands: dict) -> list:
     """The commands of the next run. A makefile that names no numbers has those of emulate_sample.json."""
-    again = row.get("smaller", 0) > 0
-    if commands["smaller"] and not again:
+    done = row.get("smaller", 0)
+    if commands["smaller"] and not done:
         return [f"{line} {commands['smaller']}" for line in row["command"]]
-    return [smaller(line, again) for line in row["command"]]
+    tried = ([smaller(line, times) for line in row["command"]] for times in range(done, 3))
+    return next((lines for lines in tried if lines != row["command"]), row["command"])
 
 
 class Sample:
@@ -182,8 +183,8 @@ class Sample:
         """A program that was not done in time, with smaller numbers."""
         at = self.folder / row["program"].split("/")[0] / commands["in"]
         self.build(commands, at)  # on another machine
-        rounds = row.get("smaller", 0)
-        return {**row, **self.launch(row["api"], row["program"], smaller_commands(row, commands), at), "smaller": rounds + 1}
+        lines = smaller_commands(row, commands)
+        return {**row, **self.launch(row["api"], row["program"], lines, at), "smaller": row.get("smaller", 0) + 1}
 
     def launch(self, api: str, name: str, lines: list, at: Path) -> dict:
         report = self.out / "reports" / api / f"{re.sub('[/ ]', '+', name)}.json"
@@ -217,8 +218,8 @@ class Sample:
                               file=sys.stderr, flush=True)
 
             run_each([each for each in programs if each not in rows], lambda each: self.check(*each, programs[each]))
-            for _ in range(2):
-                slow = [key for key, row in rows.items() if row["code"] is None and row.get("smaller", 0) < 2]
+            for _ in range(3):
+                slow = [key for key, row in rows.items() if row["code"] is None and row.get("smaller", 0) < 3]
                 slow = [key for key in slow if smaller_commands(rows[key], programs[key]) != rows[key]["command"]]
                 run_each(slow, lambda key: self.again(rows[key], programs[key]))
 
