@@ -187,7 +187,10 @@ std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::op
                         source->declaration.lengths.size() == source->declaration.dimensions.size();
   if (is_known && source->declaration.pitch > 0) {
     const std::uint64_t pitch = source->declaration.pitch;
-    return fit::ArrayShape{source->declaration.element, {source->declaration.lengths.front() / pitch, pitch}};
+    fit::ArrayShape shape{source->declaration.element, source->declaration.lengths};
+    shape.lengths.back() /= pitch;
+    shape.lengths.push_back(pitch);
+    return shape;
   }
   if (is_known) return fit::ArrayShape{source->declaration.element, source->declaration.lengths};
   if (array.element > 0 && !array.lengths.empty()) {

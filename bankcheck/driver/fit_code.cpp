@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include <bankwise/support/numbers.hpp>
+#include "bankcheck/fit/row_edits.hpp"
 
 namespace bankwise::driver {
 namespace {
 
 using fit::ArrayFit;
+using fit::ArrayShape;
 using fit::IndexForm;
 using fit::PricedOption;
 using support::grouped;
@@ -44,7 +46,7 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
   if (source) {
     const fit::Declaration& declared = source->declaration;
     code.name = declared.name;
-    const bool has_rows = declared.pitch > 0 && array.shape.lengths.size() == 2;
+    const bool has_rows = fit::has_rows(declared, array.shape);
     if (has_rows) code.pitch = text_of_pitch(source->text, declared);
     code.by_number = !code.dynamic && !has_rows && declared.dimensions.size() != array.shape.lengths.size();
     if (!code.by_number && !code.dynamic) {
@@ -59,12 +61,15 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
 
 namespace {
 
-/// Of an array with one dimension whose indices have rows.
-LayoutCode row_code(const WrittenArray& code, const fit::Change& change) {
-  const std::string length = rows_text(change, code.shape, code.dimensions.front(), code.pitch);
-  return {.declaration = length == code.dimensions.front() ? "" : code.name + in_brackets({length}),
-          .old_index = code.name + row_index_text({}, code.shape, "y", "x", code.pitch),
-          .index = code.name + row_index_text(change, code.shape, "y", "x", code.pitch),
+/// Of an array whose indices have rows.
+LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit::Change& change) {
+  std::vector<std::string> lengths = code.dimensions, names = fit::subscript_names(lengths.size() + 1);
+  lengths.back() = rows_text(change, plane, lengths.back(), code.pitch);
+  names.resize(names.size() - 2);
+  const std::string planes = names.empty() ? "" : in_brackets(names);
+  return {.declaration = lengths == code.dimensions ? "" : code.name + in_brackets(lengths),
+          .old_index = code.name + planes + row_index_text({}, plane, "y", "x", code.pitch),
+          .index = code.name + planes + row_index_text(change, plane, "y", "x", code.pitch),
           .number = ""};
 }
 
@@ -74,10 +79,14 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
   const fit::Change& change = option.option.change;
   if (!code.pitch.empty()) {
     const auto form = form_of(change, code.shape);
-    if (form == IndexForm::rows || form == IndexForm::columns) return row_code(code, change);
+    const auto plane =
+        form == IndexForm::rows || form == IndexForm::columns ? shape_of_plane(change, code.shape) : std::nullopt;
+    if (plane) return row_code(code, *plane, change);
     WrittenArray line = code;
     line.pitch.clear();
-    line.shape.lengths = {code.shape.lengths[0] * code.shape.lengths[1]};
+    const std::uint64_t pitch = line.shape.lengths.back();
+    line.shape.lengths.pop_back();
+    line.shape.lengths.back() *= pitch;
     return layout_code(array, line, option);
   }
   const auto form = form_of(change, code.shape);

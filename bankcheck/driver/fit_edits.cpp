@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/reason_comment.hpp"
 #include "bankcheck/source/tokens.hpp"
 
@@ -36,8 +37,31 @@ std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& sou
   return "";
 }
 
+/// The arrays of the same block that get the same change, in the order of their declarations, with this one.
+std::vector<const fit::Declaration*> alike_with(const KernelFitReport& report, std::size_t number) {
+  const auto change_of = [&](std::size_t i) { return report.fit.arrays[i].after().option.change; };
+  const fit::ArrayFit& own = report.fit.arrays[number];
+  const ArraySource& source = *report.sources[number];
+  const source::SourceTokens code(source.text);
+  std::vector<const fit::Declaration*> alike;
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    const auto& other = report.sources[i];
+    const fit::ArrayFit& fit = report.fit.arrays[i];
+    if (!other || fit.chosen == 0 || other->path != source.path || other->text != source.text) continue;
+    const bool is_same = fit.shape.lengths == own.shape.lengths &&
+                         are_side_by_side(code, source.declaration, other->declaration) &&
+                         same_code(change_of(number), own.shape, fit.shape) == change_of(i);
+    if (i == number || is_same) alike.push_back(&other->declaration);
+  }
+  std::ranges::sort(alike, {}, &fit::Declaration::at);
+  return alike;
+}
+
 /// What `--fit` writes for an array's change.
-void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& array, ArraySource& source) {
+void set_edits(KernelFitReport& report, std::size_t number) {
+  const std::vector<trace::Array>& arrays = report.fit.places;
+  const fit::ArrayFit& array = report.fit.arrays[number];
+  ArraySource& source = *report.sources[number];
   if (array.chosen == 0) return;
   std::set<std::string> names;
   for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
@@ -60,7 +84,10 @@ void set_edits(const std::vector<trace::Array>& arrays, const fit::ArrayFit& arr
   std::string why = refusal_of_others(array, source, source.edits);
   if (!why.empty()) {
     source.edits = std::move(why);
-  } else if (auto* edits = std::get_if<std::vector<fit::Edit>>(&source.edits); edits != nullptr && !edits->empty()) {
+    return;
+  }
+  source.edits = edits_of(source.text, source.declaration, change, array.shape, alike_with(report, number));
+  if (auto* edits = std::get_if<std::vector<fit::Edit>>(&source.edits); edits != nullptr && !edits->empty()) {
     const fit::ConflictFacts facts{array.facts.bounds.period, array.facts.stride};
     auto comment = reason_comment(source.text, source.declaration, change, array.shape, facts);
     if (comment) edits->insert(edits->begin(), std::move(*comment));
@@ -104,64 +131,12 @@ void part_overlapping(KernelFitReport& report) {
   }
 }
 
-/// The text with one name instead of another one.
-std::string renamed(const std::string& text, std::string_view from, std::string_view to) {
-  const source::SourceTokens code(text);
-  std::vector<fit::Edit> edits;
-  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    if (code.is(i, from)) edits.push_back({code.tokens[i].begin, code.tokens[i].end, std::string(to)});
-  }
-  return fit::edited(text, edits);
-}
-
-/// The names that edits declare for indices of an array: "tile_at", "tile_at2".
-std::set<std::string> index_names(const std::vector<fit::Edit>& edits, const fit::Declaration& declaration) {
-  std::set<std::string> names;
-  for (const fit::Edit& edit : edits) {
-    const source::SourceTokens code(edit.text);
-    for (std::size_t i = 0; i < code.tokens.size() && edit.begin == edit.end; ++i) {
-      if (code.text(i).find(declaration.name + "_at") != std::string_view::npos) names.emplace(code.text(i));
-    }
-  }
-  return names;
-}
-
-/// Arrays whose functions or variables for an index say the same at one place get one of them: `edits` those of
-/// `others`.
-void share_index_names(std::vector<fit::Edit>& edits, const fit::Declaration& declaration,
-                       const std::vector<fit::Edit>& others, const fit::Declaration& other) {
-  for (const std::string& own : index_names(edits, declaration)) {
-    for (const std::string& name : index_names(others, other)) {
-      const bool is_same = std::ranges::any_of(edits, [&](const fit::Edit& edit) {
-        const fit::Edit wanted{edit.begin, edit.end, renamed(edit.text, own, name)};
-        return edit.begin == edit.end && wanted.text != edit.text && std::ranges::find(others, wanted) != others.end();
-      });
-      if (!is_same) continue;
-      for (fit::Edit& edit : edits) edit.text = renamed(edit.text, own, name);
-    }
-  }
-}
-
-void share_index_names(KernelFitReport& report) {
-  const auto list_of = [](std::optional<ArraySource>& source) {
-    return source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
-  };
-  for (auto source = report.sources.begin(); source != report.sources.end(); ++source) {
-    for (auto earlier = report.sources.begin(); earlier != source; ++earlier) {
-      auto *own = list_of(*source), *others = list_of(*earlier);
-      if (own == nullptr || others == nullptr || (*source)->text != (*earlier)->text) continue;
-      share_index_names(*own, (*source)->declaration, *others, (*earlier)->declaration);
-    }
-  }
-}
-
 }  // namespace
 
 void set_all_edits(KernelFitReport& report) {
   for (std::size_t i = 0; i < report.sources.size(); ++i) {
-    if (report.sources[i]) set_edits(report.fit.places, report.fit.arrays[i], *report.sources[i]);
+    if (report.sources[i]) set_edits(report, i);
   }
-  share_index_names(report);
   part_overlapping(report);
 }
 

@@ -37,14 +37,30 @@ void share_declarations(std::vector<KernelFitReport>& reports) {
   }
 }
 
-/// The rows of an array of one dimension count only if they are the same ones for all kernels that it serves, and for
-/// the arrays that the same macro serves.
-void keep_common_rows(std::vector<std::map<std::uint32_t, ArraySource>>& kernels) {
+/// Leaves the bases that indices have for all kernels that an array serves, with the bits of all of their rests.
+void keep_common_bases(const std::vector<ArraySource*>& sources) {
+  std::vector<fit::BasedIndex> common = sources.front()->declaration.based_indices;
+  for (const ArraySource* source : sources) {
+    std::erase_if(common, [&](fit::BasedIndex& index) {
+      const auto& others = source->declaration.based_indices;
+      const auto other = std::ranges::find(others, index.at, &fit::BasedIndex::at);
+      if (other == others.end()) return true;
+      index.rest_bits |= other->rest_bits;
+      return other->base != index.base || other->rest != index.rest;
+    });
+  }
+  for (ArraySource* source : sources) source->declaration.based_indices = common;
+}
+
+/// The rows of an array of one dimension, and the bases of its indices, count only if they are the same ones for all
+/// kernels that it serves, and rows for the arrays that the same macro serves.
+void keep_common_indices(std::vector<std::map<std::uint32_t, ArraySource>>& kernels) {
   std::map<Place, std::vector<ArraySource*>> by_place;
   for (auto& arrays : kernels) {
     for (auto& [number, source] : arrays) by_place[place_of(source)].push_back(&source);
   }
   for (const auto& [place, own] : by_place) {
+    keep_common_bases(own);
     std::vector<ArraySource*> sources = own;
     for (const fit::Declaration::Tie& tie : own.front()->declaration.tied) {
       const auto others = by_place.find({place.first, tie.at});
@@ -141,7 +157,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
       if (source) declared.emplace(array, std::move(*source));
     }
   }
-  keep_common_rows(declared_by_kernel);
+  keep_common_indices(declared_by_kernel);
   std::vector<KernelFitReport> reports;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernels[k].number];

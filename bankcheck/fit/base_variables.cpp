@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
-#include <set>
-#include <vector>
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/expressions.hpp"
+#include "bankcheck/fit/index.hpp"
+#include "bankcheck/fit/statements.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -20,8 +20,6 @@ using source::SourceTokens;
 
 /// The operands of + or | at the outermost level of an index; nothing if it has other operators there.
 std::vector<Span> operands_of(const Ranges& code, Span index) {
-  while (code.is(index.begin, "(") && code.past_bracket(index.begin) == index.end)
-    index = {index.begin + 1, index.end - 1};
   if (code.next_outside(index.begin, index.end, "<>&^?,=!-") < index.end) return {};
   const bool is_or = code.next_outside(index.begin, index.end, "|") < index.end;
   std::vector<Span> operands;
@@ -32,97 +30,165 @@ std::vector<Span> operands_of(const Ranges& code, Span index) {
   return operands;
 }
 
-/// An index as the sum of a variable and a rest.
-struct Sum {
-  std::size_t base = 0;  ///< its token
-  BasedIndex index;
-};
+Span without_parentheses(const Ranges& code, Span index) {
+  while (code.is(index.begin, "(") && code.past_bracket(index.begin) == index.end)
+    index = {index.begin + 1, index.end - 1};
+  return index;
+}
 
-/// With the operand of this number as the variable.
-std::optional<Sum> sum_with(const Ranges& code, Span index, const std::vector<Span>& operands, std::size_t number) {
-  const Span& base = operands[number];
-  if (base.size() != 1 || !code.is_name(base.begin) || operands.size() > 2) return std::nullopt;
-  const auto assigned = code.only_assignment(base.begin);
+/// The values of a rest if no value of the base has a bit of them.
+std::optional<Range> separate_rest(const Ranges& code, Span base, Span rest) {
+  const auto range = code.of(rest);
+  if (!range || range->low < 0) return std::nullopt;
+  if (range->high == 0) return range;
   const auto values = code.of(base);
-  if (!assigned || *assigned > base.begin || !values || values->low < 0) return std::nullopt;
-  Sum sum{base.begin, {code.tokens[index.begin - 1].begin, code.text_of(base), "", 0, 0}};
-  if (operands.size() == 2) {
-    const Span& rest = operands[1 - number];
-    const auto range = code.of(rest);
-    if (!range || range->low < 0 || (range->possible_bits() & values->possible_bits()) != 0) return std::nullopt;
-    sum.index.rest = code.text_of(rest);
-    sum.index.rest_bits = range->possible_bits();
-  }
-  return sum;
+  const bool is_separate = values && values->low >= 0 && (range->possible_bits() & values->possible_bits()) == 0;
+  return is_separate ? range : std::nullopt;
 }
 
-std::optional<Sum> sum_of(const Ranges& code, Span index) {
+/// Whether an index has no comment, and no macro that may stand for operators that bind less than its own.
+bool has_plain_tokens(const Ranges& code, Span index, const std::vector<std::string>& sums) {
+  for (std::size_t i = index.begin; i < index.end; ++i) {
+    const std::string_view gap = code.source.substr(code.tokens[i].end, code.tokens[i + 1].begin - code.tokens[i].end);
+    const bool is_blank = gap.find_first_not_of(' ') == gap.npos;
+    if (!is_blank || std::ranges::find(sums, code.text(i)) != sums.end()) return false;
+  }
+  return true;
+}
+
+/// With a variable as the base if one of two operands is one, otherwise with the longest base that has a rest.
+BasedIndex based_index(const Ranges& code, std::size_t bracket, Span index) {
+  index = without_parentheses(code, index);
+  Span base = index;
+  BasedIndex found;
+  found.at = code.tokens[bracket].begin;
   const std::vector<Span> operands = operands_of(code, index);
-  for (std::size_t number = 0; number < operands.size(); ++number) {
-    if (const auto sum = sum_with(code, index, operands, number)) return sum;
+  std::vector<std::pair<Span, Span>> splits;  // base and rest
+  if (operands.size() > 1) {
+    splits = {{{index.begin, operands[operands.size() - 2].end}, operands.back()},
+              {{operands[1].begin, index.end}, operands.front()}};
   }
-  return std::nullopt;
+  const auto is_variable = [&](const auto& split) {
+    return split.first.size() == 1 && code.is_name(split.first.begin);
+  };
+  std::ranges::stable_partition(splits, is_variable);
+  for (const auto& [others, rest] : splits) {
+    const auto range = separate_rest(code, others, rest);
+    if (!range) continue;
+    base = without_parentheses(code, others);
+    found.rest = range->high == 0 ? "" : code.text_of(rest);
+    found.rest_bits = range->possible_bits();
+    break;
+  }
+  found.base = code.text_of(base);
+  if (base.size() == 1 && code.is_name(base.begin)) found.variable = code.tokens[base.begin].begin;
+  return found;
 }
 
-std::size_t statement_begin(const SourceTokens& code, std::size_t i) {
-  while (i > 0 && !ends_statement(code, i - 1)) --i;
-  return i;
+/// Whether the tokens before a variable's name declare one that can be changed, and holds an int.
+bool is_ordinary_type(const SourceTokens& code, std::size_t begin, std::size_t name) {
+  constexpr std::string_view others = "const constexpr __shared__ volatile static";
+  constexpr std::uint64_t bytes_of_int = 4;
+  bool is_known = false;
+  for (std::size_t i = begin; i < name && code.is_name(i) && !code.is(i + 1, "=") && !code.is(i + 1, ","); ++i) {
+    const std::uint64_t bytes = predict::bytes_of_type(std::string(code.text(i)));
+    if (support::has_word(others, code.text(i)) || (bytes > 0 && bytes < bytes_of_int)) return false;
+    is_known = is_known || bytes > 0 || code.is(i, "auto");
+  }
+  return is_known && !code.is(name - 1, "*") && !code.is(name - 1, "&");
 }
 
-/// Whether a token only declares a name, without a value: `int a, b;`.
-bool only_declares(const SourceTokens& code, std::size_t name) {
-  for (std::size_t i = statement_begin(code, name); i < name; ++i) {
-    if (code.is(i, "(")) return false;
-  }
-  const bool follows = code.is(name - 1, ",") || (code.is_name(name - 1) && !code.is(name - 1, "return"));
-  return follows && (code.is(name + 1, ",") || code.is(name + 1, ";"));
-}
+/// Finds what a function does with one variable.
+class VariableReader {
+ public:
+  VariableReader(const Expressions& code, const Ranges& ranges) : code_(code), ranges_(ranges) {}
 
-/// Whether a statement from one token to before another one declares a variable that can be changed, and holds an int.
-bool is_ordinary_type(const SourceTokens& code, std::size_t begin, std::size_t end) {
-  constexpr std::string_view others =
-      "const constexpr char short uchar ushort uint8_t int8_t uint16_t int16_t __shared__ volatile static";
-  for (std::size_t i = begin; i < end; ++i) {
-    if (support::has_word(others, code.text(i)) || code.is(i, "*") || code.is(i, "&")) return false;
+  /// The token that declares a name in a block around it; nothing if it is none, or in the head of a loop.
+  std::optional<std::size_t> declaration_of(std::size_t name) const {
+    const std::size_t body = code_.function_body(name);
+    for (std::size_t i = name; body > 0 && i-- > body;) {
+      if (!code_.is(i, code_.text(name)) || code_.is(i - 1, ".") || code_.is(i - 1, "->") || !code_.declares(i))
+        continue;
+      std::size_t open = i;
+      while (open > 0 && !ends_statement(code_, open) && !(code_.is(open, "(") && code_.past_bracket(open) > i)) --open;
+      if (code_.is(open, "(")) {  // of a loop or a lambda
+        if (statement_end(code_, code_.past_bracket(open)) > name) return std::nullopt;
+      } else if (code_.past_bracket(block_around(code_, i, i)) > name) {
+        return i;
+      }
+    }
+    return std::nullopt;
   }
-  return end > begin;
-}
 
-/// Where a statement that changes the variable can follow its assignment; nothing if the variable is used elsewhere, or
-/// if that is not certain. `bases`: the tokens of the variable in indices.
-std::optional<std::size_t> place_behind_assignment(const Ranges& code, const std::set<std::size_t>& bases) {
-  const std::size_t first = *bases.begin(), assigned = *code.only_assignment(first);
-  const std::size_t begin = statement_begin(code, assigned);
-  std::size_t end = assigned, declared = 0;
-  while (end < code.tokens.size() && !code.is(end, ";")) ++end;
-  for (std::size_t i = begin; i < assigned; ++i) {  // the head of a loop, a branch, a label
-    if (code.is(i, "(") || code.is(i, ":") || code.is(i, "else") || code.is(i, "do")) return std::nullopt;
+  /// Where the variable that is declared at a token can be changed for these uses, which are in order.
+  std::optional<std::size_t> place_of_change(std::size_t declared, const std::vector<std::size_t>& uses) const {
+    const std::size_t statement = statement_begin(declared);
+    if (!is_ordinary_type(code_, statement, declared) || is_in_macro(code_.text(declared))) return std::nullopt;
+    std::size_t block = block_around(code_, declared, declared);
+    std::vector<std::size_t> others = other_names(declared, code_.past_bracket(block), uses);
+    const bool has_value = code_.is(declared + 1, "=");
+    if (!has_value) {  // until a statement of some block assigns to it
+      if (others.size() < 2 || !is_assignment(others[1])) return std::nullopt;
+      others.erase(others.begin());
+      block = block_around(code_, others.front(), others.front());
+    }
+    const std::size_t end = code_.past_bracket(block), last = others.back();
+    if (last >= end || uses.back() >= end || has_jumps(block)) return std::nullopt;
+    const std::size_t begin = statement_around(code_, block, last), behind = statement_end(code_, begin);
+    const Part region{statement_around(code_, block, others.front()), behind + 1};
+    if (!begins_statement(code_, begin) || uses.front() < behind || has_branches(code_, region)) return std::nullopt;
+    const Span function = ranges_.function_at(declared);
+    const auto is_known = [&](std::size_t i) { return ranges_.writing_at(i, function) != Ranges::Writing::unknown; };
+    return std::ranges::all_of(others, is_known) ? std::optional(code_.tokens[behind - 1].end) : std::nullopt;
   }
-  if (code.is_name(assigned - 1)) declared = assigned;
-  const Span function = code.function_at(first);
-  std::size_t block = function.begin;  // the innermost one around the assignment
-  for (std::size_t i = function.begin; i < function.end; ++i) {
-    if (code.is(i, "{") && i < assigned && code.past_bracket(i) > assigned) block = i;
-    const bool is_other = !code.is(i, code.text(first)) || code.is(i - 1, ".") || code.is(i - 1, "->");
-    if (is_other || i == assigned || bases.contains(i)) continue;
-    if (i > assigned || !only_declares(code, i)) return std::nullopt;
-    declared = i;
-  }
-  const bool is_known = declared > 0 && is_ordinary_type(code, statement_begin(code, declared), declared);
-  const bool follow = *bases.begin() > end && *bases.rbegin() < code.past_bracket(block) && code.is(block, "{");
-  return is_known && follow ? std::optional(code.tokens[end].end) : std::nullopt;
-}
 
-/// A text as a summand.
-std::string as_summand(const std::string& text) {
-  const SourceTokens code(text);
-  int depth = 0;
-  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    depth += int(code.is(i, "(") || code.is(i, "[")) - int(code.is(i, ")") || code.is(i, "]"));
-    if (depth == 0 && support::has_word("< > & | ^ ? : = ,", code.text(i))) return fmt::format("({})", text);
+ private:
+  std::size_t statement_begin(std::size_t i) const {
+    while (i > 0 && !ends_statement(code_, i - 1)) --i;
+    return i;
   }
-  return text;
-}
+
+  std::vector<std::size_t> other_names(std::size_t declared, std::size_t end,
+                                       const std::vector<std::size_t>& uses) const {
+    std::vector<std::size_t> others;
+    for (std::size_t i = declared; i < end; ++i) {
+      const bool is_member = code_.is(i - 1, ".") || code_.is(i - 1, "->");
+      if (code_.is(i, code_.text(declared)) && !is_member && !std::ranges::binary_search(uses, i)) others.push_back(i);
+    }
+    return others;
+  }
+
+  /// Whether a token begins a statement that assigns to a variable.
+  bool is_assignment(std::size_t name) const {
+    const bool is_equal = code_.is(name + 2, "=");
+    return ends_statement(code_, name - 1) && code_.is(name + 1, "=") && !is_equal;
+  }
+
+  /// Whether a statement may be left out by a jump: in a switch, or where a label is. A lambda may see the variable as
+  /// it was.
+  bool has_jumps(std::size_t block) const {
+    const bool is_switch = code_.is(block - 1, ")") && code_.is(code_.opening(block - 1) - 1, "switch");
+    const std::size_t body = code_.function_body(block + 1), end = code_.past_bracket(body);
+    bool jumps = is_switch;
+    for (std::size_t i = body; i < end; ++i) {
+      jumps = jumps || code_.is(i, "goto") || (code_.is(i, "[") && code_.is(i + 1, "&"));
+    }
+    return jumps;
+  }
+
+  bool is_in_macro(std::string_view name) const {
+    return std::ranges::any_of(macros_of(code_.source), [&](const Macro& macro) {
+      const auto [parameters, text] = parts_of(macro);
+      const SourceTokens tokens(text);
+      bool is_named = false;
+      for (std::size_t i = 0; i < tokens.tokens.size(); ++i) is_named |= tokens.is(i, name);
+      return is_named && std::ranges::find(parameters, name) == parameters.end();
+    });
+  }
+
+  const Expressions& code_;
+  const Ranges& ranges_;
+};
 
 /// "i << 3" and "(i * 8)" as the name and the factor.
 std::optional<std::pair<std::string, std::uint64_t>> multiple(const std::string& text) {
@@ -153,35 +219,46 @@ std::optional<std::uint64_t> constant_of(const Ranges& code, Span index, const S
 
 }  // namespace
 
-void find_base_variables(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                         const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block) {
+void find_based_indices(Declaration& declaration, std::string_view source, const SourceConstants& constants,
+                        const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block) {
   const bool is_line = declaration.dimensions.size() == 1 && declaration.hidden_lines.empty() &&
                        declaration.tied.empty() && declaration.macros.empty();
   if (!is_line) return;
   const Uses uses = uses_of(source, declaration, true);
   if (!uses.why.empty() || !uses.pointers.empty() || !uses.parameters.empty()) return;
   const Ranges code(source, constants, block);
-  std::map<std::string, std::vector<Sum>> by_base;
   for (const Use& use : uses.uses) {
-    const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
-    const auto open = std::size_t(place - code.tokens.begin());
-    if (!use.array.empty() || code.past_bracket(open) < open + 3) continue;
-    const Span index{open + 1, code.past_bracket(open) - 1};
-    const auto value = constant_of(code, index, of_source);
-    if (value) declaration.constant_indices.push_back({use.begin, *value});
-    const auto sum = value ? std::nullopt : sum_of(code, index);
-    if (sum) by_base[sum->index.base].push_back(*sum);
-  }
-  for (auto& [base, sums] : by_base) {
-    std::set<std::size_t> bases;
-    for (const Sum& sum : sums) bases.insert(sum.base);
-    const auto assigned = place_behind_assignment(code, bases);
-    if (!assigned) continue;
-    for (Sum& sum : sums) {
-      sum.index.assigned = *assigned;
-      declaration.based_indices.push_back(std::move(sum.index));
+    const std::size_t open = code.at_offset(use.begin), behind = code.past_bracket(open);
+    if (!use.array.empty() || behind < open + 3) continue;
+    const Span index{open + 1, behind - 1};
+    if (const auto value = constant_of(code, index, of_source)) {
+      declaration.constant_indices.push_back({use.begin, *value});
+    } else if (has_plain_tokens(code, index, declaration.sums)) {
+      declaration.based_indices.push_back(based_index(code, open, index));
     }
   }
+}
+
+std::vector<BaseVariable> base_variables(std::string_view source, const std::vector<std::size_t>& names) {
+  const Expressions code(source);
+  const SourceConstants no_constants;
+  const Ranges ranges(source, no_constants, {});
+  const VariableReader reader(code, ranges);
+  std::map<std::size_t, std::vector<std::size_t>> by_declaration;
+  for (const std::size_t name : names) {
+    const std::size_t token = code.at_offset(name);
+    if (const auto declared = reader.declaration_of(token)) by_declaration[*declared].push_back(token);
+  }
+  std::vector<BaseVariable> variables;
+  for (auto& [declared, uses] : by_declaration) {
+    std::ranges::sort(uses);
+    const auto place = reader.place_of_change(declared, uses);
+    if (!place) continue;
+    BaseVariable& variable = variables.emplace_back(BaseVariable{std::string(code.text(declared)), {}, *place});
+    for (const std::size_t use : uses) variable.uses.push_back(code.tokens[use].begin);
+  }
+  std::ranges::stable_sort(variables, {}, &BaseVariable::place);
+  return variables;
 }
 
 std::optional<std::string> index_from_padded_base(const BasedIndex& index, std::uint64_t every, std::uint64_t more) {
@@ -190,11 +267,6 @@ std::optional<std::string> index_from_padded_base(const BasedIndex& index, std::
   const auto factors = multiple(index.rest);
   if (!factors || factors->second % every != 0) return std::nullopt;
   return fmt::format("{} + {} * {}", index.base, factors->first, factors->second + factors->second / every * more);
-}
-
-std::string padding_of_base(const std::string& base, std::uint64_t every, std::uint64_t more) {
-  const std::string quotient = fmt::format("{} >> {}", base, std::countr_zero(every));
-  return more == 1 ? fmt::format("{} += {};", base, quotient) : fmt::format("{} += ({}) * {};", base, quotient, more);
 }
 
 }  // namespace bankwise::fit

@@ -1,4 +1,5 @@
-// Variables that are the base of several indices: a pad can be added to the variable once, `base += base >> 5`.
+// The bases of indices: `2 * i` of `t[2 * i]` and `t[2 * i + 1]`. A base that is a variable of its own can be changed
+// once, `i += i >> 5`, instead of in each index.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bankcheck/fit/declaration.hpp"
 #include "bankcheck/fit/source_constants.hpp"
@@ -14,14 +16,22 @@ namespace bankwise::fit {
 
 /// Sets Declaration::based_indices and constant_indices. `of_source`: the constants without template arguments;
 /// `block`: the largest block of all launches; 0: not known.
-void find_base_variables(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                         const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block);
+void find_based_indices(Declaration& declaration, std::string_view source, const SourceConstants& constants,
+                        const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block);
+
+/// A variable that only serves indices from a place on.
+struct BaseVariable {
+  std::string name;
+  std::vector<std::size_t> uses;  ///< offsets of its names in the indices
+  std::size_t place = 0;          ///< behind a statement, where another one can change it for all of these uses
+};
+
+/// Those of the variables at these offsets, the names of bases, that are declared in a block of a function, can be
+/// changed, and hold an int at least. By the place.
+std::vector<BaseVariable> base_variables(std::string_view source, const std::vector<std::size_t>& names);
 
 /// The index with a pad of `more` elements after every `every`, if its variable has that pad already; nothing if the
 /// rest would need a longer text.
 std::optional<std::string> index_from_padded_base(const BasedIndex& index, std::uint64_t every, std::uint64_t more);
-
-/// The statement that adds the pad to the variable.
-std::string padding_of_base(const std::string& base, std::uint64_t every, std::uint64_t more);
 
 }  // namespace bankwise::fit

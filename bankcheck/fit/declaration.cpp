@@ -427,7 +427,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
         tied.line, tied.name);
   }
   find_flat_rows(declaration, source, constants, array.block);
-  find_base_variables(declaration, source, constants, of_source, array.block);
+  find_based_indices(declaration, source, constants, of_source, array.block);
   return std::move(declaration);
 }
 

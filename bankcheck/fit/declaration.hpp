@@ -24,13 +24,13 @@ struct RowIndex {
   bool operator==(const RowIndex&) const = default;
 };
 
-/// An index that is a variable plus a rest, whose bits no value of the variable has: `base | i`, `base + 4 * i`. The
-/// variable gets one value, and is part of such indices only.
+/// An index as a base and a rest, whose bits no value of the base has: `b | i`, `2 * i + 1`. What a change adds for the
+/// number of the base's block is right for both.
 struct BasedIndex {
-  std::size_t at = 0;           ///< of the bracket before the index, in the source
-  std::string base, rest;       ///< rest "": the index is the variable
-  std::uint64_t rest_bits = 0;  ///< that it may have
-  std::size_t assigned = 0;     ///< behind the statement that gives the variable its value
+  std::size_t at = 0;                   ///< of the bracket before the index, in the source
+  std::string base, rest;               ///< rest "": the index is the base
+  std::uint64_t rest_bits = 0;          ///< that it may have
+  std::optional<std::size_t> variable;  ///< where the base is, if it is the name of a variable
   bool operator==(const BasedIndex&) const = default;
 };
 
@@ -74,7 +74,7 @@ struct Declaration {
   std::string launched_in;   ///< another file that launches this function, and the line; "": none
   std::uint64_t pitch = 0;   ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
   std::vector<RowIndex> row_indices;            ///< all of them
-  std::vector<BasedIndex> based_indices;        ///< of an array of one dimension: those of each variable that has some
+  std::vector<BasedIndex> based_indices;        ///< of an array of one dimension: all of them, as far as they are known
   std::vector<ConstantIndex> constant_indices;  ///< of an array of one dimension: those that are no numbers, but known
 };
 

@@ -20,12 +20,11 @@ struct Edit {
 
 /// The edits of one source, in order, or why there are none: a sentence without a dot. Every use of the array must have
 /// all of its indices, and none that has a side effect where the index would be repeated; its address must not be taken
-/// except for an atomic function.
+/// except for an atomic function. `alike`: the arrays of the same block, shape and change, in the order of their
+/// declarations, with this one. A variable or a function that serves several of them is in the edits of each.
 std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
-                                                      const Change& change, const ArrayShape& shape);
-
-/// How the indices of Declaration::row_indices name the pitch: "TILE".
-std::string text_of_pitch(std::string_view source, const Declaration& declaration);
+                                                      const Change& change, const ArrayShape& shape,
+                                                      std::vector<const Declaration*> alike = {});
 
 std::string edited(std::string_view source, std::vector<Edit> edits);
 

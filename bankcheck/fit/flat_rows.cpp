@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
@@ -160,6 +161,20 @@ std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Index
   return splits;
 }
 
+/// Whether a length is a product with the pitch of the indices, as they write it: "BM * BK" of `OFFSET(y, x, BM)`.
+bool names_pitch(const Ranges& code, const std::string& length, const std::vector<RowIndex>& indices) {
+  if (!is_product(length)) return false;
+  const SourceTokens factors(length);
+  return std::ranges::all_of(indices, [&](const RowIndex& index) {
+    return std::ranges::all_of(index.pitches, [&](const Extract& place) {
+      const std::string_view pitch = code.source.substr(place.begin, place.end - place.begin);
+      bool is_factor = false;
+      for (std::size_t i = 0; i < factors.tokens.size(); i += 2) is_factor = is_factor || factors.is(i, pitch);
+      return is_factor && factors.tokens.size() > 1;
+    });
+  });
+}
+
 /// The factors in the indices that divide the length; long rows first.
 std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std::vector<Index>& indices,
                                                   std::int64_t length) {
@@ -294,29 +309,32 @@ void find_macro_rows(Declaration& declaration, std::string_view source, const So
 
 void find_flat_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
                     const std::array<std::uint64_t, 3>& block) {
-  const bool may_have_rows = declaration.dimensions.size() == 1 && declaration.lengths.size() == 1 &&
-                             !declaration.dimensions.front().empty() && declaration.hidden_lines.empty() &&
+  const std::string& dimension = declaration.dimensions.back();
+  const bool may_have_rows = declaration.lengths.size() == declaration.dimensions.size() && !dimension.empty() &&
+                             declaration.hidden_lines.empty() &&
                              std::ranges::all_of(declaration.tied, &Declaration::Tie::by_macro);
   // A macro of another branch would give another length.
   if (!may_have_rows) return;
-  const auto known = with_length(constants, declaration.dimensions.front(), declaration.lengths.front());
+  const auto known = with_length(constants, dimension, declaration.lengths.back());
   if (!known) return;
-  if (!declaration.macros.empty()) return find_macro_rows(declaration, source, *known, block);
+  const bool is_line = declaration.dimensions.size() == 1;
+  if (is_line && !declaration.macros.empty()) return find_macro_rows(declaration, source, *known, block);
   const Uses uses = uses_of(source, declaration, true);
-  if (!uses.why.empty() || uses.uses.empty() || !uses.pointers.empty()) return;
+  const bool has_others = !uses.pointers.empty() || !declaration.macros.empty();
+  if (!uses.why.empty() || uses.uses.empty() || has_others) return;
   const Ranges code(source, *known, block);
   const std::vector<Macro> macros = macros_of(source);
   std::vector<Index> indices;
   for (const Use& use : uses.uses) {
-    const auto place = std::ranges::lower_bound(code.tokens, use.begin, {}, &source::Token::begin);
-    const auto open = std::size_t(place - code.tokens.begin());
+    std::size_t open = code.at_offset(use.begin);
+    for (std::size_t d = 1; d < declaration.dimensions.size(); ++d) open = code.past_bracket(open);
     const Span span{open + 1, code.past_bracket(open) - 1};
     std::vector<Term> terms = terms_of_call(code, span, macros);
     indices.push_back({span, terms.empty() ? terms_of(code, span) : std::move(terms)});
   }
-  for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.front()))) {
+  for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.back()))) {
     auto row_indices = row_indices_of(code, indices, pitch);
-    if (row_indices.empty()) continue;
+    if (row_indices.empty() || (!is_line && !names_pitch(code, dimension, row_indices))) continue;
     declaration.pitch = std::uint64_t(pitch);
     declaration.row_indices = std::move(row_indices);
     return;

@@ -61,8 +61,7 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
 }
 
 Part block_of(const SourceTokens& code, const Declaration& declaration) {
-  std::size_t name = 0;
-  while (name < code.tokens.size() && code.tokens[name].begin < declaration.at) ++name;
+  const std::size_t name = code.at_offset(declaration.at);
   const int outside = declaration.is_parameter ? 0 : -1;
   int depth = 0;
   std::size_t end = name + 1;
@@ -71,6 +70,20 @@ Part block_of(const SourceTokens& code, const Declaration& declaration) {
     if (code.is(end, "}") && --depth <= outside) break;
   }
   return {name + 1, end};
+}
+
+std::size_t body_around(const SourceTokens& code, const Declaration& declaration) {
+  const std::size_t name = code.at_offset(declaration.at);
+  for (std::size_t k = name; declaration.is_parameter && k < code.tokens.size(); ++k) {
+    if (code.is(k, "{")) return k;
+  }
+  return code.function_body(name);
+}
+
+bool are_side_by_side(const SourceTokens& code, const Declaration& a, const Declaration& b) {
+  const bool are_local = !a.is_parameter && !b.is_parameter && body_around(code, a) > 0;
+  return are_local && a.dimensions == b.dimensions && a.qualifier == b.qualifier &&
+         block_of(code, a).end == block_of(code, b).end;
 }
 
 std::vector<Part> arguments_of_call(const SourceTokens& code, std::size_t name) {

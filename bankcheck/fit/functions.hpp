@@ -25,6 +25,12 @@ FunctionPlaces places_of(const source::SourceTokens& code, std::string_view name
 /// function.
 Part block_of(const source::SourceTokens& code, const Declaration& declaration);
 
+/// The bracket that opens the outermost function body around the declaration; 0 if there is none.
+std::size_t body_around(const source::SourceTokens& code, const Declaration& declaration);
+
+/// Whether two arrays are declared in one block of a function, with the same text for their lengths.
+bool are_side_by_side(const source::SourceTokens& code, const Declaration& a, const Declaration& b);
+
 /// What a call passes; nothing if the name at the token is not called there.
 std::vector<Part> arguments_of_call(const source::SourceTokens& code, std::size_t name);
 

@@ -57,13 +57,16 @@ std::string without_parentheses(const std::string& text) {
   return is_enclosed ? std::string(source::trimmed(std::string_view(text).substr(1, text.size() - 2))) : text;
 }
 
-/// As the first summand of a sum.
-std::string summand(const std::string& text) {
+}  // namespace
+
+std::string as_summand(const std::string& text) {
   const source::SourceTokens code(text);
   bool needs_parentheses = binds_less_than_sum(text);
   for (std::size_t i = 0; i < code.tokens.size(); ++i) needs_parentheses |= is_macro_call(code, i);
   return needs_parentheses ? operand(text) : text;
 }
+
+namespace {
 
 bool is_number(const std::string& text) {
   constexpr std::size_t max_digits = 9;
@@ -150,7 +153,7 @@ std::string flat_index(const Change& change, const ArrayShape& shape, const std:
   const std::string text = swizzle.bits == 0 ? index
                                              : xored(index, xor_text(index, swizzle.row / element, swizzle.bits,
                                                                      (std::uint64_t{1} << swizzle.base) / element, 0));
-  std::string padded = summand(text);
+  std::string padded = as_summand(text);
   for (const Pad& pad : change.pads) {
     if (pad.every == element) {  // the first one, if any: longer elements
       padded = fmt::format("{} * {}", operand(text), 1 + pad.bytes / element);

@@ -59,6 +59,9 @@ bool is_plain_pad(const Change& change, const ArrayShape& shape);
 /// Whether a text is a product of single tokens, or one: "TILE", "2 * N".
 bool is_product(const std::string& text);
 
+/// A text as an operand of +, in parentheses if it needs them.
+std::string as_summand(const std::string& text);
+
 /// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
 std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
                        const std::vector<std::string>& subscripts);

@@ -9,6 +9,7 @@
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/side_effects.hpp"
+#include "bankcheck/fit/statements.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -52,80 +53,14 @@ class Finder {
   /// Where a variable for all uses from one token to another is declared.
   std::optional<std::size_t> place_for(std::size_t first, std::size_t last,
                                        const std::set<std::string_view>& variables) const {
-    const std::size_t block = block_around(first, last);
+    const std::size_t block = block_around(code_, first, last);
     if (block == 0) return std::nullopt;
-    const std::size_t begin = statement_around(block, first);
-    const Part region{begin, statement_end(statement_around(block, last))};
-    if (!begins_statement(begin) || has_branches(region)) return std::nullopt;
+    const std::size_t begin = statement_around(code_, block, first);
+    const Part region{begin, statement_end(code_, statement_around(code_, block, last))};
+    if (!begins_statement(code_, begin) || has_branches(code_, region)) return std::nullopt;
     const std::size_t body = code_.function_body(first);
     const auto is_constant = [&](std::string_view name) { return keeps_value(name, region, body); };
-    return std::ranges::all_of(variables, is_constant) ? std::optional(place_before(begin)) : std::nullopt;
-  }
-
-  /// The { of the innermost block around two places.
-  std::size_t block_around(std::size_t first, std::size_t last) const {
-    const std::size_t body = code_.function_body(first);
-    std::size_t block = body;
-    for (std::size_t i = body; i < first; ++i) {
-      if (code_.is(i, "{") && code_.past_bracket(i) > last) block = i;
-    }
-    return last < code_.past_bracket(body) ? block : 0;
-  }
-
-  /// Past the statement that begins at a token.
-  std::size_t statement_end(std::size_t i) const {
-    if (code_.is(i, "{")) return code_.past_bracket(i);
-    if (code_.is(i, "else") || code_.is(i, "do")) {
-      const std::size_t end = statement_end(i + 1);
-      return code_.is(i, "do") ? statement_end(end) : end;
-    }
-    if (support::has_word("for if while switch", code_.text(i)) && code_.is(i + 1, "(")) {
-      const std::size_t head = code_.past_bracket(i + 1), end = code_.is(head, ";") ? head + 1 : statement_end(head);
-      return code_.is(i, "if") && code_.is(end, "else") ? statement_end(end) : end;
-    }
-    while (i < code_.tokens.size() && !code_.is(i, ";")) {
-      i = code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{") ? code_.past_bracket(i) : i + 1;
-    }
-    return std::min(i + 1, code_.tokens.size());
-  }
-
-  /// The first token of a block's statement that has a token.
-  std::size_t statement_around(std::size_t block, std::size_t token) const {
-    std::size_t begin = block + 1;
-    for (std::size_t end = statement_end(begin); end <= token; end = statement_end(begin)) begin = end;
-    return begin;
-  }
-
-  bool begins_statement(std::size_t i) const {
-    const bool is_label = code_.is_name(i) && code_.is(i + 1, ":");
-    return !is_label && !support::has_word("case default else", code_.text(i));
-  }
-
-  /// Lines of the preprocessor between the tokens of a region.
-  bool has_branches(Part region) const {
-    for (std::size_t i = region.begin; i + 1 < region.end; ++i) {
-      if (code_.tokens[i + 1].begin - code_.tokens[i].end > 1 && directive_between(i) != code_.source.npos) return true;
-    }
-    return false;
-  }
-  /// Of the last line before a token that begins with #, and follows the token before; npos if there is none.
-  std::size_t directive_between(std::size_t before) const {
-    const std::size_t gap = code_.tokens[before].end, end = code_.tokens[before + 1].begin;
-    std::size_t found = code_.source.npos;
-    for (std::size_t line = code_.source.find('\n', gap); line < end; line = code_.source.find('\n', line + 1)) {
-      const std::size_t first = code_.source.find_first_not_of(" \t", line + 1);
-      if (first < end && code_.source[first] == '#') found = line + 1;
-    }
-    return found;
-  }
-
-  std::size_t place_before(std::size_t statement) const {
-    const std::size_t directive = directive_between(statement - 1);
-    const std::size_t begin = code_.tokens[statement].begin;
-    if (directive == code_.source.npos) return begin;
-    const std::string_view lines = code_.source.substr(directive, begin - directive);
-    const std::size_t mark = lines.find_first_not_of(" \t#");
-    return lines.substr(std::min(mark, lines.size())).starts_with("pragma") ? directive + lines.find('#') : begin;
+    return std::ranges::all_of(variables, is_constant) ? std::optional(place_before(code_, begin)) : std::nullopt;
   }
 
   /// Whether a name has one value in a region of a function.
@@ -208,8 +143,7 @@ std::vector<IndexVariable> index_variables(const Expressions& code, const std::v
     while (numbers.size() > 1) {
       std::vector<std::size_t> tokens;
       for (const std::size_t i : numbers) {
-        const auto place = std::ranges::lower_bound(code.tokens, uses[i].begin, {}, &source::Token::begin);
-        tokens.push_back(std::size_t(place - code.tokens.begin()));
+        tokens.push_back(code.at_offset(uses[i].begin));
       }
       IndexVariable run = finder.first_run(tokens, *names);
       const std::size_t count = std::max<std::size_t>(run.uses.size(), 1);

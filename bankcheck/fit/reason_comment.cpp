@@ -16,65 +16,74 @@ using source::SourceTokens;
 
 /// Where the elements begin that are so many bytes apart.
 struct Banks {
-  std::size_t before = 0, after = 0;
+  std::size_t before = 0, after = 0, lanes = 0;
   bool are_more() const { return after > before; }
-  std::string text() const { return fmt::format("{} banks instead of {}", after, before); }
+  std::string_view text() const { return after == lanes ? "different banks" : "more banks"; }
 };
 
-/// Of the first 32 of them, or fewer, from an offset on. `period`: the bytes after which the banks repeat.
-Banks banks_of(const Change& change, std::uint64_t distance, std::uint64_t extent, std::uint64_t period,
-               std::uint64_t first = 0) {
-  constexpr std::uint64_t lanes = 32, bank = 4;
-  std::set<std::uint64_t> before, after;
-  for (std::uint64_t lane = 0; lane < lanes && first + lane * distance < extent; ++lane) {
-    before.insert((first + lane * distance) % period / bank);
-    after.insert(change(first + lane * distance) % period / bank);
+/// The array, and the bytes after which the banks repeat.
+struct Layout {
+  const Change& change;
+  const ArrayShape& shape;
+  std::uint64_t extent, period;
+
+  /// Of as many lanes as the hardware serves together, from an offset on, or up to the end.
+  Banks banks_of(std::uint64_t distance, std::uint64_t first, std::uint64_t end) const {
+    constexpr std::uint64_t max_lanes = 32, bank = 4;
+    const std::uint64_t lanes = max_lanes * bank / std::max(bank, shape.element);
+    std::set<std::uint64_t> before, after;
+    std::uint64_t lane = 0;
+    for (; lane < lanes && first + lane * distance < end; ++lane) {
+      before.insert((first + lane * distance) % period / bank);
+      after.insert(change(first + lane * distance) % period / bank);
+    }
+    return {before.size(), after.size(), lane};
   }
-  return {before.size(), after.size()};
-}
+  Banks column() const { return banks_of(shape.row_bytes(), 0, extent); }
+  /// From the last column of the first row down to the left.
+  Banks diagonal() const {
+    const std::uint64_t last = shape.row_bytes() - shape.element;
+    return banks_of(last, last, last + std::min(extent / shape.row_bytes(), shape.lengths.back()) * last);
+  }
+};
 
-std::string_view elements_text(const ArrayShape& shape) { return shape.element == 4 ? "words" : "elements"; }
-
-/// "33 words a row: a column falls into 32 banks instead of 1".
-std::string rows_reason(const Change& change, const ArrayShape& shape, std::uint64_t extent, std::uint64_t period) {
+/// "odd pitch: lanes of a column fall into different banks".
+std::string rows_reason(const Layout& layout) {
+  const auto& [change, shape, extent, period] = layout;
   const auto lengths = lengths_after(change, shape);
-  const Banks banks = banks_of(change, shape.row_bytes(), extent, period);
-  const bool are_rows = lengths && lengths->back() != shape.lengths.back();
-  if (are_rows && banks.are_more()) {
-    return fmt::format("{} {} a row: a column falls into {}", lengths->back(), elements_text(shape), banks.text());
-  }
-  // From the last column of the first row down to the left.
-  const std::uint64_t last = shape.row_bytes() - shape.element;
-  const std::uint64_t lanes = std::min(extent / shape.row_bytes(), shape.lengths.back());
-  const Banks diagonal = banks_of(change, last, last + lanes * last, period, last);
-  if (are_rows && change.rows.from == 0 && diagonal.are_more()) {
-    return fmt::format("{} {} a row: a diagonal falls into {}", lengths->back(), elements_text(shape), diagonal.text());
-  }
-  const std::uint64_t row = lengths ? lengths->back() * shape.element : 0;
-  if (change.rows.from > 0 && row > 0 && row < period && period % row == 0) {
-    return fmt::format("without a pad {} rows of {} {} fill the banks", period / row, lengths->back(),
-                       elements_text(shape));
-  }
-  return fmt::format("this length avoids bank conflicts between {}", are_rows ? "rows" : "planes");
+  if (!lengths || lengths->back() == shape.lengths.back()) return "padded planes: their rows fall into different banks";
+  const std::uint64_t row = lengths->back() * shape.element;
+  constexpr std::uint64_t bank = 4;
+  const std::uint64_t unit = std::max(bank, shape.element);
+  const bool is_shorter = change.rows.from > 0, is_odd = row % (2 * unit) == unit;
+  const std::string_view pitch = is_shorter ? "shorter rows" : is_odd ? "odd pitch" : "padded rows";
+  const Banks column = layout.column(), diagonal = layout.diagonal();
+  if (column.are_more()) return fmt::format("{}: lanes of a column fall into {}", pitch, column.text());
+  if (!is_shorter && diagonal.are_more())
+    return fmt::format("{}: lanes of a diagonal fall into {}", pitch, diagonal.text());
+  const bool fill_banks = is_shorter && row < period && period % row == 0;
+  return fmt::format("{}: {}", pitch,
+                     fill_banks ? "neighbouring rows fall into different banks" : "avoids bank conflicts");
 }
 
-/// "words 32 apart fall into 32 banks instead of 1", for the distance of the lanes if it gains, otherwise for the one
+/// "lanes 32 words apart fall into different banks", for the distance of the lanes if it gains, otherwise for the one
 /// that gains most; "" if none does.
-std::string distance_reason(const Change& change, const ArrayShape& shape, std::uint64_t extent,
-                            const ConflictFacts& facts) {
+std::string distance_reason(const Layout& layout, std::uint64_t stride) {
+  const std::uint64_t element = layout.shape.element;
   std::uint64_t best = 0;
-  Banks most{1, 1};
+  Banks most{1, 1, 0};
   const auto offer = [&](std::uint64_t distance) {
-    const Banks banks = banks_of(change, distance, extent, facts.period);
+    const Banks banks = layout.banks_of(distance, 0, layout.extent);
     if (distance == 0 || banks.after * most.before <= most.after * banks.before) return;
     best = distance;
     most = banks;
   };
-  if (facts.stride % shape.element == 0) offer(facts.stride);
+  if (stride % element == 0) offer(stride);
   const bool is_known = best > 0;
-  for (std::uint64_t distance = shape.element; !is_known && distance < extent; distance *= 2) offer(distance);
+  for (std::uint64_t distance = element; !is_known && distance < layout.extent; distance *= 2) offer(distance);
   if (best == 0) return "";
-  return fmt::format("{} {} apart fall into {}", elements_text(shape), best / shape.element, most.text());
+  return fmt::format("lanes {} {} apart fall into {}", best / element, element == 4 ? "words" : "elements",
+                     most.text());
 }
 
 std::string reason_text(const Change& change, const ArrayShape& shape, const ConflictFacts& facts) {
@@ -82,16 +91,13 @@ std::string reason_text(const Change& change, const ArrayShape& shape, const Con
   const bool is_swizzled = change.swizzle.bits > 0;
   std::uint64_t extent = shape.element;
   for (const std::uint64_t length : shape.lengths) extent *= length;
-  if (form == IndexForm::rows && change.parts() <= 1) return rows_reason(change, shape, extent, facts.period);
-  if (change.parts() == 1 && change.rows.from > 0) {
-    return fmt::format("swizzled: a column falls into {} banks without a pad",
-                       banks_of(change, shape.row_bytes(), extent, facts.period).after);
-  }
+  const Layout layout{change, shape, extent, facts.period};
+  if (form == IndexForm::rows && change.parts() <= 1) return rows_reason(layout);
   if (change.parts() == 1) {
-    const Banks column = banks_of(change, shape.row_bytes(), extent, facts.period);
-    const bool has_rows = shape.lengths.size() > 1;
-    const std::string reason = has_rows && column.are_more() ? "a column falls into " + column.text()
-                                                             : distance_reason(change, shape, extent, facts);
+    const Banks column = layout.column();
+    const bool has_rows = shape.lengths.size() > 1 && (column.are_more() || change.rows.from > 0);
+    const std::string reason =
+        has_rows ? fmt::format("lanes of a column fall into {}", column.text()) : distance_reason(layout, facts.stride);
     if (!reason.empty()) return fmt::format("{}: {}", is_swizzled ? "swizzled" : "padded", reason);
   }
   const bool is_padded = change.pads[0].every > 0;

@@ -52,8 +52,9 @@ class Ranges : public source::SourceTokens {
 
   const SourceConstants& constants() const { return constants_; }
 
-  /// The token of a local variable's name, at a token, where it gets its only value; nothing if it gets several.
-  std::optional<std::size_t> only_assignment(std::size_t place) const;
+  /// How a name at a token is changed there.
+  enum class Writing { none, assignment, step, unknown };
+  Writing writing_at(std::size_t i, const Span& function) const;
 
   std::string text_of(Span part) const {
     const std::size_t begin = tokens[part.begin].begin;
@@ -110,10 +111,6 @@ class Ranges : public source::SourceTokens {
   std::size_t statement_end(std::size_t i) const;
 
   std::vector<Control> controls_around(std::size_t place) const;
-
-  /// How a name at a token is changed there.
-  enum class Writing { none, assignment, step, unknown };
-  Writing writing_at(std::size_t i, const Span& function) const;
 
   /// Whether a pointer or a reference to a name is made at a token.
   bool is_referred_to(std::size_t i) const;

@@ -244,11 +244,4 @@ std::optional<Range> Ranges::macro_range(std::string_view name) const {
   return text.of({0, text.tokens.size()});
 }
 
-std::optional<std::size_t> Ranges::only_assignment(std::size_t place) const {
-  const Span function = function_at(place);
-  const auto places = writings(text(place), function, function);
-  const bool is_only = places.size() == 1 && writing_at(places.front(), function) == Writing::assignment;
-  return is_only ? std::optional(places.front()) : std::nullopt;
-}
-
 }  // namespace bankwise::fit

@@ -118,6 +118,10 @@ class Lexer {
 
 std::vector<Token> tokens_of(std::string_view source) { return Lexer(source).tokens(); }
 
+std::size_t SourceTokens::at_offset(std::size_t offset) const {
+  return std::size_t(std::ranges::lower_bound(tokens, offset, {}, &Token::begin) - tokens.begin());
+}
+
 std::size_t SourceTokens::closing(std::size_t open) const {
   int depth = 0;
   for (std::size_t i = open; i < tokens.size(); ++i) {

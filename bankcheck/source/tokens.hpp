@@ -28,6 +28,8 @@ struct SourceTokens {
     return i < tokens.size() ? source.substr(tokens[i].begin, tokens[i].end - tokens[i].begin) : "";
   }
   bool is(std::size_t i, std::string_view word) const { return text(i) == word; }
+  /// The first token that begins at an offset or behind it.
+  std::size_t at_offset(std::size_t offset) const;
   bool is_name(std::size_t i) const { return i < tokens.size() && tokens[i].kind == TokenKind::name; }
   /// The square bracket that closes the one at `open`; the number of tokens if none does.
   std::size_t closing(std::size_t open) const;

@@ -283,6 +283,34 @@ TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
   CHECK(changed(taken, padded(48, 4), shape).find("const auto t_at2 = [") != std::string::npos);
 }
 
+// Arrays side by side with one layout share variables, functions and assertions.
+TEST_CASE("fit/edits/arrays_alike", "[fit]") {
+  const auto both = [](const std::string& head, const std::string& body, const Change& change,
+                       const ArrayShape& shape) {
+    const std::string text =
+        head + "__global__ void k(int n) {\n  __shared__ int a[N];\n  __shared__ float b[N];\n" + body + "}\n";
+    const Declaration a = declared(text, {.name = "a", .lengths = shape.lengths});
+    const Declaration b = declared(text, {.name = "b", .lengths = shape.lengths});
+    EditedFile file{text, {}};
+    for (const Declaration* own : {&a, &b}) {
+      const auto edits = edits_of(text, *own, change, shape, {&a, &b});
+      REQUIRE(std::holds_alternative<Edits>(edits));
+      file.add(std::get<Edits>(edits));
+    }
+    const std::string after = edited(text, file.edits);
+    return after.substr(after.find("(int n) {\n") + 10);
+  };
+  const std::string head = "#define N 1024\n";
+  CHECK(both(head, "  a[n] = 1;\n  b[n] = 2;\n", padded(128, 4), {4, {1024}}) ==
+        "  __shared__ int a[N + N / 32];\n  __shared__ float b[N + N / 32];\n"
+        "  const int a_at = n + (n >> 5);\n  a[a_at] = 1;\n  b[a_at] = 2;\n}\n");
+  CHECK(both(head, "  int i = n * 3;\n  a[i] = 1;\n  b[i] = 2;\n", padded(128, 4), {4, {1024}})
+            .find("  i += i >> 5;\n  a[i] = 1;\n  b[i] = 2;\n") != std::string::npos);
+  const std::string swizzled = both(head, "  a[n] = 1;\n  b[n] = 2;\n", {{128, 3, 2}, {}}, {4, {1024}});
+  CHECK(swizzled.find("  static_assert(N % 8 == 0, \"a and b are laid out in blocks of 8\");\n") != std::string::npos);
+  CHECK(swizzled.find("static_assert", swizzled.find("static_assert") + 1) == std::string::npos);
+}
+
 TEST_CASE("fit/edits/no_function_where_it_is_not_seen", "[fit]") {
   const auto with = [](const std::string& use) {
     return changed(
@@ -652,6 +680,17 @@ TEST_CASE("fit/edits/launches_of_whole_blocks", "[fit]") {
   CHECK(launch("32 * N * sizeof(float)") == "32 * N * sizeof(float)");
   CHECK(launch("32 * N * sizeof(float)", 264) == "(32 * N + 7) / 8 * 8 * sizeof(float)");  // N was another one
   CHECK(launch("n * 4") == "(n * 4 + 31) / 32 * 32");
+  const auto is_whole = [&](const std::string& body) {
+    const std::string text = kernel + "void f(int m) { " + body + " k<<<1, 32, n * sizeof(float)>>>(n); }\n";
+    return changed(text, {{128, 3, 2}, {}}, {4, {256}}, {.name = "t", .bytes = 1024}).find("n * sizeof") !=
+           std::string::npos;
+  };
+  CHECK(is_whole("int n = 1 << m;"));
+  CHECK(is_whole("int n = 1 << m; for (; n > 2048; n >>= 2) f();"));
+  CHECK_FALSE(is_whole("int n = m;"));
+  CHECK_FALSE(is_whole("int n = 1 << m; n += 4;"));
+  CHECK_FALSE(is_whole("int n = 1 << m | 1;"));
+  CHECK_FALSE(is_whole("int n = 1 << m; set(&n);"));
   CHECK(changed(kernel, {{128, 3, 2}, {}}, {4, {256}}, {.name = "t", .bytes = 1024}) ==
         "line 3: the launch gives the bytes of this array, and must give it more; change both by hand");
 }

@@ -62,7 +62,7 @@ TEST_CASE("fit/command/pasted_proof", "[fit]") {
   tile[TILE][TILE] -> tile[TILE][TILE + 1]
   k.cu:3
   -   __shared__ float tile[TILE][TILE];
-  +   __shared__ float tile[TILE][TILE + 1];  // 33 words a row: a column falls into 32 banks instead of 1
+  +   __shared__ float tile[TILE][TILE + 1];  // odd pitch: lanes of a column fall into different banks
 
   where   access   array  sm_90: before  after  ideal
   k.cu:4  store 4  tile              32     32     32
@@ -203,7 +203,7 @@ TEST_CASE("fit/command/json_and_sarif", "[fit]") {
   REQUIRE(replacements.size() == 4);
   check_members(replacements.at(2).at("deletedRegion"), R"({"startLine": 4, "startColumn": 7})");
   CHECK(replacements.at(0).at("insertedContent").at("text") ==
-        "  // swizzled: a column falls into 32 banks instead of 1");
+        "  // swizzled: lanes of a column fall into different banks");
   CHECK(replacements.at(2).at("insertedContent").at("text") == "[threadIdx.y][threadIdx.x ^ threadIdx.y]");
 }
 

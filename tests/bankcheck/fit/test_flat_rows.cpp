@@ -164,6 +164,40 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
   CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16, ") != std::string::npos);
 }
 
+// Two buffers: the last dimension has rows.
+TEST_CASE("fit/flat_rows/planes", "[fit]") {
+  const std::string at = "#define AT(row, col, ld) ((row) * (ld) + (col))\n#define M 16\n#define K 8\n";
+  const auto source = [&](const std::string& length, const std::string& body) {
+    return at + "__global__ void k(int p) {\n  __shared__ float t[2][" + length +
+           "];\n  int x = threadIdx.x, y = threadIdx.y;\n  " + body + "\n}\n";
+  };
+  const auto declaration = [&](const std::string& text) {
+    return declared(text, {.name = "t", .element = 4, .lengths = {2, 128}, .block = {16, 8, 1}});
+  };
+  const auto pitch = [&](const std::string& length, const std::string& body) {
+    return declaration(source(length, body)).pitch;
+  };
+  const std::string uses = "t[p][AT(y, x, M)] = t[p ^ 1][x * 0 + y * M];";
+  CHECK(pitch("M * K", uses) == 16);
+  CHECK(pitch("K * M", uses) == 16);
+  CHECK(pitch("M * K", "t[p][y * 16 + x] = 0;") == 0);  // another name, perhaps by chance
+  CHECK(pitch("128", "t[p][y * 16 + x] = 0;") == 0);    // perhaps no rows, but steps
+  CHECK(pitch("M * K", "t[p][AT(y, x + 1, M)] = 0;") == 0);
+  const auto changed = [&](const Change& change, const std::string& body) {
+    const std::string text = source("M * K", body);
+    const auto edits = edits_of(text, declaration(text), change, {4, {2, 8, 16}});
+    if (const auto* why = std::get_if<std::string>(&edits)) return *why;
+    const std::string after = edited(text, std::get<std::vector<Edit>>(edits));
+    const std::size_t begin = after.find("t[2]"), use = after.find("t[p]");
+    return after.substr(begin, after.find(";", begin) - begin) + " | " + after.substr(use, after.find("\n", use) - use);
+  };
+  CHECK(changed({{}, {Pad{64, 16}, Pad{}}}, "t[p][AT(y, x, M)] = t[p ^ 1][y * M + 3];") ==
+        "t[2][(M + 4) * K] | t[p][AT(y, x, (M + 4))] = t[p ^ 1][y * (M + 4) + 3];");
+  CHECK(changed({{64, 3, 2}, {}}, "t[p][AT(y, x, M)] = 0;") == "t[2][M * K] | t[p][y * M + (x ^ y)] = 0;");
+  CHECK(changed({{}, {Pad{128, 4}, Pad{}}}, "t[p][AT(y, x, M)] = 0;") ==
+        "t[2][M * K + M * K / 32] | t[p][(AT(y, x, M)) + ((AT(y, x, M)) >> 5)] = 0;");
+}
+
 TEST_CASE("fit/flat_rows/name_of_a_pitch_in_many_indices", "[fit]") {
   const auto changed = [](const std::string& body, const std::string& head = "") {
     const std::string text =

@@ -36,9 +36,15 @@ TEST_CASE("fit/index_variables/shared_by_uses", "[fit]") {
         std::string::npos);
 }
 
-TEST_CASE("fit/index_variables/not_of_short_indices", "[fit]") {
-  CHECK(indexed("  t[n] = 0;\n  t[n] = 1;\n").find("const int") == std::string::npos);
+TEST_CASE("fit/index_variables/not_of_single_indices", "[fit]") {
+  CHECK(indexed("  t[n] = 0;\n  t[n] = 1;\n") == "  const int t_at = n + (n >> 5);\n  t[t_at] = 0;\n  t[t_at] = 1;\n");
   CHECK(indexed("  t[n + 32] = 0;\n").find("const int") == std::string::npos);
+}
+
+TEST_CASE("fit/index_variables/pragmas", "[fit]") {
+  CHECK(indexed("  t[n] = 0;\n#pragma unroll\n  for (int k = 0; k < 4; ++k) t[n] += k;\n") ==
+        "  const int t_at = n + (n >> 5);\n  t[t_at] = 0;\n#pragma unroll\n"
+        "  for (int k = 0; k < 4; ++k) t[t_at] += k;\n");
 }
 
 TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
@@ -69,6 +75,61 @@ TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
   CHECK_FALSE(has_variable("  if (n) t[threadIdx.x / n * 2] += t[threadIdx.x / n * 2];\n"));
   CHECK_FALSE(has_variable("  switch (n) {\n    case 1: t[threadIdx.x] += t[threadIdx.x];\n  }\n"));
   CHECK_FALSE(has_variable("#if A\n  t[threadIdx.x] = 1;\n#else\n  t[threadIdx.x] = 2;\n#endif\n"));
+}
+
+// Variables that only serve indices from some place on are changed there.
+TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
+  CHECK(indexed("  int a = n * 3;\n  int b = a + n;\n  __syncthreads();\n  t[b] += t[a];\n  t[a] = t[b];\n") ==
+        "  int a = n * 3;\n  int b = a + n;\n  a += a >> 5;\n  b += b >> 5;\n  __syncthreads();\n"
+        "  t[b] += t[a];\n  t[a] = t[b];\n");
+  CHECK(indexed("  for (int k = n; k > 0; k /= 2) {\n    if (n < k) {\n      int a = k * 3 - 1;\n      t[a] = t[a] + "
+                "1;\n    }"
+                "\n  }\n") ==
+        "  for (int k = n; k > 0; k /= 2) {\n    if (n < k) {\n      int a = k * 3 - 1;\n      a += a >> 5;\n"
+        "      t[a] = t[a] + 1;\n    }\n  }\n");
+  CHECK(indexed("  int a = n, b = n * 2;\n  if (n) a += 2;\n  t[a + 0] = t[a];\n  t[b] = t[b] + 1;\n") ==
+        "  int a = n, b = n * 2;\n  b += b >> 5;\n  if (n) a += 2;\n  a += a >> 5;\n  t[a] = t[a];\n"
+        "  t[b] = t[b] + 1;\n");
+  CHECK(indexed("  int a;\n  for (int k = 0; k < n; ++k) {\n    a = k * n;\n    t[a] = t[a] + 1;\n  }\n")
+            .find("    a = k * n;\n    a += a >> 5;\n    t[a] = t[a] + 1;\n") != std::string::npos);
+  const auto is_changed = [](const std::string& body, const std::string& head = "") {
+    return indexed(body, head).find("a += a >> 5;") != std::string::npos;
+  };
+  const std::string use = "  t[a] = t[a] + 1;\n";
+  CHECK(is_changed("  int a = n * 3;\n" + use));
+  CHECK(is_changed("  int a = n * 3;\n  f(a);\n" + use));
+  CHECK(is_changed("  auto a = n * 3;\n" + use));
+  CHECK(is_changed("  { int a = n; f(a); }\n  int a = n * 3;\n" + use));
+  CHECK_FALSE(is_changed("  const int a = n * 3;\n" + use));
+  CHECK_FALSE(is_changed("  unsigned short a = n * 3;\n" + use));
+  CHECK_FALSE(is_changed("  Index a = n * 3;\n" + use));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  f(a);\n"));          // another use behind
+  CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  t[a + n] = 2;\n"));  // not only the base
+  CHECK_FALSE(is_changed("  int a = n * 3;\n  for (int k = 0; k < n; ++k) {\n  " + use + "    ++a;\n  }\n"));
+  CHECK_FALSE(is_changed("  for (int a = 0; a < n; ++a) {\n  " + use + "  }\n"));  // of a loop
+  CHECK_FALSE(is_changed("  int a;\n  if (n) a = 3;\n" + use));                    // perhaps not assigned
+  CHECK_FALSE(is_changed("  int a = 1;\n  for (int k = 0; k < n; ++k) {\n    a = k;\n  " + use + "  }\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n  int& b = a;\n" + use + "  b = 2;\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n  set(&a);\n" + use));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n  auto f = [&] { return a; };\n" + use + "  f();\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  { int a = 2; f(a); }\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  LOG;\n", "#define LOG f(a)\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\nagain:\n" + use + "  if (n) goto again;\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n#if N\n  a = 2;\n#endif\n" + use));
+  CHECK_FALSE(is_changed("  switch (n) {\n    int a;\n    case 1:\n    a = 1;\n  " + use + "  }\n"));
+}
+
+// A rest below the pad stays outside of the changed index, so that neighbours stay visible as neighbours.
+TEST_CASE("fit/index_variables/bases_with_a_rest", "[fit]") {
+  CHECK(indexed("  const int i = threadIdx.x;\n  t[2 * i] = t[2 * i + 1];\n") ==
+        "  const int i = threadIdx.x;\n  const int t_at = 2 * i + ((2 * i) >> 5);\n  t[t_at] = t[t_at + 1];\n");
+  CHECK(indexed("  t[threadIdx.x * 8 | 3] = 1;\n") == "  t[threadIdx.x * 8 + ((threadIdx.x * 8) >> 5) + 3] = 1;\n");
+  CHECK(indexed("  t[threadIdx.x + 0] = 1;\n") == "  t[threadIdx.x + (threadIdx.x >> 5)] = 1;\n");
+  CHECK(indexed("  t[threadIdx.x * 2 + 2] = 1;\n") ==
+        "  t[threadIdx.x * 2 + 2 + ((threadIdx.x * 2 + 2) >> 5)] = 1;\n");  // bits that both have
+  CHECK(indexed("  t[threadIdx.x * 64 + 32] = 1;\n") ==
+        "  t[threadIdx.x * 64 + 32 + ((threadIdx.x * 64 + 32) >> 5)] = 1;\n");              // not below the pad
+  CHECK(indexed("  t[n * 2 + 1] = 1;\n") == "  t[n * 2 + 1 + ((n * 2 + 1) >> 5)] = 1;\n");  // n may be negative
 }
 
 TEST_CASE("fit/index_variables/padded_bases", "[fit]") {

@@ -19,26 +19,23 @@ TEST_CASE("fit/reason_comment/texts", "[fit]") {
     return after.starts_with(text) ? after.substr(text.size()) : "  " + after.substr(0, after.find('\n'));
   };
   const ArrayShape square{4, {32, 32}}, line{4, {512}}, long_line{4, {2048}}, doubles{8, {32, 32}};
-  CHECK(of_change("[32][32]", padded(128, 4), square) ==
-        "  // 33 words a row: a column falls into 32 banks instead of 1");
+  CHECK(of_change("[32][32]", padded(128, 4), square) == "  // odd pitch: lanes of a column fall into different banks");
   CHECK(of_change("[16][16]", padded(64, 4), {4, {16, 16}}) ==
-        "  // 17 words a row: a column falls into 16 banks instead of 2");
+        "  // odd pitch: lanes of a column fall into different banks");
   CHECK(of_change("[32][33 + 1]", padded(136, 4), {4, {32, 34}}) ==
-        "  // 35 words a row: a column falls into 32 banks instead of 16");
+        "  // odd pitch: lanes of a column fall into different banks");
   CHECK(of_change("[17][17]", padded(68, 4), {4, {17, 17}}) ==
-        "  // 18 words a row: a diagonal falls into 17 banks instead of 2");
+        "  // padded rows: lanes of a diagonal fall into different banks");
   CHECK(of_change("[32][32]", padded(256, 8), doubles) ==
-        "  // 33 elements a row: a column falls into 16 banks instead of 1");
+        "  // odd pitch: lanes of a column fall into different banks");
   CHECK(of_change("[4][6][32]", padded(768, 128), {4, {4, 6, 32}}) ==
-        "  // this length avoids bank conflicts between planes");
+        "  // padded planes: their rows fall into different banks");
   CHECK(of_change("[4][6][32]", {{}, {Pad{128, 4}, Pad{768, 132}}}, {4, {4, 6, 32}}) ==
         "  // padded to avoid bank conflicts");
-  CHECK(of_change("[512]", padded(128, 4), line) == "  // padded: words 16 apart fall into 32 banks instead of 2");
-  CHECK(of_change("[2048]", padded(128, 8), long_line) ==
-        "  // padded: words 32 apart fall into 16 banks instead of 1");
-  CHECK(of_change("[32][32]", swizzle, square) == "  // swizzled: a column falls into 32 banks instead of 1");
-  CHECK(of_change("[2048]", {{64, 4, 3}, {}}, long_line) ==
-        "  // swizzled: words 16 apart fall into 16 banks instead of 2");
+  CHECK(of_change("[512]", padded(128, 4), line) == "  // padded: lanes 16 words apart fall into different banks");
+  CHECK(of_change("[2048]", padded(128, 8), long_line) == "  // padded: lanes 32 words apart fall into more banks");
+  CHECK(of_change("[32][32]", swizzle, square) == "  // swizzled: lanes of a column fall into different banks");
+  CHECK(of_change("[2048]", {{64, 4, 3}, {}}, long_line) == "  // swizzled: lanes 16 words apart fall into more banks");
   CHECK(of_change("[32][32]", {{128, 5, 2}, {Pad{128, 4}, Pad{}}}, square) ==
         "  // padded and swizzled to avoid bank conflicts");
 }
@@ -49,17 +46,17 @@ TEST_CASE("fit/reason_comment/no_claim_of_banks", "[fit]") {
     const std::string text = "__shared__ float t[32][" + std::to_string(columns) + "];";
     return commented(text, change, {4, {32, columns}}).substr(text.size());
   };
-  CHECK(comment(33, padded(132, 4)) == "  // 34 words a row: a diagonal falls into 32 banks instead of 1");
-  CHECK(comment(34, padded(136, 8)) == "  // this length avoids bank conflicts between rows");
-  CHECK(comment(33, {.rows = {132, 128}}) == "  // this length avoids bank conflicts between rows");
+  CHECK(comment(33, padded(132, 4)) == "  // padded rows: lanes of a diagonal fall into different banks");
+  CHECK(comment(34, padded(136, 8)) == "  // padded rows: avoids bank conflicts");
+  CHECK(comment(33, {.rows = {132, 128}}) == "  // shorter rows: avoids bank conflicts");
 }
 
 TEST_CASE("fit/reason_comment/shorter_rows", "[fit]") {
   const std::string text = "__shared__ float t[16][17];";
   const auto comment = [&](const Change& change) { return commented(text, change, {4, {16, 17}}).substr(text.size()); };
-  CHECK(comment({.rows = {68, 64}}) == "  // without a pad 2 rows of 16 words fill the banks");
+  CHECK(comment({.rows = {68, 64}}) == "  // shorter rows: neighbouring rows fall into different banks");
   CHECK(comment({.swizzle = {64, 4, 2}, .rows = {68, 64}}) ==
-        "  // swizzled: a column falls into 16 banks without a pad");
+        "  // swizzled: lanes of a column fall into different banks");
 }
 
 TEST_CASE("fit/reason_comment/distance_of_lanes", "[fit]") {
@@ -67,18 +64,18 @@ TEST_CASE("fit/reason_comment/distance_of_lanes", "[fit]") {
   const auto comment = [&](std::uint64_t stride) {
     return commented(text, padded(128, 4), {4, {512}}, {128, stride}).substr(text.size());
   };
-  CHECK(comment(64) == "  // padded: words 16 apart fall into 32 banks instead of 2");
-  CHECK(comment(128) == "  // padded: words 32 apart fall into 16 banks instead of 1");
+  CHECK(comment(64) == "  // padded: lanes 16 words apart fall into different banks");
+  CHECK(comment(128) == "  // padded: lanes 32 words apart fall into different banks");
   CHECK(comment(4) == comment(0));  // these gain nothing
 }
 
 TEST_CASE("fit/reason_comment/places", "[fit]") {
   const std::string line = "  __shared__ float t[32][32];",
-                    comment = "// swizzled: a column falls into 32 banks instead of 1";
+                    comment = "// swizzled: lanes of a column fall into different banks";
   CHECK(commented("{\n" + line + "\r\n}", swizzle) == "{\n" + line + "  " + comment + "\r\n}");
   CHECK(commented("{\n" + line + "  // tile\r\n}", swizzle) == "{\n  " + comment + "\r\n" + line + "  // tile\r\n}");
   CHECK(commented("/* a */ {\n" + line + "\n}", swizzle) ==
-        "/* a */ {\n" + line + "  /* swizzled: a column falls into 32 banks instead of 1 */\n}");
+        "/* a */ {\n" + line + "  /* swizzled: lanes of a column fall into different banks */\n}");
   const std::string two_lines = "{\n  __shared__ float t[32]\n      [32];\n}";
   CHECK(commented(two_lines, swizzle).find("[32];  " + comment) != std::string::npos);
   const std::string full = "  __shared__ " + std::string(60, 'T') + " t[32][32];";

@@ -1,0 +1,129 @@
+#include "bankcheck/fit/index_function.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bankcheck/fit/expressions.hpp"
+#include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/source_lines.hpp"
+
+namespace bankwise::fit {
+namespace {
+
+using source::SourceTokens;
+
+/// Whether code in the block of the declaration sees no lambda of that block: it is a member of a local structure, or
+/// in a lambda that does not capture by default.
+bool is_closed(const SourceTokens& code, std::size_t declared, std::size_t place) {
+  std::vector<std::size_t> open;
+  for (std::size_t k = declared; k < code.tokens.size() && code.tokens[k].begin < place; ++k) {
+    if (code.is(k, "{")) open.push_back(k);
+    if (code.is(k, "}") && !open.empty()) open.pop_back();
+  }
+  const auto closes = [&](std::size_t k) {
+    if (code.is(k, "struct") || code.is(k, "class") || code.is(k, "union")) return true;
+    const bool is_index =
+        (code.is_name(k - 1) && !code.is(k - 1, "return")) || code.is(k - 1, "]") || code.is(k - 1, ")");
+    const bool captures = (code.is(k + 1, "&") || code.is(k + 1, "=")) && (code.is(k + 2, "]") || code.is(k + 2, ","));
+    return code.is(k, "[") && !is_index && !captures;
+  };
+  return std::ranges::any_of(open, [&](std::size_t brace) {
+    for (std::size_t k = brace; k-- > declared && !ends_statement(code, k);) {
+      if (closes(k)) return true;
+    }
+    return false;
+  });
+}
+
+/// The end of the outermost function around the declaration.
+std::size_t end_of_body(const SourceTokens& code, const Declaration& declaration) {
+  int depth = 0;
+  for (std::size_t k = body_around(code, declaration); k < code.tokens.size(); ++k) {
+    depth += int(code.is(k, "{")) - int(code.is(k, "}"));
+    if (depth == 0) return code.tokens[k].end;
+  }
+  return code.source.size();
+}
+
+/// Whether a place in the code after an end of a token lies in a comment or in the token before.
+bool is_in_comment(std::string_view source, std::size_t from, std::size_t at) {
+  while (from < at) {
+    if (source.substr(from, 2) == "//") {
+      from = std::min(source.find('\n', from), source.size());
+    } else if (source.substr(from, 2) == "/*") {
+      from = std::min(source.find("*/", from + 2), source.size() - 2) + 2;
+    } else {
+      ++from;
+    }
+  }
+  return from > at;
+}
+
+/// The beginning of the line that the function around a place begins in, or of the comments above it.
+std::size_t begin_of_function(const SourceTokens& code, const Declaration& declaration, std::size_t place) {
+  const std::string_view source = code.source;
+  std::size_t first =
+      place == declaration.at ? body_around(code, declaration) : code.function_body(code.at_offset(place));
+  while (first > 0 && !code.is(first - 1, ";") && !code.is(first - 1, "}")) --first;
+  std::size_t begin = source.rfind('\n', code.tokens[first].begin) + 1;  // npos + 1 is 0
+  while (begin > 0) {
+    const std::size_t above = begin < 2 ? 0 : source.rfind('\n', begin - 2) + 1;
+    const std::string_view line_above = source::trimmed(source.substr(above, begin - above));
+    const std::size_t block = line_above.ends_with("*/") ? source.rfind("/*", begin) : source.npos;
+    const std::size_t comment = line_above.starts_with("//") ? above : block;
+    if (comment == source.npos) break;
+    const std::size_t line = comment == 0 ? 0 : source.rfind('\n', comment) + 1;
+    if (!source::trimmed(source.substr(line, comment - line)).empty()) break;
+    begin = line;
+  }
+  const std::size_t before = first == 0 ? 0 : code.tokens[first - 1].end;
+  return is_in_comment(source, before, begin) ? code.tokens[first].begin : begin;
+}
+
+}  // namespace
+
+std::string free_name(const SourceTokens& code, const std::string& name, const std::vector<std::string>& taken) {
+  std::string free = name;
+  const auto is_taken = [&] {
+    bool is_known = std::ranges::find(taken, free) != taken.end();
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) is_known = is_known || code.is(i, free);
+    return is_known;
+  };
+  for (int number = 2; is_taken(); ++number) free = fmt::format("{}{}", name, number);
+  return free;
+}
+
+std::optional<IndexFunction> index_function(const SourceTokens& code, const Declaration& declaration,
+                                            const std::vector<std::size_t>& uses,
+                                            const std::vector<std::string>& parameters, const std::string& formula) {
+  const bool is_cuda = declaration.qualifier == "__shared__";
+  const std::size_t body = body_around(code, declaration), declared = code.at_offset(declaration.at);
+  const bool is_local = declaration.qualifier == "local" || declaration.qualifier == "__local";
+  const bool is_unseen = std::ranges::any_of(uses, [&](std::size_t use) { return is_closed(code, declared, use); });
+  if (body == 0 || (!is_cuda && !is_local) || is_unseen) return std::nullopt;
+  std::string name = declaration.name + "_at";
+  if (!is_cuda) {
+    const std::size_t open = code.opening(body - 1);
+    if (open == 0 || !code.is_name(open - 1)) return std::nullopt;
+    name = fmt::format("{}_{}", code.text(open - 1), name);
+  }
+  name = free_name(code, name);
+  const std::string text = fmt::format("(unsigned {}) {{ return {}; }}", fmt::join(parameters, ", unsigned "), formula);
+  const std::size_t end = end_of_body(code, declaration);
+  const auto is_behind = [&](std::size_t use) { return use > declaration.at && use < end; };
+  if (is_cuda && std::ranges::all_of(uses, is_behind)) {
+    auto line = line_after(code, declaration, fmt::format("const auto {} = []{};", name, text));
+    if (!line) return std::nullopt;
+    return IndexFunction{name, std::move(*line)};
+  }
+  std::size_t first = declaration.at;
+  for (const std::size_t use : uses) first = std::min(first, use);
+  const std::size_t at = begin_of_function(code, declaration, first);
+  const std::string_view line_end = line_end_of(code.source);
+  const std::string head = is_cuda ? "__device__ inline " : "";
+  return IndexFunction{name, {at, at, fmt::format("{}unsigned {}{}{}{}", head, name, text, line_end, line_end)}};
+}
+
+}  // namespace bankwise::fit
