@@ -37,13 +37,15 @@ std::string refusal_of_others(const fit::ArrayFit& array, const ArraySource& sou
   return "";
 }
 
-/// The arrays of the same block that get the same change, in the order of their declarations, with this one.
+/// The arrays of the same block that get the same change, in the order of their declarations, with this one; only this
+/// one if two others are changed, which may share names of their own.
 std::vector<const fit::Declaration*> alike_with(const KernelFitReport& report, std::size_t number) {
   const auto change_of = [&](std::size_t i) { return report.fit.arrays[i].after().option.change; };
   const fit::ArrayFit& own = report.fit.arrays[number];
   const ArraySource& source = *report.sources[number];
   const source::SourceTokens code(source.text);
   std::vector<const fit::Declaration*> alike;
+  std::size_t others = 0;
   for (std::size_t i = 0; i < report.sources.size(); ++i) {
     const auto& other = report.sources[i];
     const fit::ArrayFit& fit = report.fit.arrays[i];
@@ -52,7 +54,9 @@ std::vector<const fit::Declaration*> alike_with(const KernelFitReport& report, s
                          are_side_by_side(code, source.declaration, other->declaration) &&
                          same_code(change_of(number), own.shape, fit.shape) == change_of(i);
     if (i == number || is_same) alike.push_back(&other->declaration);
+    others += i == number || is_same ? 0 : 1;
   }
+  if (others > 1) return {&source.declaration};
   std::ranges::sort(alike, {}, &fit::Declaration::at);
   return alike;
 }

@@ -98,6 +98,12 @@ bool is_ordinary_type(const SourceTokens& code, std::size_t begin, std::size_t n
   return is_known && !code.is(name - 1, "*") && !code.is(name - 1, "&");
 }
 
+/// The statement in a block that another one can follow, which changes a variable.
+struct Place {
+  std::size_t block = 0, behind = 0;  // the tokens of its { and past the statement
+  std::size_t first_use = 0;          // of the changed variable
+};
+
 /// Finds what a function does with one variable.
 class VariableReader {
  public:
@@ -121,7 +127,7 @@ class VariableReader {
   }
 
   /// Where the variable that is declared at a token can be changed for these uses, which are in order.
-  std::optional<std::size_t> place_of_change(std::size_t declared, const std::vector<std::size_t>& uses) const {
+  std::optional<Place> place_of_change(std::size_t declared, const std::vector<std::size_t>& uses) const {
     const std::size_t statement = statement_begin(declared);
     if (!is_ordinary_type(code_, statement, declared) || is_in_macro(code_.text(declared))) return std::nullopt;
     std::size_t block = block_around(code_, declared, declared);
@@ -139,7 +145,7 @@ class VariableReader {
     if (!begins_statement(code_, begin) || uses.front() < behind || has_branches(code_, region)) return std::nullopt;
     const Span function = ranges_.function_at(declared);
     const auto is_known = [&](std::size_t i) { return ranges_.writing_at(i, function) != Ranges::Writing::unknown; };
-    return std::ranges::all_of(others, is_known) ? std::optional(code_.tokens[behind - 1].end) : std::nullopt;
+    return std::ranges::all_of(others, is_known) ? std::optional(Place{block, behind, uses.front()}) : std::nullopt;
   }
 
  private:
@@ -249,13 +255,24 @@ std::vector<BaseVariable> base_variables(std::string_view source, const std::vec
     const std::size_t token = code.at_offset(name);
     if (const auto declared = reader.declaration_of(token)) by_declaration[*declared].push_back(token);
   }
-  std::vector<BaseVariable> variables;
+  std::vector<std::pair<Place, BaseVariable>> found;
   for (auto& [declared, uses] : by_declaration) {
     std::ranges::sort(uses);
     const auto place = reader.place_of_change(declared, uses);
     if (!place) continue;
-    BaseVariable& variable = variables.emplace_back(BaseVariable{std::string(code.text(declared)), {}, *place});
+    BaseVariable& variable = found.emplace_back(*place, BaseVariable{}).second;
+    variable.name = code.text(declared);
     for (const std::size_t use : uses) variable.uses.push_back(code.tokens[use].begin);
+  }
+  std::vector<BaseVariable> variables;
+  for (auto& [own, variable] : found) {
+    std::size_t behind = own.behind;  // one place for many, if none is used before
+    for (const auto& [other, ignored] : found) {
+      const bool is_later = other.block == own.block && other.behind > behind && other.behind <= own.first_use;
+      if (is_later && !has_branches(code, {own.behind - 1, other.behind + 1})) behind = other.behind;
+    }
+    variable.place = code.tokens[behind - 1].end;
+    variables.push_back(std::move(variable));
   }
   std::ranges::stable_sort(variables, {}, &BaseVariable::place);
   return variables;

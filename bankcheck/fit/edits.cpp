@@ -105,6 +105,7 @@ EditsOrWhy index_and_length_edits(std::string_view source, const Declaration& de
   append(std::get<std::vector<Edit>>(parameters));
   if (is_cuda(declaration) && (!uses.uses.empty() || change.rows.to < change.rows.from)) {
     Declaration all = *arrays.front().declaration;
+    all.at = arrays.back().declaration->at;
     for (std::size_t i = 1; i < arrays.size(); ++i) all.name += " and " + arrays[i].declaration->name;
     const auto line = line_after(code, all, required_lengths(all, change, shape, form));
     if (line) edits.push_back(*line);

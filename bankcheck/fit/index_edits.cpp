@@ -62,7 +62,13 @@ class IndexEditor {
  public:
   IndexEditor(const Expressions& code, const std::vector<IndexedArray>& arrays, const Change& change,
               const ArrayShape& shape, IndexForm form)
-      : code_(code), first_(*arrays.front().declaration), change_(change), shape_(shape), form_(form) {
+      : code_(code),
+        first_(*arrays.front().declaration),
+        last_(*arrays.back().declaration),
+        is_shared_(arrays.size() > 1),
+        change_(change),
+        shape_(shape),
+        form_(form) {
     for (const IndexedArray& array : arrays) {
       has_macros_ = has_macros_ || !array.declaration->macros.empty();
       for (const Use& use : array.uses.uses) add(array, use);
@@ -129,15 +135,17 @@ class IndexEditor {
     for (const Plan& plan : plans_) {
       if (plan.based != nullptr && plan.based->variable) names.push_back(*plan.based->variable);
     }
-    for (const BaseVariable& variable : base_variables(code_.source, names)) {
+    const std::vector<BaseVariable> variables = base_variables(code_.source, names);
+    for (const BaseVariable& variable : variables) {
       std::vector<std::size_t> uses;
       for (std::size_t i = 0; i < plans_.size(); ++i) {
         const bool has_name = plans_[i].based != nullptr && plans_[i].based->variable;
         if (has_name && std::ranges::find(variable.uses, *plans_[i].based->variable) != variable.uses.end())
           uses.push_back(i);
       }
+      const bool has_company = std::ranges::count(variables, variable.place, &BaseVariable::place) > 1;
       const auto is_simple = [&](std::size_t i) { return finished_index(*plans_[i].based).has_value(); };
-      const bool is_worth_it = uses.size() > 1 || !plans_[uses.front()].based->rest.empty();
+      const bool is_worth_it = uses.size() > 1 || has_company || !plans_[uses.front()].based->rest.empty();
       if (!is_worth_it || !std::ranges::all_of(uses, is_simple)) continue;
       for (const std::size_t i : uses) plans_[i].finished = *finished_index(*plans_[i].based);
       edits_.push_back(line_behind(code_.source, variable.place, variable.place, statement_for(variable.name)));
@@ -193,7 +201,10 @@ class IndexEditor {
     std::vector<std::size_t> places;
     for (const Use& use : uses_) places.push_back(use.begin);
     parameters_ = subscripts_in(formula, names);
-    function_ = index_function(code_, first_, places, chosen(names, parameters_), formula);
+    const std::string shared = change_.swizzle.bits > 0 ? "swizzled" : "padded";
+    const bool are_behind = std::ranges::all_of(places, [&](std::size_t use) { return use > last_.at; });
+    function_ = index_function(code_, are_behind ? last_ : first_, places, chosen(names, parameters_), formula,
+                               is_shared_ ? shared : first_.name + "_at");
     if (!function_) return;
     edits_.push_back(function_->edit);
     shared_.clear();
@@ -211,7 +222,7 @@ class IndexEditor {
     std::vector<std::string> names;
     for (const IndexVariable& variable : shared_) {
       const std::string text = changed_text(variable.uses.front());
-      const std::string name = free_name(code_, first_.name + "_at", names);
+      const std::string name = free_name(code_, is_shared_ ? "at" : first_.name + "_at", names);
       names.push_back(name);
       for (const std::size_t use : variable.uses) plans_[use].variable = name;
       edits_.push_back(line_before(code_.source, variable.at, fmt::format("const int {} = {};", name, text)));
@@ -250,7 +261,8 @@ class IndexEditor {
   }
 
   const Expressions& code_;
-  const Declaration& first_;
+  const Declaration &first_, &last_;
+  bool is_shared_;
   const Change& change_;
   const ArrayShape& shape_;
   IndexForm form_;

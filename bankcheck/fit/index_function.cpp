@@ -97,12 +97,22 @@ std::string free_name(const SourceTokens& code, const std::string& name, const s
 
 std::optional<IndexFunction> index_function(const SourceTokens& code, const Declaration& declaration,
                                             const std::vector<std::size_t>& uses,
-                                            const std::vector<std::string>& parameters, const std::string& formula) {
+                                            const std::vector<std::string>& parameters, const std::string& formula,
+                                            const std::string& lambda) {
   const bool is_cuda = declaration.qualifier == "__shared__";
   const std::size_t body = body_around(code, declaration), declared = code.at_offset(declaration.at);
   const bool is_local = declaration.qualifier == "local" || declaration.qualifier == "__local";
   const bool is_unseen = std::ranges::any_of(uses, [&](std::size_t use) { return is_closed(code, declared, use); });
   if (body == 0 || (!is_cuda && !is_local) || is_unseen) return std::nullopt;
+  const std::string text = fmt::format("(unsigned {}) {{ return {}; }}", fmt::join(parameters, ", unsigned "), formula);
+  const std::size_t end = end_of_body(code, declaration);
+  const auto is_behind = [&](std::size_t use) { return use > declaration.at && use < end; };
+  if (is_cuda && std::ranges::all_of(uses, is_behind)) {
+    const std::string name = free_name(code, lambda);
+    auto line = line_after(code, declaration, fmt::format("const auto {} = []{};", name, text));
+    if (!line) return std::nullopt;
+    return IndexFunction{name, std::move(*line)};
+  }
   std::string name = declaration.name + "_at";
   if (!is_cuda) {
     const std::size_t open = code.opening(body - 1);
@@ -110,14 +120,6 @@ std::optional<IndexFunction> index_function(const SourceTokens& code, const Decl
     name = fmt::format("{}_{}", code.text(open - 1), name);
   }
   name = free_name(code, name);
-  const std::string text = fmt::format("(unsigned {}) {{ return {}; }}", fmt::join(parameters, ", unsigned "), formula);
-  const std::size_t end = end_of_body(code, declaration);
-  const auto is_behind = [&](std::size_t use) { return use > declaration.at && use < end; };
-  if (is_cuda && std::ranges::all_of(uses, is_behind)) {
-    auto line = line_after(code, declaration, fmt::format("const auto {} = []{};", name, text));
-    if (!line) return std::nullopt;
-    return IndexFunction{name, std::move(*line)};
-  }
   std::size_t first = declaration.at;
   for (const std::size_t use : uses) first = std::min(first, use);
   const std::size_t at = begin_of_function(code, declaration, first);

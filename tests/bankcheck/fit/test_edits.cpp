@@ -303,9 +303,12 @@ TEST_CASE("fit/edits/arrays_alike", "[fit]") {
   const std::string head = "#define N 1024\n";
   CHECK(both(head, "  a[n] = 1;\n  b[n] = 2;\n", padded(128, 4), {4, {1024}}) ==
         "  __shared__ int a[N + N / 32];\n  __shared__ float b[N + N / 32];\n"
-        "  const int a_at = n + (n >> 5);\n  a[a_at] = 1;\n  b[a_at] = 2;\n}\n");
+        "  const int at = n + (n >> 5);\n  a[at] = 1;\n  b[at] = 2;\n}\n");
   CHECK(both(head, "  int i = n * 3;\n  a[i] = 1;\n  b[i] = 2;\n", padded(128, 4), {4, {1024}})
             .find("  i += i >> 5;\n  a[i] = 1;\n  b[i] = 2;\n") != std::string::npos);
+  CHECK(both(head, "  a[n] = b[n * 3] = 1;\n  a[n * 5] = b[n * 7] = 2;\n", padded(128, 4), {4, {1024}})
+            .find("  __shared__ float b[N + N / 32];\n  const auto padded = [](unsigned i) { return i + (i >> 5); };\n"
+                  "  a[padded(n)] = b[padded(n * 3)] = 1;\n") != std::string::npos);
   const std::string swizzled = both(head, "  a[n] = 1;\n  b[n] = 2;\n", {{128, 3, 2}, {}}, {4, {1024}});
   CHECK(swizzled.find("  static_assert(N % 8 == 0, \"a and b are laid out in blocks of 8\");\n") != std::string::npos);
   CHECK(swizzled.find("static_assert", swizzled.find("static_assert") + 1) == std::string::npos);

@@ -88,10 +88,16 @@ TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
         "  for (int k = n; k > 0; k /= 2) {\n    if (n < k) {\n      int a = k * 3 - 1;\n      a += a >> 5;\n"
         "      t[a] = t[a] + 1;\n    }\n  }\n");
   CHECK(indexed("  int a = n, b = n * 2;\n  if (n) a += 2;\n  t[a + 0] = t[a];\n  t[b] = t[b] + 1;\n") ==
-        "  int a = n, b = n * 2;\n  b += b >> 5;\n  if (n) a += 2;\n  a += a >> 5;\n  t[a] = t[a];\n"
+        "  int a = n, b = n * 2;\n  if (n) a += 2;\n  a += a >> 5;\n  b += b >> 5;\n  t[a] = t[a];\n"
         "  t[b] = t[b] + 1;\n");
   CHECK(indexed("  int a;\n  for (int k = 0; k < n; ++k) {\n    a = k * n;\n    t[a] = t[a] + 1;\n  }\n")
             .find("    a = k * n;\n    a += a >> 5;\n    t[a] = t[a] + 1;\n") != std::string::npos);
+  CHECK(indexed("  int a = n * 3;\n  t[a] = t[a] + 1;\n  int b = n * 2;\n  t[b] = t[b] + 1;\n") ==
+        "  int a = n * 3;\n  a += a >> 5;\n  t[a] = t[a] + 1;\n  int b = n * 2;\n  b += b >> 5;\n"
+        "  t[b] = t[b] + 1;\n");
+  CHECK(indexed("  int a = n * 3, b = n * 2;\n  t[b] += t[a];\n") ==
+        "  int a = n * 3, b = n * 2;\n  a += a >> 5;\n  b += b >> 5;\n  t[b] += t[a];\n");
+  CHECK(indexed("  int a = n * 3;\n  t[a] = 1;\n") == "  int a = n * 3;\n  t[a + (a >> 5)] = 1;\n");
   const auto is_changed = [](const std::string& body, const std::string& head = "") {
     return indexed(body, head).find("a += a >> 5;") != std::string::npos;
   };
