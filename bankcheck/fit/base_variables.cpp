@@ -171,13 +171,14 @@ class VariableReader {
   }
 
   /// Whether a statement may be left out by a jump: in a switch, or where a label is. A lambda may see the variable as
-  /// it was.
+  /// it was, and a structured binding may declare the name again.
   bool has_jumps(std::size_t block) const {
     const bool is_switch = code_.is(block - 1, ")") && code_.is(code_.opening(block - 1) - 1, "switch");
     const std::size_t body = code_.function_body(block + 1), end = code_.past_bracket(body);
     bool jumps = is_switch;
     for (std::size_t i = body; i < end; ++i) {
-      jumps = jumps || code_.is(i, "goto") || (code_.is(i, "[") && code_.is(i + 1, "&"));
+      const bool is_binding = code_.is(i, "[") && (code_.is(i - 1, "auto") || code_.is(i - 1, "&"));
+      jumps = jumps || is_binding || code_.is(i, "goto") || (code_.is(i, "[") && code_.is(i + 1, "&"));
     }
     return jumps;
   }
@@ -232,7 +233,9 @@ void find_based_indices(Declaration& declaration, std::string_view source, const
   if (!is_line) return;
   const Uses uses = uses_of(source, declaration, true);
   if (!uses.why.empty() || !uses.pointers.empty() || !uses.parameters.empty()) return;
-  const Ranges code(source, constants, block);
+  // Of any launch of CUDA, also of one that has not run.
+  constexpr std::array<std::uint64_t, 3> largest{1024, 1024, 64};
+  const Ranges code(source, constants, declaration.qualifier == "__shared__" ? largest : block);
   for (const Use& use : uses.uses) {
     const std::size_t open = code.at_offset(use.begin), behind = code.past_bracket(open);
     if (!use.array.empty() || behind < open + 3) continue;

@@ -15,7 +15,7 @@
 namespace bankwise::fit {
 
 /// Sets Declaration::based_indices and constant_indices. `of_source`: the constants without template arguments;
-/// `block`: the largest block of all launches; 0: not known.
+/// `block`: the largest block of all launches of OpenCL; 0: not known.
 void find_based_indices(Declaration& declaration, std::string_view source, const SourceConstants& constants,
                         const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block);
 

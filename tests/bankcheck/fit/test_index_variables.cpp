@@ -119,6 +119,7 @@ TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
   CHECK_FALSE(is_changed("  int a = n * 3;\n  set(&a);\n" + use));
   CHECK_FALSE(is_changed("  int a = n * 3;\n  auto f = [&] { return a; };\n" + use + "  f();\n"));
   CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  { int a = 2; f(a); }\n"));
+  CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  { auto [a, b] = pair(); t[a] = 1; }\n"));
   CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  LOG;\n", "#define LOG f(a)\n"));
   CHECK_FALSE(is_changed("  int a = n * 3;\nagain:\n" + use + "  if (n) goto again;\n"));
   CHECK_FALSE(is_changed("  int a = n * 3;\n#if N\n  a = 2;\n#endif\n" + use));
@@ -135,6 +136,10 @@ TEST_CASE("fit/index_variables/bases_with_a_rest", "[fit]") {
         "  t[threadIdx.x * 2 + 2 + ((threadIdx.x * 2 + 2) >> 5)] = 1;\n");  // bits that both have
   CHECK(indexed("  t[threadIdx.x * 64 + 32] = 1;\n") ==
         "  t[threadIdx.x * 64 + 32 + ((threadIdx.x * 64 + 32) >> 5)] = 1;\n");              // not below the pad
+  CHECK(indexed("  t[n * 64 + threadIdx.y] = 1;\n") ==
+        "  t[n * 64 + threadIdx.y + ((n * 64 + threadIdx.y) >> 5)] = 1;\n");
+  CHECK(indexed("  t[threadIdx.y * 64 + threadIdx.x] = 1;\n") ==
+        "  t[threadIdx.y * 64 + threadIdx.x + ((threadIdx.y * 64 + threadIdx.x) >> 5)] = 1;\n");  // another launch
   CHECK(indexed("  t[n * 2 + 1] = 1;\n") == "  t[n * 2 + 1 + ((n * 2 + 1) >> 5)] = 1;\n");  // n may be negative
 }
 

@@ -401,7 +401,7 @@ TEST_CASE("fit/patch/arrays_with_one_index", "[fit]") {
   const std::string patch = program.patch(), variable = "+  const int ";
   CHECK(patch.find(variable) != patch.npos);
   CHECK(patch.find(variable) == patch.rfind(variable));
-  CHECK_THAT(patch, ContainsSubstring("a[a_at] = b[a_at] = i;"));
+  CHECK_THAT(patch, ContainsSubstring("a[at] = b[at] = i;"));
 }
 
 TEST_CASE("fit/patch/rows_that_others_use", "[fit]") {
