@@ -85,17 +85,18 @@ BasedIndex based_index(const Ranges& code, std::size_t bracket, Span index) {
   return found;
 }
 
-/// Whether the tokens before a variable's name declare one that can be changed, and holds an int.
+/// Whether the tokens before a variable's name declare one that can be changed, and holds an int as far as its type's
+/// name says.
 bool is_ordinary_type(const SourceTokens& code, std::size_t begin, std::size_t name) {
   constexpr std::string_view others = "const constexpr __shared__ volatile static";
   constexpr std::uint64_t bytes_of_int = 4;
-  bool is_known = false;
   for (std::size_t i = begin; i < name && code.is_name(i) && !code.is(i + 1, "=") && !code.is(i + 1, ","); ++i) {
-    const std::uint64_t bytes = predict::bytes_of_type(std::string(code.text(i)));
-    if (support::has_word(others, code.text(i)) || (bytes > 0 && bytes < bytes_of_int)) return false;
-    is_known = is_known || bytes > 0 || code.is(i, "auto");
+    const std::string word(code.text(i));
+    const std::uint64_t bytes = predict::bytes_of_type(word);
+    const bool is_short = word.find('8') != word.npos || word.find("16") != word.npos;  // of another name, such as u8
+    if (support::has_word(others, word) || (bytes > 0 ? bytes < bytes_of_int : is_short)) return false;
   }
-  return is_known && !code.is(name - 1, "*") && !code.is(name - 1, "&");
+  return begin < name && !code.is(name - 1, "*") && !code.is(name - 1, "&");
 }
 
 /// The statement in a block that another one can follow, which changes a variable.

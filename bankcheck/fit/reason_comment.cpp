@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <string>
 
@@ -39,7 +40,11 @@ struct Layout {
     }
     return {before.size(), after.size(), lane};
   }
-  Banks column() const { return banks_of(shape.row_bytes(), 0, extent); }
+  /// Of one plane.
+  Banks column() const {
+    const std::size_t dimensions = shape.lengths.size();
+    return banks_of(shape.row_bytes(), 0, dimensions < 3 ? extent : shape.row_bytes() * shape.lengths[dimensions - 2]);
+  }
   /// From the last column of the first row down to the left.
   Banks diagonal() const {
     const std::uint64_t last = shape.row_bytes() - shape.element;
@@ -81,7 +86,7 @@ std::string distance_reason(const Layout& layout, std::uint64_t stride) {
   if (stride % element == 0) offer(stride);
   const bool is_known = best > 0;
   for (std::uint64_t distance = element; !is_known && distance < layout.extent; distance *= 2) offer(distance);
-  if (best == 0) return "";
+  if (!std::has_single_bit(best)) return "";  // another distance, or none, says little
   return fmt::format("lanes {} {} apart fall into {}", best / element, element == 4 ? "words" : "elements",
                      most.text());
 }

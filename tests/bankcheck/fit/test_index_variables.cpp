@@ -108,7 +108,8 @@ TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
   CHECK(is_changed("  { int a = n; f(a); }\n  int a = n * 3;\n" + use));
   CHECK_FALSE(is_changed("  const int a = n * 3;\n" + use));
   CHECK_FALSE(is_changed("  unsigned short a = n * 3;\n" + use));
-  CHECK_FALSE(is_changed("  Index a = n * 3;\n" + use));
+  CHECK(is_changed("  register uint32 a = n * 3;\n" + use));
+  CHECK_FALSE(is_changed("  u8 a = n * 3;\n" + use));
   CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  f(a);\n"));          // another use behind
   CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  t[a + n] = 2;\n"));  // not only the base
   CHECK_FALSE(is_changed("  int a = n * 3;\n  for (int k = 0; k < n; ++k) {\n  " + use + "    ++a;\n  }\n"));
@@ -135,12 +136,12 @@ TEST_CASE("fit/index_variables/bases_with_a_rest", "[fit]") {
   CHECK(indexed("  t[threadIdx.x * 2 + 2] = 1;\n") ==
         "  t[threadIdx.x * 2 + 2 + ((threadIdx.x * 2 + 2) >> 5)] = 1;\n");  // bits that both have
   CHECK(indexed("  t[threadIdx.x * 64 + 32] = 1;\n") ==
-        "  t[threadIdx.x * 64 + 32 + ((threadIdx.x * 64 + 32) >> 5)] = 1;\n");              // not below the pad
+        "  t[threadIdx.x * 64 + 32 + ((threadIdx.x * 64 + 32) >> 5)] = 1;\n");  // not below the pad
   CHECK(indexed("  t[n * 64 + threadIdx.y] = 1;\n") ==
         "  t[n * 64 + threadIdx.y + ((n * 64 + threadIdx.y) >> 5)] = 1;\n");
   CHECK(indexed("  t[threadIdx.y * 64 + threadIdx.x] = 1;\n") ==
         "  t[threadIdx.y * 64 + threadIdx.x + ((threadIdx.y * 64 + threadIdx.x) >> 5)] = 1;\n");  // another launch
-  CHECK(indexed("  t[n * 2 + 1] = 1;\n") == "  t[n * 2 + 1 + ((n * 2 + 1) >> 5)] = 1;\n");  // n may be negative
+  CHECK(indexed("  t[n * 2 + 1] = 1;\n") == "  t[n * 2 + 1 + ((n * 2 + 1) >> 5)] = 1;\n");        // n may be negative
 }
 
 TEST_CASE("fit/index_variables/padded_bases", "[fit]") {
