@@ -91,6 +91,7 @@ class IndexEditor {
   struct Plan {
     const Declaration* array = nullptr;
     const BasedIndex* based = nullptr;  ///< its index, if that is known
+    std::string original;               ///< the index as it was
     std::string rest;                   ///< that is added to the changed index; "": nothing
     std::string finished;               ///< the index, if its variable is changed itself
     std::string variable;               ///< that has the changed index; "": none
@@ -106,6 +107,7 @@ class IndexEditor {
     const auto based = std::ranges::find(indices, use.begin, &BasedIndex::at);
     if (form_ == IndexForm::flat && based != indices.end()) {
       plan.based = &*based;
+      plan.original = own.subscripts.front();
       const bool is_below = (based->rest_bits & ~unmoved_bits(change_, shape_)) == 0;
       if (is_below) {
         own.subscripts.front() = based->base;
@@ -233,6 +235,7 @@ class IndexEditor {
   void write(std::size_t i) {
     const Use& use = uses_[i];
     const Plan& plan = plans_[i];
+    if (!plan.finished.empty() && plan.finished == plan.original) return;
     std::string index = "[" + plan.finished + "]";
     if (plan.finished.empty()) {
       index = index_of(i);

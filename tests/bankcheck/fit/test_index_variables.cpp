@@ -97,6 +97,8 @@ TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
         "  t[b] = t[b] + 1;\n");
   CHECK(indexed("  int a = n * 3, b = n * 2;\n  t[b] += t[a];\n") ==
         "  int a = n * 3, b = n * 2;\n  a += a >> 5;\n  b += b >> 5;\n  t[b] += t[a];\n");
+  CHECK(indexed("  int a = threadIdx.x << 5;\n  t[(a + 1)] = t[a];\n") ==
+        "  int a = threadIdx.x << 5;\n  a += a >> 5;\n  t[(a + 1)] = t[a];\n");  // as they were
   CHECK(indexed("  int a = n * 3;\n  t[a] = 1;\n") == "  int a = n * 3;\n  t[a + (a >> 5)] = 1;\n");
   const auto is_changed = [](const std::string& body, const std::string& head = "") {
     return indexed(body, head).find("a += a >> 5;") != std::string::npos;
