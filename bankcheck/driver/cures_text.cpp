@@ -15,19 +15,16 @@ namespace {
 
 /// "at most 1,024 instead of 8,192 passes", on each architecture once if they differ.
 std::string costs_text(const KernelReport& kernel, const fit::Cure& cure) {
-  std::vector<std::pair<std::string, std::string>> texts;  // with the architectures of which it is true
-  for (std::size_t a = 0; a < cure.costs.size(); ++a) {
+  const auto texts = alike(cure.costs.size(), [&](std::size_t a) {
     const auto& [before, after] = cure.costs[a];
-    std::string text = fmt::format("{}{} instead of {} {}", cure.at_most ? "at most " : "", support::grouped(after),
-                                   support::grouped(before), to_string(cure.unit));
-    if (cure.shuffles > 0) {
-      text += fmt::format(", and {}", support::plural(cure.shuffles, "shuffle", "shuffles"));
-    }
-    add_name(texts, text, kernel.reports[a].architecture->name);
-  }
-  if (texts.size() == 1) return texts.front().first;
+    const std::string shuffles =
+        cure.shuffles == 0 ? "" : ", and " + support::plural(cure.shuffles, "shuffle", "shuffles");
+    return fmt::format("{}{} instead of {} {}{}", cure.at_most ? "at most " : "", support::grouped(after),
+                       support::grouped(before), to_string(cure.unit), shuffles);
+  });
+  if (texts.size() == 1) return texts.front().value;
   std::vector<std::string> all;
-  for (const auto& [text, names] : texts) all.push_back(fmt::format("{} on {}", text, names));
+  for (const auto& [same, text] : texts) all.push_back(fmt::format("{} on {}", text, names_of(kernel, same)));
   return fmt::format("{}", fmt::join(all, "; "));
 }
 

@@ -76,12 +76,11 @@ std::vector<std::string> not_costed(const RunReport& report) {
     sentences.push_back(fmt::format("{} of {} accesses did not fit into the trace, and have no cost on {}",
                                     about(count), about(accesses), architecture));
   }
-  std::vector<std::pair<std::string, std::string>> texts;  // and their architectures
   const std::size_t architectures = report.kernels.empty() ? 0 : report.kernels.front().reports.size();
-  for (std::size_t a = 0; a < architectures; ++a)
-    add_name(texts, without_cost_text(report, a), report.kernels.front().reports[a].architecture->name);
-  for (const auto& [text, names] : texts) {
-    if (!text.empty()) sentences.push_back(texts.size() == 1 ? text : fmt::format("{}: {}", names, text));
+  const auto texts = alike(architectures, [&](std::size_t a) { return without_cost_text(report, a); });
+  for (const auto& [same, text] : texts) {
+    if (text.empty()) continue;
+    sentences.push_back(texts.size() == 1 ? text : fmt::format("{}: {}", names_of(report.kernels.front(), same), text));
   }
   if (is_shared_unwatched) sentences.push_back(fmt::format("{} was not watched", terms_of(report.maker).memory));
   if (global_missing > 0) {
@@ -142,15 +141,6 @@ std::string not_watched(std::span<const KernelReport> kernels, const Terms& term
                      support::grouped(whole_launches ? missing_launches : missing),
                      support::grouped(whole_launches ? launches : launched), whole_launches ? "launches" : terms.blocks,
                      whose(names), why.empty() ? "" : " (" + why + ")");
-}
-
-void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std::string& text, std::string_view name) {
-  const auto same = std::ranges::find(texts, text, &std::pair<std::string, std::string>::first);
-  if (same == texts.end()) {
-    texts.emplace_back(text, name);
-  } else {
-    same->second.append(", ").append(name);
-  }
 }
 
 std::vector<std::string> gaps_of(const RunReport& report, std::vector<std::string> told, const WatchLimits& limits) {

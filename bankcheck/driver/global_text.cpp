@@ -13,28 +13,12 @@
 namespace bankwise::driver {
 namespace {
 
-using Texts = std::vector<std::string>;
-
-/// What is said of the architectures, those together of which the same is said.
-struct Said {
-  Texts texts;
-  std::vector<std::size_t> architectures;
-};
-
-template <class TextsOf>
-std::vector<Said> said_of(const KernelReport& kernel, TextsOf texts_of) {
-  std::vector<Said> all;
-  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
-    Texts texts = texts_of(a);
-    if (texts.empty()) continue;
-    const auto same = std::ranges::find(all, texts, &Said::texts);
-    if (same == all.end()) {
-      all.push_back({std::move(texts), {a}});
-    } else {
-      same->architectures.push_back(a);
-    }
-  }
-  return all;
+/// What is said of the architectures, as far as something is said of them.
+template <class TextOf>
+auto said_of(const KernelReport& kernel, TextOf text_of) {
+  auto texts = alike(kernel.reports.size(), text_of);
+  std::erase_if(texts, [](const auto& text) { return text.value.empty(); });
+  return texts;
 }
 
 /// "sectors"; "sectors of 64 bytes".
@@ -70,31 +54,31 @@ std::string sector_tables(const RunReport& report, const KernelReport& kernel, t
     const trace::Report& on = kernel.reports[a];
     const std::vector<trace::GlobalLineReport>& lines = on.sector_lines(memory);
     const banks::SectorTally& all = on.sectors(memory);
-    if (lines.empty()) return Texts();
-    if (!everything && all.sectors == 0) return Texts();  // a note says why nothing is known
+    if (lines.empty()) return std::string();
+    if (!everything && all.sectors == 0) return std::string();  // a note says why nothing is known
     const bool is_part = is_global ? is_global_incomplete(report, kernel, on) : is_incomplete(report, kernel, on);
     report::TableOptions table{.columns = options.columns, .at_least = is_part, .everything = everything};
     if (const auto& time = kernel.times[a]; is_global && time && time->most_share(0, 1)) {
       for (const trace::GlobalLineReport& line : lines)
         table.times.push_back(report::percent(time->most_share(0, report::extra_sectors(line.costs))));
     }
-    return Texts{report::global_table(on, memory, shown_sector_lines(kernel, a, memory), table)};
+    return report::global_table(on, memory, shown_sector_lines(kernel, a, memory), table);
   });
   const auto is_wasteful = [&](const trace::Report& on) { return is_uncoalesced(on.sectors(memory)); };
   if (!everything && std::ranges::none_of(kernel.reports, is_wasteful)) return "";
   std::string text;
-  for (const Said& table : tables) {
-    const std::string names = tables.size() > 1 ? " on " + names_of(kernel, table.architectures) : "";
+  for (const auto& [same, table] : tables) {
+    const std::string names = tables.size() > 1 ? " on " + names_of(kernel, same) : "";
     text += fmt::format("{}  {}{}\n{}", text.empty() ? "" : "\n", is_global ? "global memory" : trace::remote_memory,
-                        names, support::visible(table.texts.front()));
+                        names, support::visible(table));
   }
   return text;
 }
 
 std::vector<std::string> global_answer(const RunReport& report, const KernelReport& kernel) {
-  const auto answers = said_of(kernel, [&](std::size_t a) {
+  const auto answers = said_of(kernel, [&](std::size_t a) -> std::vector<std::string> {
     const trace::Report& on = kernel.reports[a];
-    if (!is_uncoalesced(on.global)) return Texts();
+    if (!is_uncoalesced(on.global)) return {};
     const bool is_part = is_global_incomplete(report, kernel, on);
     const std::size_t worst = report::by_extra_sectors(on.global_lines).front();
     const trace::GlobalLineReport& line = on.global_lines[worst];
@@ -107,15 +91,15 @@ std::vector<std::string> global_answer(const RunReport& report, const KernelRepo
                     lines == 1 ? "" : fmt::format(", in {} lines", lines));
     if (on.global_lines.size() > 1 && on.global.unknown == 0)
       moved += fmt::format("; {} % of all bytes moved are used", used_text(on, on.global));
-    return Texts{fmt::format("{} % of the bytes moved are used: {} {} {}{}{}", used_text(on, line.costs),
-                             where(kernel.global_lines[a][worst], line.site), to_string(line.operation), line.width,
-                             looks.empty() ? "" : ", ", looks),
-                 moved};
+    return {fmt::format("{} % of the bytes moved are used: {} {} {}{}{}", used_text(on, line.costs),
+                        where(kernel.global_lines[a][worst], line.site), to_string(line.operation), line.width,
+                        looks.empty() ? "" : ", ", looks),
+            moved};
   });
   std::vector<std::string> sentences;
-  for (const Said& answer : answers) {
-    sentences.push_back(fmt::format("{} ({})", answer.texts[0], names_of(kernel, answer.architectures)));
-    sentences.push_back(answer.texts[1]);
+  for (const auto& [same, answer] : answers) {
+    sentences.push_back(fmt::format("{} ({})", answer[0], names_of(kernel, same)));
+    sentences.push_back(answer[1]);
   }
   return sentences;
 }
@@ -135,16 +119,12 @@ std::string remote_summary(const RunReport& report, const KernelReport& kernel) 
 std::vector<std::string> time_sentences(const RunReport& report, const KernelReport& kernel) {
   const auto times = said_of(kernel, [&](std::size_t a) {
     const trace::Report& on = kernel.reports[a];
-    if (!kernel.times[a]) return Texts();
     const bool is_part = is_incomplete(report, kernel, on) || is_global_incomplete(report, kernel, on);
-    const std::string text = time_text(*kernel.times[a], kernel.trace, on, is_part);
-    return text.empty() ? Texts() : Texts{text};
+    return kernel.times[a] ? time_text(*kernel.times[a], kernel.trace, on, is_part) : "";
   });
   std::vector<std::string> sentences;
-  for (const Said& time : times) {
-    sentences.push_back(times.size() > 1 ? fmt::format("{}: {}", names_of(kernel, time.architectures), time.texts[0])
-                                         : time.texts[0]);
-  }
+  for (const auto& [same, time] : times)
+    sentences.push_back(times.size() > 1 ? fmt::format("{}: {}", names_of(kernel, same), time) : time);
   return sentences;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -136,9 +137,6 @@ struct WatchLimits {
 /// "8.4 million", "12,345".
 std::string about(std::uint64_t count);
 
-/// Adds a name, of an architecture, to those of an equal text.
-void add_name(std::vector<std::pair<std::string, std::string>>& texts, const std::string& text, std::string_view name);
-
 /// The kernels that have one of some parts: "k" or "3 kernels".
 std::string whose(const std::vector<std::string_view>& kernels);
 
@@ -180,8 +178,29 @@ std::string summary_text(const RunReport& report, const TextOptions& options, co
 /// global memory plays no part.
 std::vector<std::size_t> worst_first(const std::vector<KernelReport>& kernels);
 
-/// The architectures of a kernel's report, those with equal numbers together.
-std::vector<std::vector<std::size_t>> alike(const KernelReport& kernel);
+/// Architectures, by their index, that have the same value.
+template <class Value>
+struct Alike {
+  std::vector<std::size_t> architectures;
+  Value value;
+};
+
+/// The values of so many architectures, in the order in which they first occur.
+template <class ValueOf>
+auto alike(std::size_t architectures, ValueOf value_of) {
+  std::vector<Alike<decltype(value_of(std::size_t{0}))>> values;
+  for (std::size_t a = 0; a < architectures; ++a) {
+    auto value = value_of(a);
+    const auto same = std::ranges::find_if(values, [&](const auto& other) { return other.value == value; });
+    if (same == values.end()) {
+      values.push_back({{a}, std::move(value)});
+    } else {
+      same->architectures.push_back(a);
+    }
+  }
+  return values;
+}
+
 /// "sm_80, sm_90".
 std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>& architectures);
 

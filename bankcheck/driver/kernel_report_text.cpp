@@ -100,10 +100,18 @@ std::string with_red_conflicts(const std::string& table) {
   return text;
 }
 
+/// Architectures with the same are in one table.
+std::pair<std::vector<banks::Tally>, unsigned> costs_of(const trace::Report& report) {
+  std::vector<banks::Tally> tallies{report.all, trace::merged(report).all};
+  for (const trace::LineReport& line : report.lines) tallies.insert(tallies.end(), {line.costs, line.merged});
+  for (const trace::LevelReport& level : report.levels) tallies.push_back(level.costs);
+  return {std::move(tallies), report.warp};
+}
+
 std::string tables(const RunReport& report, const KernelReport& kernel, const TextOptions& options) {
   std::string text;
-  const auto groups = alike(kernel);
-  for (const auto& group : groups) {
+  const auto groups = alike(kernel.reports.size(), [&](std::size_t a) { return costs_of(kernel.reports[a]); });
+  for (const auto& [group, costs] : groups) {
     const trace::Report& on = kernel.reports[group.front()];
     if (groups.size() > 1) text += fmt::format("{}  on {}\n", text.empty() ? "" : "\n", names_of(kernel, group));
     const bool at_least = is_incomplete(report, kernel, on);
@@ -312,26 +320,6 @@ std::vector<std::size_t> worst_first(const std::vector<KernelReport>& kernels) {
     return std::pair(by_time ? kernels[k].likely_ns() : 0, kernels[k].conflicts());
   });
   return order;
-}
-
-std::vector<std::vector<std::size_t>> alike(const KernelReport& kernel) {
-  const auto costs = [](const trace::Report& report) {
-    std::vector<banks::Tally> tallies{report.all, trace::merged(report).all};
-    for (const trace::LineReport& line : report.lines) tallies.insert(tallies.end(), {line.costs, line.merged});
-    for (const trace::LevelReport& level : report.levels) tallies.push_back(level.costs);
-    return std::pair(std::move(tallies), report.warp);
-  };
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
-    const auto same = std::ranges::find_if(
-        groups, [&](const auto& group) { return costs(kernel.reports[group[0]]) == costs(kernel.reports[a]); });
-    if (same == groups.end()) {
-      groups.push_back({a});
-    } else {
-      same->push_back(a);
-    }
-  }
-  return groups;
 }
 
 std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>& architectures) {

@@ -99,14 +99,6 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
   return text;
 }
 
-/// The same on all architectures: what it costs, and the names of those on which it does.
-std::vector<std::pair<std::string, std::string>> costs_text(const RunReport& report, const KernelReport& kernel) {
-  std::vector<std::pair<std::string, std::string>> costs;
-  for (std::size_t a = 0; a < kernel.reports.size(); ++a)
-    add_name(costs, cost_text(report, kernel, a), kernel.reports[a].architecture->name);
-  return costs;
-}
-
 /// "k.cu:18  bs[tx][i]  8-way: 65,536 passes where 8,192 would do", on the first architecture with conflicts.
 std::string worst_line_text(const RunReport& report, const KernelReport& kernel, bool names_architecture) {
   const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return has_conflicts(on.all); });
@@ -131,8 +123,9 @@ using LabelledRow = std::pair<std::string, std::string>;  ///< label, and what i
 std::vector<LabelledRow> shared_rows(const RunReport& report, const KernelReport& kernel) {
   if (kernel.conflicts() == 0 && !kernel.has_unknown()) return {};
   std::vector<LabelledRow> rows;
-  const auto costs = costs_text(report, kernel);
-  for (const auto& [cost, names] : costs) {
+  const auto costs = alike(kernel.reports.size(), [&](std::size_t a) { return cost_text(report, kernel, a); });
+  for (const auto& [same, cost] : costs) {
+    const std::string names = names_of(kernel, same);
     rows.emplace_back(rows.empty() ? "  shared" : "",
                       costs.size() == 1 ? fmt::format("{} ({})", cost, names) : fmt::format("{}: {}", names, cost));
   }
@@ -233,11 +226,11 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
   };
   const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
   if (listed.empty()) {
-    std::vector<std::string_view> names;
-    for (const trace::Report& on : kernels.front().reports) names.push_back(on.architecture->name);
+    std::vector<std::size_t> all(kernels.front().reports.size());
+    std::iota(all.begin(), all.end(), 0);
     const auto& first = in_part.empty() ? clean : in_part;
     text += fmt::format("{} on {}: {}", in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
-                        fmt::join(names, ", "), counted(number_of(first)));
+                        names_of(kernels.front(), all), counted(number_of(first)));
     if (!in_part.empty() && !clean.empty()) text += "; " + exact();
   } else {
     if (!in_part.empty()) text = fmt::format("{}: {}", counted(part_count), of_part);
@@ -253,8 +246,7 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
 
 /// The sum over all kernels, once for the architectures on which it is the same.
 std::vector<std::string> totals(const RunReport& report) {
-  std::vector<std::pair<std::string, std::string>> sums;  // and their architectures
-  for (std::size_t a = 0; a < report.kernels.front().reports.size(); ++a) {
+  const auto sums = alike(report.kernels.front().reports.size(), [&](std::size_t a) {
     banks::Tally sum;
     banks::SectorTally sectors;
     bool incomplete = false, global_incomplete = false;
@@ -271,11 +263,13 @@ std::vector<std::string> totals(const RunReport& report) {
                           global_incomplete || sectors.unknown > 0 ? "at least " : "",
                           support::grouped(sectors.sectors), support::grouped(sectors.ideal));
     }
-    add_name(sums, text, report.kernels.front().reports[a].architecture->name);
-  }
+    return text;
+  });
   std::vector<std::string> sentences;
-  for (const auto& [cost, names] : sums)
-    sentences.push_back(fmt::format("all {} kernels on {}: {}", number_of(report.kernels), names, cost));
+  for (const auto& [same, cost] : sums) {
+    sentences.push_back(fmt::format("all {} kernels on {}: {}", number_of(report.kernels),
+                                    names_of(report.kernels.front(), same), cost));
+  }
   return sentences;
 }
 

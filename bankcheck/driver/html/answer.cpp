@@ -136,12 +136,10 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
 /// The worst line of a kernel, and its fix.
 void append_conflicts(std::string& html, const KernelPart& part) {
   const auto& reports = part.reports();
-  const auto sentences =
-      folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) { return headline(part, reports[a]); });
-  for (const Columns& sentence : sentences) {
-    html += fmt::format("<p>{} <span class=on>on {}</span>",
-                        sentence.cells.front().empty() ? "No conflict" : sentence.cells.front(),
-                        names_of(reports, sentence.architectures));
+  for (const auto& [same, sentence] :
+       alike(reports.size(), [&](std::size_t a) { return headline(part, reports[a]); })) {
+    html += fmt::format("<p>{} <span class=on>on {}</span>", sentence.empty() ? "No conflict" : sentence,
+                        names_of(reports, same));
   }
   const auto& worst = part.kernel.lines.front()[shown_lines(part).front()];
   if (!worst.text.empty())

@@ -70,14 +70,12 @@ void append_fit(std::string& html, const KernelPart& part) {
   html += fmt::format("<h3 id=k{}fix>{}</h3><p>{}</p>", part.number, changes_something(report.fit) ? "Fix" : "No fix",
                       support::xml_text(summary));
   if (changes_something(report.fit)) {
-    const auto passes = folded_columns(part.reports().size(), 1, [&](std::size_t a, std::size_t) {
+    const auto passes = alike(part.reports().size(), [&](std::size_t a) {
       return fmt::format("{} passes instead of {}", support::grouped(report.fit.after[a].all.passes),
                          support::grouped(report.fit.before[a].all.passes));
     });
-    for (const Columns& same : passes) {
-      html += fmt::format("<p>{} <span class=on>on {}</span></p>", same.cells.front(),
-                          names_of(part.reports(), same.architectures));
-    }
+    for (const auto& [same, sentence] : passes)
+      html += fmt::format("<p>{} <span class=on>on {}</span></p>", sentence, names_of(part.reports(), same));
   }
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const fit::ArrayFit& array = report.fit.arrays[i];

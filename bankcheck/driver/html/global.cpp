@@ -142,7 +142,7 @@ void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemo
         fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
                     is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place, line.width,
                     to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
-    for (const Columns& column : columns) html += column.cells[row];
+    for (const Columns& column : columns) html += column.value[row];
     constexpr std::size_t longest_cell = 120;
     html +=
         fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(places[i].text, longest_cell)));

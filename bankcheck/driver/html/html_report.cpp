@@ -25,7 +25,7 @@ constexpr std::string_view head =
 /// The passes of all accesses, and which part of them are conflicts.
 void append_total(std::string& html, const KernelPart& part) {
   const auto& reports = part.reports();
-  const auto totals = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
+  const auto totals = alike(reports.size(), [&](std::size_t a) {
     const std::string share = conflict_share(reports[a]), engines = engine_share(reports[a]);
     return passes_sentence(reports[a].all, part.at_least) +
            (share.empty() || share == "0"
@@ -33,10 +33,8 @@ void append_total(std::string& html, const KernelPart& part) {
                 : fmt::format("; {} %{} are conflicts", share, part.at_least ? " of the watched passes" : "")) +
            (engines.empty() ? "" : fmt::format(", {}", engines));
   });
-  for (const Columns& total : totals) {
-    html += fmt::format("<p>{} <span class=on>on {}</span></p>", total.cells.front(),
-                        names_of(reports, total.architectures));
-  }
+  for (const auto& [same, total] : totals)
+    html += fmt::format("<p>{} <span class=on>on {}</span></p>", total, names_of(reports, same));
 }
 
 /// What the program does wrong, before its costs.

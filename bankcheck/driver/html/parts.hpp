@@ -36,26 +36,16 @@ inline constexpr std::size_t max_page = std::size_t{8} << 20, max_lines = 1000;
 /// The content of the page's style element.
 std::string_view style();
 
-/// Architectures, by their index, that show the same, and what they show, one text for each row.
-struct Columns {
-  std::vector<std::size_t> architectures;
-  std::vector<std::string> cells;
-};
+/// The cells of architectures that show the same, one text for each row.
+using Columns = Alike<std::vector<std::string>>;
 
 template <class CellOf>
 std::vector<Columns> folded_columns(std::size_t architectures, std::size_t rows, CellOf cell_of) {
-  std::vector<Columns> columns;
-  for (std::size_t a = 0; a < architectures; ++a) {
+  return alike(architectures, [&](std::size_t a) {
     std::vector<std::string> cells;
     for (std::size_t row = 0; row < rows; ++row) cells.push_back(cell_of(a, row));
-    const auto same = std::ranges::find(columns, cells, &Columns::cells);
-    if (same == columns.end()) {
-      columns.push_back({{a}, std::move(cells)});
-    } else {
-      same->architectures.push_back(a);
-    }
-  }
-  return columns;
+    return cells;
+  });
 }
 
 /// "sm_90, sm_80"; with their GPUs, "sm_90 (Hopper: H100, H200), ...".

@@ -97,13 +97,10 @@ std::string worst_access(const KernelPart& part, const trace::Report& report, co
 
 void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line) {
   const auto& reports = part.reports();
-  const auto figures = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
-    return worst_access(part, reports[a], line_on(reports[a], line));
-  });
-  for (const Columns& figure : figures) {
-    html += fmt::format("<figure><figcaption><b>{}</b><br>{}</figure>", names_of(reports, figure.architectures, true),
-                        figure.cells.front());
-  }
+  const auto figures =
+      alike(reports.size(), [&](std::size_t a) { return worst_access(part, reports[a], line_on(reports[a], line)); });
+  for (const auto& [same, figure] : figures)
+    html += fmt::format("<figure><figcaption><b>{}</b><br>{}</figure>", names_of(reports, same, true), figure);
 }
 
 }  // namespace bankwise::driver::html

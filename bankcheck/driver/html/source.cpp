@@ -14,7 +14,7 @@ namespace {
 /// "8-way conflict: 4-byte load of tile, 64 passes where 2 would do on sm_90; ...".
 std::string sentence_of(const KernelPart& part, const trace::LineReport& line, bool conflicts) {
   const auto& reports = part.reports();
-  const auto costs = folded_columns(reports.size(), 1, [&](std::size_t a, std::size_t) {
+  const auto costs = alike(reports.size(), [&](std::size_t a) {
     const trace::LineReport& same = line_on(reports[a], line);
     const bool in_conflict = same.costs.conflicts + same.costs.more_conflicts > 0;
     return fmt::format("{}{}", in_conflict ? conflict_name(*reports[a].architecture, same, part.at_least) + ", " : "",
@@ -22,9 +22,9 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
   });
   std::string text =
       fmt::format("<b>{}-byte {} of {}</b>: ", line.width, to_string(line.operation), support::xml_text(line.array));
-  for (const Columns& same : costs) {
-    text += fmt::format("{}{}", &same == &costs.front() ? "" : "; ", same.cells.front());
-    if (conflicts || costs.size() > 1) text += " on " + names_of(reports, same.architectures);
+  for (const auto& [same, cost] : costs) {
+    text += fmt::format("{}{}", &cost == &costs.front().value ? "" : "; ", cost);
+    if (conflicts || costs.size() > 1) text += " on " + names_of(reports, same);
   }
   return text;
 }
@@ -131,7 +131,7 @@ class SourceTable {
   void append_line(std::string& html, const Listed& listed, const std::string& text) const {
     html += fmt::format("<tr class=hit><th scope=row>{}", listed.label);
     for (const auto* columns : {&columns_, &extra_}) {
-      for (const Columns& column : *columns) html += column.cells[numbers_.at(&listed)];
+      for (const Columns& column : *columns) html += column.value[numbers_.at(&listed)];
     }
     html += fmt::format("<td><code>{}</code>", support::xml_text(text));
     html += fmt::format("<tr class=why><td colspan={}>", number_columns() + 2);

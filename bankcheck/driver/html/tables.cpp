@@ -175,10 +175,10 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
     html += fmt::format("<tr><th scope=row><a href=\"#k{}\"{}>{}</a><td>{}", part.number,
                         name == shown ? "" : fmt::format(" title=\"{}\"", name), shown,
                         support::grouped(launches_of(part.kernel.trace)));
-    for (const Columns& column : columns) html += column.cells[row];
+    for (const Columns& column : columns) html += column.value[row];
   }
   html += fmt::format("<tfoot><tr><th scope=row>all<td>{}", support::grouped(launches));
-  for (const Columns& column : columns) html += column.cells[rows];
+  for (const Columns& column : columns) html += column.value[rows];
   html += "</table></div>";
   append_rest(html, parts.size(), max_lines, "kernels");
   html += "</section>\n";
@@ -222,7 +222,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
     html += fmt::format(R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}-byte {}<td class="t name">{})",
                         id_of(part, rows[row]), support::xml_text(place_of(part, rows[row])), line.width,
                         to_string(line.operation), support::xml_text(line.array));
-    for (const Columns& column : columns) html += column.cells[row];
+    for (const Columns& column : columns) html += column.value[row];
     html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
                         support::xml_text(cut(source.text, longest_cell, line.array)));
   }
@@ -253,7 +253,7 @@ void append_engines(std::string& html, const KernelPart& part) {
         "<tr><th scope=row>{}<td class=t>{}<td>{}<td>{}<td>{}", support::xml_text(where(source, line.site)),
         to_string(line.engine), support::grouped(line.costs.accesses), support::grouped(line.bytes),
         line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", support::grouped(line.rows()), line.row_bytes));
-    for (const Columns& column : columns) html += column.cells[i];
+    for (const Columns& column : columns) html += column.value[i];
     html += fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(source.text, longest_cell)));
   }
   html += "</table></div>";
@@ -273,13 +273,11 @@ void append_levels(std::string& html, const KernelPart& part) {
       "{1} in it, a dark lane does so in each, a light lane in some. ALU % is the share of lanes that are active in "
       "these accesses.</p><div class=side>",
       part.terms.block, part.terms.memory);
-  const auto tables = folded_columns(
-      reports.size(), 1, [&](std::size_t a, std::size_t) { return levels_table(part, reports[a], conflicts); });
-  for (const Columns& table : tables) {
+  const auto tables = alike(reports.size(), [&](std::size_t a) { return levels_table(part, reports[a], conflicts); });
+  for (const auto& [same, table] : tables) {
     html += "<figure>";
     begin_table(html, "levels", "levels");
-    html +=
-        fmt::format("<caption>{}</caption>{}</figure>", names_of(reports, table.architectures), table.cells.front());
+    html += fmt::format("<caption>{}</caption>{}</figure>", names_of(reports, same), table);
   }
   html += "</div>";
 }
