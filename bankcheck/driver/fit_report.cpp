@@ -6,7 +6,6 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/driver/array_sources.hpp"
-#include "bankcheck/driver/fit_edits.hpp"
 
 namespace bankwise::driver {
 namespace {

@@ -4,6 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <bankwise/support/stop_rule.hpp>
@@ -20,13 +23,14 @@ struct FitOptions {
   bool keep_occupancy = false;
 };
 
+using Edits = std::variant<std::vector<fit::Edit>, std::string>;  ///< or why there are none
+
 /// A source that declares an array.
 struct ArraySource {
   std::string path;  ///< the file, if there is one; an OpenCL program in a string has none
   std::string text;
   fit::Declaration declaration;
-  /// For the chosen change, or why it has none.
-  std::variant<std::vector<fit::Edit>, std::string> edits;
+  Edits edits;  ///< for the chosen change
   /// The other shapes that other instances of its template give it, with what is declared there.
   std::vector<std::pair<fit::Declaration, fit::ArrayShape>> instances;
   /// The source accesses one element at a time: fit::ArrayShape::merges.
@@ -110,6 +114,19 @@ std::string fit_summary(const KernelFitReport& report);
 
 /// With `fits`, one for each kernel, each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits = {});
+
+// The edits that make the chosen changes, and the places that several kernels share.
+
+/// Writes the edits of the chosen changes of a kernel, or why they cannot be made.
+void set_all_edits(KernelFitReport& report);
+
+/// Where an array is declared: the file, or the text without one, and the place.
+using Place = std::pair<std::string_view, std::size_t>;
+Place place_of(const ArraySource& source);
+
+/// The arrays of all kernels, by where they are declared.
+using ArrayNumber = std::pair<std::size_t, std::size_t>;  // of the report and of its array
+std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports);
 
 /// The user's own lines before and after the chosen changes, as far as they can be rewritten.
 std::string diffs_text(const KernelFitReport& report);

@@ -8,7 +8,6 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/driver/fit_edits.hpp"
 #include "bankcheck/driver/measure_parts.hpp"
 
 namespace bankwise::driver {

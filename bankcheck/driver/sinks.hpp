@@ -44,11 +44,6 @@ std::size_t lines_without_file(const std::vector<KernelReport>& kernels);
 std::string write_sarif(const SinkInput& input);
 std::string remark_on_sarif(const SinkInput& input);
 
-/// The proposals of --fit as a unified diff of files below the directory of --sources, with paths relative to it. A
-/// kernel whose changes cannot all be made is left out, and the remark says why.
-std::string write_patch(const SinkInput& input);
-std::string remark_on_patch(const SinkInput& input);
-
 /// What the page shows besides the report.
 struct HtmlExtras {
   std::vector<std::vector<SourceExcerpt>> sources;  ///< the excerpts of each kernel; kernels past the end have none

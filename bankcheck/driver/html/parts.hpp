@@ -114,9 +114,6 @@ void append_engines(std::string& html, const KernelPart& part);
 /// The source with the conflicts of each line, and below each line its accesses.
 void append_source(std::string& html, const KernelPart& part);
 
-/// The worst access of a line on each architecture: which bank serves which lane in which pass.
-void append_pictures(std::string& html, const KernelPart& part, const trace::LineReport& line);
-
 // Global memory: a sentence for a kernel with extra sectors, a table of its lines, and what is below a line of the
 // source. The shared memory of other blocks has the table alone.
 void append_global_answer(std::string& html, const KernelPart& part);
