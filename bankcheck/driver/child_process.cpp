@@ -144,15 +144,30 @@ std::vector<long> left_running() {
   }
 }
 
-/// Copies what the child has written to its stderr to ours, and shows it to `watch`. False at its end.
-bool copy_stderr(int pipe, const std::function<void(std::string_view)>& watch) {
-  char buffer[4096];
-  const ssize_t bytes = read(pipe, buffer, sizeof buffer);
-  if (bytes <= 0) return false;
-  const std::string_view text(buffer, std::size_t(bytes));
-  (void)support::write_all(STDERR_FILENO, text);
-  if (watch) watch(text);
-  return true;
+/// Gives `take` what a child writes into a pipe until the child has ended: a process that it leaves in the background
+/// may keep the pipe open much longer. Calls `turn`, if there is one, several times a second. Returns what waitpid()
+/// says of the child; nothing if it says nothing.
+std::optional<int> follow(pid_t child, int pipe, const std::function<void(std::string_view)>& take,
+                          const std::function<void()>& turn) {
+  int status = 0;
+  for (bool running = true, open = true; running || open;) {
+    pollfd ready{pipe, POLLIN, 0};
+    const int events = poll(&ready, open ? 1 : 0, running && (open || turn) ? 50 : 0);
+    if (events > 0) {
+      char buffer[4096];
+      const ssize_t bytes = read(pipe, buffer, sizeof buffer);
+      if (bytes > 0) take({buffer, std::size_t(bytes)});
+      open = bytes > 0 || (bytes < 0 && errno == EINTR);
+    } else if (!running) {
+      open = false;
+    }
+    if (!running) continue;
+    if (turn) turn();
+    const pid_t changed = waitpid(child, &status, open || turn ? WNOHANG : 0);
+    if (changed == -1 && errno != EINTR) return std::nullopt;
+    running = changed != child;
+  }
+  return status;
 }
 
 /// Ends a child that has run longer than its time: politely, and after five more seconds for certain.
@@ -181,33 +196,26 @@ class TimeLimit {
   int sent_ = 0;
 };
 
-/// A child of the child may keep the pipe open much longer than the child runs.
 Ended wait_for(pid_t child, int pipe, const Wait& wait, SignalsToChild& signals) {
   Ended ended{.process = child};
   TimeLimit limit(wait.time_limit);
   const Clock::time_point hint_at = Clock::now() + std::chrono::milliseconds(long(1000 * wait.hint_after));
   bool is_hinted = wait.hint.empty() || isatty(STDERR_FILENO) != 0;
-  for (bool running = true, open = true; running || open;) {
-    pollfd ready{pipe, POLLIN, 0};
-    const int events = poll(&ready, open ? 1 : 0, running ? 50 : 0);
-    if (events > 0) {
-      if (wait.progress != nullptr) wait.progress->hide();
-      open = copy_stderr(pipe, wait.watch_stderr);
-    } else if (!running) {
-      open = false;
-    }
-    if (!running) continue;
+  const auto copy_stderr = [&](std::string_view text) {
+    if (wait.progress != nullptr) wait.progress->hide();
+    (void)support::write_all(STDERR_FILENO, text);
+    if (wait.watch_stderr) wait.watch_stderr(text);
+  };
+  const auto status = follow(child, pipe, copy_stderr, [&] {
     signals.pass_on(child);
     limit.enforce(child);
     if (wait.progress != nullptr) wait.progress->show(limit.left());
-    if (!is_hinted && Clock::now() > hint_at) {
-      is_hinted = true;
-      (void)support::write_all(STDERR_FILENO, fmt::format("bankcheck: {}\n", wait.hint));
-    }
-    const pid_t changed = waitpid(child, &ended.status, WNOHANG);
-    if (changed == -1 && errno != EINTR) throw std::runtime_error("cannot wait for the program: " + last_error());
-    running = changed != child;
-  }
+    if (is_hinted || Clock::now() <= hint_at) return;
+    is_hinted = true;
+    (void)support::write_all(STDERR_FILENO, fmt::format("bankcheck: {}\n", wait.hint));
+  });
+  if (!status) throw std::runtime_error("cannot wait for the program: " + last_error());
+  ended.status = *status;
   if (wait.progress != nullptr) wait.progress->hide();
   ended.out_of_time = limit.reached();
   ended.interrupted = SignalsToChild::caught() != 0;
@@ -334,23 +342,7 @@ Ran run_quietly(const std::vector<std::string>& command) {
   const Guarded guarded(std::to_string(child));
   pipe.close_in();
   Ran ran;
-  int status = 0;
-  // A process that it leaves in the background may keep the pipe open.
-  for (bool running = true, open = true; running || open;) {
-    pollfd ready{pipe.out, POLLIN, 0};
-    const int events = poll(&ready, open ? 1 : 0, running && open ? 50 : 0);
-    if (events > 0) {
-      char buffer[4096];
-      const ssize_t bytes = read(pipe.out, buffer, sizeof buffer);
-      if (bytes > 0) ran.output.append(buffer, std::size_t(bytes));
-      open = bytes > 0 || (bytes < 0 && errno == EINTR);
-    } else if (!running) {
-      open = false;
-    }
-    if (!running) continue;
-    const pid_t changed = waitpid(child, &status, open ? WNOHANG : 0);
-    running = changed == 0 || (changed < 0 && errno == EINTR);
-  }
+  const int status = follow(child, pipe.out, [&](std::string_view text) { ran.output += text; }, {}).value_or(0);
   ran.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return ran;
 }

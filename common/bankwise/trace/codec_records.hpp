@@ -129,9 +129,6 @@ using PatternPlaces = std::map<std::uint32_t, std::size_t>;  ///< places in a li
 PatternPlaces take_patterns(const json& list, const std::vector<Pattern>& defined, std::uint64_t launches,
                             std::vector<Pattern>& counted);
 
-/// Adds what a launch did with memories whose accesses cost sectors, what its engines did, and how long it took.
-void take_sectors(const Record& record, const KnownParts& kernel, KernelTrace& launch);
-
 /// A pattern or a launch with the file's numbers of sites and arrays. All call wrong().
 Pattern read_pattern(const Record& record, const KnownParts& kernel);
 Pattern read_global_pattern(const Record& record, const KnownParts& kernel);
