@@ -1,5 +1,3 @@
-#include "bankcheck/cuda/engines.hpp"
-
 #include <algorithm>
 #include <array>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "bankcheck/cuda/measure.hpp"
+#include "bankcheck/cuda/runs.hpp"
 
 #include <fmt/format.h>
 

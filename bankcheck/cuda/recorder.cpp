@@ -18,7 +18,6 @@
 #include <bankwise/support/library.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/support/watch_request.hpp>
-#include "bankcheck/cuda/measure.hpp"
 #include "bankcheck/cuda/runs.hpp"
 
 namespace bankwise::cuda {

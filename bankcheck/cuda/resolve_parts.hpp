@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
+#include <bankwise/banks/engines.hpp>
+#include <bankwise/banks/sectors.hpp>
 #include <bankwise/trace/builder.hpp>
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "bankcheck/cuda/record.hpp"
@@ -50,5 +53,22 @@ void add_sectors(const RecordedKernel& kernel, const Code& code, support::Memory
 
 /// Adds what accesses shared memory without addresses of lanes.
 void add_engines(const RecordedKernel& kernel, const Code& code, trace::Builder& builder);
+
+// Instructions that access shared memory without addresses of lanes: what the record says of them, in the bank model's
+// terms.
+
+/// What one of the instructions does. Nothing if the record does not tell, as of TMA stores, or if the tensor map of a
+/// TMA load makes no sense in the format of compute capability 9.0, which NVIDIA does not document.
+std::optional<banks::EngineWork> work_of(const BulkCopies& copies);
+
+/// An instruction between shared and global memory.
+bool is_global(const BulkCopies& copies);
+
+/// The sectors of global memory that all of them move; nothing for TMA, whose addresses are not recorded.
+struct BulkSectors {
+  banks::Operation operation = banks::Operation::load;
+  banks::SectorTally tally;
+};
+std::optional<BulkSectors> sectors_of(const BulkCopies& copies);
 
 }  // namespace bankwise::cuda

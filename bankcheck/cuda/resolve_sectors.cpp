@@ -1,7 +1,6 @@
 #include <array>
 #include <set>
 
-#include "bankcheck/cuda/engines.hpp"
 #include "bankcheck/cuda/resolve_parts.hpp"
 
 namespace bankwise::cuda {

@@ -8,6 +8,8 @@
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/cuda/record.hpp"
 #include "bankcheck/cuda/times.hpp"
+#include "bankcheck/cuda/tree_copy.hpp"
+#include "bankcheck/driver/measure.hpp"
 #include "bankcheck/driver/recorder.hpp"
 
 namespace bankwise::cuda {
@@ -60,5 +62,18 @@ UnwatchedRun run_unwatched(const Timer& timer, const Place& place, driver::Wait 
 /// Runs the program again, for --time. The kernels have no times if that fails.
 MatchedTimes time_kernels(const Timer& timer, const Place& place, double time_limit,
                           const driver::TemporaryFolder& folder, const std::vector<ProcessRecord>& records);
+
+/// A program that the user can build in a copy of its sources.
+struct BuiltProgram {
+  SourceTree tree;
+  std::string build;                 ///< a shell command
+  std::vector<std::string> command;  ///< the program and its arguments
+  Watching watching;
+  Timer timer;
+};
+
+/// driver::measure() with versions that are built in copies of the tree. Errors: those, and those of copy_tree().
+int measure_copies(driver::Reporting& reporting, const trace::Trace& trace, const driver::MeasureOptions& options,
+                   const BuiltProgram& program);
 
 }  // namespace bankwise::cuda

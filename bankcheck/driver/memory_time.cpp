@@ -1,4 +1,4 @@
-#include "bankcheck/driver/memory_time.hpp"
+#include "bankcheck/driver/kernel_report.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,6 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
-#include <bankwise/support/watch_request.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
 
 namespace bankwise::opencl {

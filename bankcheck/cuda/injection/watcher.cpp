@@ -5,7 +5,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace bankwise::cuda {
 namespace {

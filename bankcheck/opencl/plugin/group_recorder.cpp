@@ -1,7 +1,5 @@
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 
-#include <bit>
-
 namespace bankwise::opencl {
 namespace {
 

@@ -1,7 +1,6 @@
 #include <bankwise/banks/cost.hpp>
 
 #include <algorithm>
-#include <bit>
 
 #include <bankwise/banks/units.hpp>
 

@@ -17,7 +17,6 @@
 #include <bankwise/report/report.hpp>
 #include <bankwise/study/case_study.hpp>
 #include <bankwise/support/bandwidths.hpp>
-#include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 

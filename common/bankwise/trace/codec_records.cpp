@@ -1,7 +1,6 @@
 #include <bankwise/trace/codec_records.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <limits>
 #include <set>

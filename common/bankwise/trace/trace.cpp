@@ -1,10 +1,8 @@
 #include <bankwise/trace/trace.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "bankcheck/cuda/engines.hpp"
+#include "bankcheck/cuda/resolve_parts.hpp"
 #include "tests/catch_any.hpp"
 
 using namespace bankwise;
