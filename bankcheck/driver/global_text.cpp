@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/numbers.hpp>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <variant>
 
 #include <bankwise/report/metrics.hpp>

@@ -1,7 +1,6 @@
 // The steps of every checker after it has a trace: report it, check it against limits, write the outputs.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

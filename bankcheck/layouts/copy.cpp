@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>

@@ -5,7 +5,6 @@
 #include <bit>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>

@@ -3,9 +3,7 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <sstream>
-#include <vector>
 
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/numbers.hpp>

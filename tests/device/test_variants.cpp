@@ -1,5 +1,4 @@
 // Every variant on every device, at the sizes where index arithmetic breaks.
-#include <memory>
 
 #include <bankwise/bench/workbench.hpp>
 #include <bankwise/gpu/error.hpp>

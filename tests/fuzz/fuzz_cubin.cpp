@@ -2,7 +2,6 @@
 // instructions, lines and arrays, and names for people.
 #include <algorithm>
 #include <stdexcept>
-#include <vector>
 
 #include "bankcheck/cuda/cubin/cubin.hpp"
 #include "fuzz.hpp"

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
-
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/fit_code.hpp"

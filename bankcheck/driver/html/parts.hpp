@@ -1,11 +1,9 @@
 // Internal to bankcheck/driver/html: the parts of the page. Each function appends to `html`.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <functional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include <bankwise/gpu/session.hpp>
 #include <bankwise/study/result.hpp>

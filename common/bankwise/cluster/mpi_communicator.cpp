@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <climits>
-#include <cstdlib>
 
 #include <bankwise/gpu/error.hpp>
 

@@ -1,7 +1,6 @@
 #include "port_studies.hpp"
 
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,5 @@
 // Each OpenCL kernel under Oclgrind accesses memory like its CUDA counterpart in the emulator: two compilers,
 // two ways of running warps and two recorders, which share only the bank model.
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>

@@ -1,6 +1,5 @@
 // Adds up many words of DRAM, and at the end of each block a few with conflicts: no layout makes it faster.
 #include <cstdio>
-#include <cstdlib>
 
 __global__ void sums(const uint4* in, unsigned* out, unsigned count) {
   __shared__ unsigned partial[256 * 4];

@@ -1,6 +1,5 @@
 // Reads the columns of a tile many times: the kernel waits for its conflicts, and a layout without them is faster.
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 __global__ void columns(const unsigned* in, unsigned* out, int turns) {
