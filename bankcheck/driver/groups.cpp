@@ -267,11 +267,10 @@ std::string name_without_sizes(std::string_view name) {
 
 std::string shortened_name(std::string_view name) {
   constexpr std::size_t front = 80, back = 30;
-  const auto is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80; };
   if (name.size() <= long_name) return std::string(name);
   std::size_t end = front, rest = name.size() - back;
-  while (is_inside(end)) --end;
-  while (rest < name.size() && is_inside(rest)) ++rest;
+  while (support::is_inside_character(name, end)) --end;
+  while (support::is_inside_character(name, rest)) ++rest;
   return fmt::format("{}...{}", name.substr(0, end), name.substr(rest));
 }
 

@@ -7,6 +7,7 @@
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -62,7 +63,7 @@ std::string shortened(std::string text) {
   if (text.ends_with('\r')) text.pop_back();
   if (text.size() <= longest_text) return text;
   std::size_t end = longest_text;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  while (support::is_inside_character(text, end)) --end;
   return text.substr(0, end) + " \xE2\x80\xA6";
 }
 

@@ -45,9 +45,9 @@ ordered_json location(const SourcePlace& place) {
 std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-  return {1 + std::size_t(std::ranges::count(before, '\n')),
-          1 + std::size_t(std::count_if(before.begin() + std::ptrdiff_t(begin), before.end(), is_first_byte))};
+  std::size_t column = 1;
+  for (std::size_t at = begin; at < before.size(); ++at) column += support::is_inside_character(before, at) ? 0 : 1;
+  return {1 + std::size_t(std::ranges::count(before, '\n')), column};
 }
 
 /// The change of an array as SARIF's fix; null if there is none in this file.

@@ -8,14 +8,6 @@
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::driver::html {
-namespace {
-
-/// Whether a byte continues a character of several bytes.
-bool is_inside(std::string_view text, std::size_t i) {
-  return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
-}
-
-}  // namespace
 
 bool KernelPart::has_conflicts() const {
   return std::ranges::any_of(reports(), [](const trace::Report& report) {
@@ -44,8 +36,8 @@ std::string cut(std::string_view text, std::size_t longest, std::string_view wan
     begin = std::min(found - std::min(found, longest / 2), text.size() - longest);
   }
   std::size_t end = begin + longest;
-  while (is_inside(text, begin)) ++begin;
-  while (is_inside(text, end)) --end;
+  while (support::is_inside_character(text, begin)) ++begin;
+  while (support::is_inside_character(text, end)) --end;
   return fmt::format("{}{}{}", begin > 0 ? "… " : "", text.substr(begin, end - begin), end < text.size() ? " …" : "");
 }
 

@@ -98,9 +98,6 @@ std::string excerpt(const ShownLine& shown, const trace::LineReport& line, std::
   constexpr std::string_view dots = "...";
   const std::string_view text = shown.source;
   if (text.size() <= width) return std::string(text);
-  const auto is_inside = [&](std::size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-  };
   const auto [begin, end] = place_of_access(shown, line);
   std::size_t from = 0, to = width - dots.size();
   if (end > to) {
@@ -109,8 +106,8 @@ std::string excerpt(const ShownLine& shown, const trace::LineReport& line, std::
     to = from + room;
     if (to + dots.size() >= text.size()) to = text.size();
   }
-  while (is_inside(from)) ++from;
-  while (is_inside(to)) --to;
+  while (support::is_inside_character(text, from)) ++from;
+  while (support::is_inside_character(text, to)) --to;
   std::string part(text.substr(from, to - from));
   if (from > 0) part.insert(0, dots);
   return to < text.size() ? part.append(dots) : part;

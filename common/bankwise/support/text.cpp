@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::uint32_t invalid = 0xFFFD;
 
+/// Whether a byte is one of a character's, but not its first.
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 /// Removes the first character from the text. Returns `invalid` for a byte that begins none.
 std::uint32_t next_character(std::string_view& text) {
   const auto byte = [&](std::size_t i) { return std::uint32_t(static_cast<unsigned char>(text[i])); };
@@ -22,7 +25,7 @@ std::uint32_t next_character(std::string_view& text) {
   std::uint32_t character = length == 1 ? first : first & (0x7FU >> length);
   bool is_valid = first < 0x80 || (length >= 2 && length <= 4 && text.size() >= length);
   for (std::size_t i = 1; is_valid && i < length; ++i) {
-    is_valid = (byte(i) & 0xC0) == 0x80;
+    is_valid = continues(text[i]);
     character = character << 6 | (byte(i) & 0x3F);
   }
   constexpr std::uint32_t least[]{0, 0, 0x80, 0x800, 0x10000};  // the first code point of each length
@@ -134,6 +137,10 @@ std::string no_such_but(std::string_view kind, std::string_view name, const std:
 std::string no_such(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                     std::string_view where) {
   return no_such_but(kind, name, known, fmt::format("{} shows all", where));
+}
+
+bool is_inside_character(std::string_view text, std::size_t offset) {
+  return offset > 0 && offset < text.size() && continues(text[offset]);
 }
 
 std::string visible(std::string_view text) {

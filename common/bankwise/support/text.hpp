@@ -39,6 +39,9 @@ std::string no_such(std::string_view kind, std::string_view name, const std::vec
 std::string no_such_but(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known,
                         std::string_view hint);
 
+/// Whether a text that is cut at this offset is cut within a character of UTF-8.
+bool is_inside_character(std::string_view text, std::size_t offset);
+
 /// A text that may come from a program, for a terminal: what could change the terminal or hide a part of the text
 /// becomes visible. Control characters except tabs and line feeds, and those that change the direction of the text
 /// around them, become [U+202E]; what is not UTF-8 becomes U+FFFD.

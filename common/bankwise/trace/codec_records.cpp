@@ -64,7 +64,7 @@ std::string name_of(const json& value, const std::string& key) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const unsigned char c : name) hash = (hash ^ c) * 0x100000001b3;
   std::size_t end = shown;
-  while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80 && end > shown - 4) --end;  // a whole character
+  while (support::is_inside_character(name, end)) --end;
   return fmt::format("{}... ({} bytes, {:016x})", name.substr(0, end), name.size(), hash);
 }
 

@@ -255,7 +255,8 @@ TEST_CASE("driver/groups/long_names") {
         std::string(80, 'x') + "..." + std::string(30, 'y'));
   std::string wide;
   for (int i = 0; i < 100; ++i) wide += "\u00e4";
-  CHECK(shortened_name("x" + wide).size() == 79 + 3 + 30);  // whole characters
+  CHECK(shortened_name("x" + wide).size() == 79 + 3 + 30);   // whole characters
+  CHECK(shortened_name(std::string(200, '\x80')) == "...");  // of no character
 }
 
 TEST_CASE("driver/groups/added_up") {
