@@ -117,7 +117,7 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
       Allowed& allowed = baseline[{kernel.name, std::string(report.architecture->name)}];
       // Their conflicts in the banks of other blocks are not known; those without sectors are in `all`.
       const std::uint64_t remote = report.remote.accesses - report.remote.unknown;
-      allowed = {tally.accesses + remote, tally.conflicts + tally.more_conflicts, tally.unknown + remote};
+      allowed = {tally.accesses + remote, report::most_conflicts(tally), tally.unknown + remote};
       if (!kernel.trace.watches_global) continue;
       allowed.sectors = {report.global.accesses, report::extra_sectors(report.global), report.global.unknown};
     }

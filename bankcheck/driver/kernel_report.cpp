@@ -181,7 +181,7 @@ PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site) {
 
 std::uint64_t KernelReport::conflicts() const {
   std::uint64_t most = 0;
-  for (const trace::Report& report : reports) most = std::max(most, report.all.conflicts + report.all.more_conflicts);
+  for (const trace::Report& report : reports) most = std::max(most, report::most_conflicts(report.all));
   return most;
 }
 
@@ -201,7 +201,7 @@ bool KernelReport::is_uncoalesced() const {
 
 bool KernelReport::is_global_first(std::size_t architecture) const {
   const trace::Report& on = reports[architecture];
-  const std::uint64_t conflicts = on.all.conflicts + on.all.more_conflicts;
+  const std::uint64_t conflicts = report::most_conflicts(on.all);
   if (!driver::is_uncoalesced(on.global)) return false;
   const auto& time = times[architecture];
   const std::uint64_t extra = report::extra_sectors(on.global);
@@ -213,8 +213,7 @@ double KernelReport::likely_ns() const {
   for (std::size_t a = 0; a < reports.size(); ++a) {
     const trace::Report& on = reports[a];
     if (!times[a]) continue;
-    const double likely =
-        times[a]->likely_ns(on.all.conflicts + on.all.more_conflicts, report::extra_sectors(on.global));
+    const double likely = times[a]->likely_ns(report::most_conflicts(on.all), report::extra_sectors(on.global));
     most = std::max(most, std::min(likely, times[a]->measured_ns.value_or(likely)));
   }
   return most;

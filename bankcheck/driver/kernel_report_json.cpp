@@ -37,7 +37,7 @@ void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
   object["unknown"] = tally.unknown;
   if (tally.more_passes == 0) return;
   object["passes_most"] = tally.passes + tally.more_passes;
-  object["conflicts_most"] = tally.conflicts + tally.more_conflicts;
+  object["conflicts_most"] = report::most_conflicts(tally);
 }
 
 /// The second count, only where it differs.
@@ -212,8 +212,7 @@ ordered_json json_of(const RunReport& run, const KernelReport& kernel, std::size
     object["lines"].push_back(json_of(report, report.lines[i], kernel.lines[number][i], run.emitted));
     if (const auto& time = kernel.times[number]; time && time->measured_ns) {
       const banks::Tally& costs = report.lines[i].costs;
-      object["lines"].back()["most_of_time"] =
-          optional_number(time->most_share(costs.conflicts + costs.more_conflicts, 0));
+      object["lines"].back()["most_of_time"] = optional_number(time->most_share(report::most_conflicts(costs), 0));
     }
   }
   put_engines(object, kernel, number);

@@ -119,8 +119,7 @@ std::string tables(const RunReport& report, const KernelReport& kernel, const Te
         .columns = options.columns, .at_least = at_least, .everything = options.detail == Detail::verbose};
     if (const auto& time = kernel.times[group.front()]; time && time->measured_ns) {
       for (const trace::LineReport& line : on.lines)
-        table_options.times.push_back(
-            report::percent(time->most_share(line.costs.conflicts + line.costs.more_conflicts, 0)));
+        table_options.times.push_back(report::percent(time->most_share(report::most_conflicts(line.costs), 0)));
     }
     const std::string table =
         on.lines.empty() ? ""

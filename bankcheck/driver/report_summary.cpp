@@ -45,15 +45,13 @@ std::string marked(std::string_view word, const std::string& sentence, const Tex
 
 // --- The worst line of each kernel ---
 
-bool has_conflicts(const banks::Tally& tally) { return tally.conflicts + tally.more_conflicts > 0; }
-
 /// "2 lines with up to 8-way conflicts".
 std::string lines_text(const KernelReport& kernel, std::size_t architecture, bool incomplete) {
   std::set<std::pair<std::string_view, unsigned>> places;
   std::set<unsigned> all_ways;
   const trace::Report& on = kernel.reports[architecture];
   for (std::size_t i = 0; i < on.lines.size(); ++i) {
-    if (!has_conflicts(on.lines[i].costs)) continue;
+    if (report::most_conflicts(on.lines[i].costs) == 0) continue;
     const SourcePlace& place = kernel.lines[architecture][i].place;
     const auto& pc = on.lines[i].site.pc;
     places.emplace(place.file, place.line == 0 && pc ? unsigned(*pc) : place.line);
@@ -83,7 +81,7 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
   const bool incomplete = is_incomplete(report, kernel, on);
   const banks::Tally& tally = on.all;
   std::string text = no_conflicts_text(kernel, incomplete);
-  if (has_conflicts(tally)) {
+  if (report::most_conflicts(tally) > 0) {
     text = fmt::format("{}: {}", lines_text(kernel, architecture, incomplete),
                        passes_where(tally, incomplete || tally.unknown > 0));
     if (const auto share = report::conflict_share(tally)) {
@@ -100,7 +98,7 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
 
 /// "k.cu:18  bs[tx][i]  8-way: 65,536 passes where 8,192 would do", on the first architecture with conflicts.
 std::string worst_line_text(const RunReport& report, const KernelReport& kernel, bool names_architecture) {
-  const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return has_conflicts(on.all); });
+  const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return report::most_conflicts(on.all) > 0; });
   if (with == kernel.reports.end()) return "";
   const auto architecture = std::size_t(with - kernel.reports.begin());
   const std::size_t number = report::by_cost(*with).front();

@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/html/parts.hpp"
@@ -111,7 +112,7 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < part.lines().size(); ++i) {
     const banks::Tally& costs = costs_on(report, part.lines()[i]);
-    const std::uint64_t conflicts = costs.conflicts + costs.more_conflicts;
+    const std::uint64_t conflicts = report::most_conflicts(costs);
     count += conflicts > 0 ? 1 : 0;
     if (conflicts <= most) continue;
     most = conflicts;

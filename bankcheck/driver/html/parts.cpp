@@ -11,9 +11,8 @@ namespace bankwise::driver::html {
 
 bool KernelPart::has_conflicts() const {
   return std::ranges::any_of(reports(), [](const trace::Report& report) {
-    return std::ranges::any_of(report.lines, [](const trace::LineReport& line) {
-      return line.costs.conflicts + line.costs.more_conflicts > 0;
-    });
+    return std::ranges::any_of(report.lines,
+                               [](const trace::LineReport& line) { return report::most_conflicts(line.costs) > 0; });
   });
 }
 
@@ -50,7 +49,7 @@ std::string passes_sentence(const banks::Tally& costs, bool at_least) {
   if (costs.unknown > 0) return "the cost is not known";
   const std::string passes = (at_least ? "≥" : "") + report::passes_number(costs);
   const std::string_view unit = costs.passes == 1 && costs.more_passes == 0 ? "pass" : "passes";
-  if (costs.conflicts + costs.more_conflicts == 0)
+  if (report::most_conflicts(costs) == 0)
     return fmt::format("{} {}, no conflict{}", passes, unit, at_least ? " in what was watched" : "");
   return fmt::format("{} {} where {} would do", passes, unit, report::ideal_number(costs));
 }
@@ -69,7 +68,7 @@ std::vector<std::size_t> shown_lines(const KernelPart& part) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     for (const auto& report : part.reports()) {
       const banks::Tally& costs = costs_on(report, part.lines()[i]);
-      numbers[i].push_back(costs.conflicts + costs.more_conflicts);
+      numbers[i].push_back(report::most_conflicts(costs));
     }
     for (const auto& report : part.reports()) numbers[i].push_back(costs_on(report, part.lines()[i]).passes);
   }

@@ -116,7 +116,7 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
   const auto& reports = part.reports();
   const auto costs = alike(reports.size(), [&](std::size_t a) {
     const trace::LineReport& same = line_on(reports[a], line);
-    const bool in_conflict = same.costs.conflicts + same.costs.more_conflicts > 0;
+    const bool in_conflict = report::most_conflicts(same.costs) > 0;
     return fmt::format("{}{}", in_conflict ? conflict_name(*reports[a].architecture, same, part.at_least) + ", " : "",
                        passes_sentence(same.costs, part.at_least));
   });
@@ -139,7 +139,7 @@ void append_access(std::string& html, const KernelPart& part, std::size_t number
   }
   const bool conflicts = std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
     const banks::Tally& costs = costs_on(report, line);
-    return costs.conflicts + costs.more_conflicts > 0;
+    return report::most_conflicts(costs) > 0;
   });
   const std::string sentence = sentence_of(part, line, conflicts);
   if (!conflicts || html.size() > max_page) {

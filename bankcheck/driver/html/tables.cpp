@@ -20,7 +20,7 @@ bool any_conflicts(const KernelPart& part, TallyOf tally_of) {
   return std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
     return std::ranges::any_of(part.lines(), [&](const trace::LineReport& line) {
       const banks::Tally& tally = tally_of(line_on(report, line));
-      return tally.conflicts + tally.more_conflicts + tally.unknown > 0;
+      return report::most_conflicts(tally) + tally.unknown > 0;
     });
   });
 }

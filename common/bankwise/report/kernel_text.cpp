@@ -169,7 +169,7 @@ std::vector<std::size_t> by_cost(const trace::Report& report) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
     const banks::Tally& costs = report.lines[i].costs;
-    return std::pair(costs.conflicts + costs.more_conflicts, costs.passes);
+    return std::pair(most_conflicts(costs), costs.passes);
   });
   return order;
 }

@@ -49,11 +49,14 @@ std::optional<double> used_share(const banks::SectorTally& tally, unsigned secto
   return tally.unknown > 0 ? std::nullopt : quotient(tally.bytes, tally.sectors, sector_bytes);
 }
 
+std::uint64_t most_conflicts(const banks::Tally& tally) { return tally.conflicts + tally.more_conflicts; }
+
 std::optional<double> conflict_share(const banks::Tally& tally) {
   return tally.unknown > 0 ? std::nullopt : quotient(tally.conflicts, tally.passes);
 }
 
 std::optional<double> passes_over_ideal(std::uint64_t passes, std::uint64_t ideal) { return quotient(passes, ideal); }
+
 std::optional<banks::Tally> known(const banks::Tally& tally) {
   return tally.unknown > 0 ? std::nullopt : std::optional(tally);
 }
@@ -71,7 +74,7 @@ std::string ideal_number(const banks::SectorTally& tally) {
 
 std::string passes_text(const banks::Tally& tally) {
   if (tally.unknown > 0) return "?";
-  if (tally.conflicts == 0 && tally.more_conflicts == 0) return support::grouped(tally.passes);
+  if (most_conflicts(tally) == 0) return support::grouped(tally.passes);
   return fmt::format("{}/{}", passes_number(tally), ideal_number(tally));
 }
 

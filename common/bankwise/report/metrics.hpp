@@ -20,6 +20,9 @@ std::optional<double> simt_efficiency(std::uint64_t active_lanes, std::uint64_t 
 std::optional<double> lanes_per_access(const banks::Tally& tally);
 std::optional<double> lanes_per_access(const banks::SectorTally& tally);
 
+/// Conflicts; the upper end where the tally has a range.
+std::uint64_t most_conflicts(const banks::Tally& tally);
+
 /// Conflicts ÷ passes. Empty if an access has no known cost, or without passes.
 std::optional<double> conflict_share(const banks::Tally& tally);
 
