@@ -98,7 +98,6 @@ HEAD_GLOBAL = ["program", "kernel", "kind", "launches", "sectors", "counter", "c
 SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
-SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
 KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
 EXECUTED = "smsp__sass_inst_executed_op_{}.sum"
 # Instructions that access shared memory, and how they add up; `shared` includes wgmma, and `tma_st` reductions.
