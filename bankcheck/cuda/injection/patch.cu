@@ -6,7 +6,6 @@
 // the warp that perform the access call the function together, so __activemask() is the access's mask. Signatures are
 // those of the callback types in NVIDIA's sanitizer_patching.h; trailing parameters that are not used here are left
 // out, because newer versions of the library add some there. All functions return 0, SANITIZER_PATCH_SUCCESS.
-#include "bankcheck/cuda/injection/copy_cost.cuh"
 #include "bankcheck/cuda/injection/patch_engines.cuh"
 #include "bankcheck/cuda/injection/patch_global.cuh"
 #include "bankcheck/cuda/injection/patch_table.cuh"
