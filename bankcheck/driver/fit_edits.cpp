@@ -100,13 +100,14 @@ void set_edits(KernelFitReport& report, std::size_t number) {
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
 
-bool overlap(const Edits& a, const Edits& b) {
-  const auto* first = std::get_if<std::vector<fit::Edit>>(&a);
-  const auto* second = std::get_if<std::vector<fit::Edit>>(&b);
-  if (first == nullptr || second == nullptr) return false;
-  return std::ranges::any_of(*first, [&](const fit::Edit& edit) {
-    return std::ranges::any_of(*second, [&](const fit::Edit& other) { return overlap(edit, other); });
+/// The first edit of one source that overlaps with one of another source; null if there is none.
+const fit::Edit* overlapping(const std::optional<ArraySource>& a, const std::optional<ArraySource>& b) {
+  const auto *edits = edits_in(a), *others = edits_in(b);
+  if (edits == nullptr || others == nullptr) return nullptr;
+  const auto found = std::ranges::find_if(*edits, [&](const fit::Edit& edit) {
+    return std::ranges::any_of(*others, [&](const fit::Edit& other) { return overlap(edit, other); });
   });
+  return found == edits->end() ? nullptr : &*found;
 }
 
 unsigned line_of(const ArraySource& source, std::size_t offset) {
@@ -116,16 +117,10 @@ unsigned line_of(const ArraySource& source, std::size_t offset) {
 /// An index of one changed array that reads another one: the two edits cannot both be made.
 void part_overlapping(KernelFitReport& report) {
   for (auto source = report.sources.begin(); source != report.sources.end(); ++source) {
-    const auto* edits = *source ? std::get_if<std::vector<fit::Edit>>(&(*source)->edits) : nullptr;
-    if (edits == nullptr) continue;
     std::optional<std::size_t> place;
     for (auto earlier = report.sources.begin(); earlier != source; ++earlier) {
-      const auto* others = *earlier ? std::get_if<std::vector<fit::Edit>>(&(*earlier)->edits) : nullptr;
-      if (others == nullptr || (*earlier)->path != (*source)->path) continue;
-      const auto inside = std::ranges::find_if(*edits, [&](const fit::Edit& edit) {
-        return std::ranges::any_of(*others, [&](const fit::Edit& other) { return overlap(edit, other); });
-      });
-      if (inside != edits->end()) place = inside->begin;
+      const fit::Edit* inside = overlapping(*source, *earlier);
+      if (inside != nullptr && (*earlier)->path == (*source)->path) place = inside->begin;
     }
     if (!place) continue;
     (*source)->edits = fmt::format(
@@ -187,8 +182,8 @@ std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
     const fit::Change& change = own.after().option.change;
     const auto gets_change = [&](const ArrayNumber& number) {
       const fit::ArrayFit& other = reports[number.first].fit.arrays[number.second];
-      const Edits& edits = reports[number.first].sources[number.second]->edits;
-      return refusals[number.first].empty() && !overlap(edits, source->edits) &&
+      return refusals[number.first].empty() &&
+             overlapping(reports[number.first].sources[number.second], source) == nullptr &&
              same_code(change, own.shape, other.shape) == other.after().option.change;
     };
     for (const fit::Declaration::Tie& tie : source->declaration.tied) {
@@ -255,7 +250,7 @@ EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std:
   EditedFiles files;
   for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
     const auto& source = report.sources[i];
-    const auto* list = source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+    const auto* list = edits_in(source);
     if (report.fit.arrays[i].chosen == 0 || list == nullptr) continue;
     std::vector<fit::Edit> edits = *list;
     if (explained.contains(place_of(*source))) std::erase_if(edits, is_comment);

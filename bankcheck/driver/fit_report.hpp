@@ -40,6 +40,11 @@ struct ArraySource {
   std::uint32_t used_row = 0;                 ///< bytes of a row, from its begin, that some kernel uses; 0: all
 };
 
+/// The edits in the source of an array; null without any.
+inline const std::vector<fit::Edit>* edits_in(const std::optional<ArraySource>& source) {
+  return source ? std::get_if<std::vector<fit::Edit>>(&source->edits) : nullptr;
+}
+
 /// A kernel in one version of the program that --measure has run.
 struct MeasuredLayouts {
   std::string version;                           ///< "as it is" or "A"

@@ -77,6 +77,17 @@ std::string doubts_text(const ArrayFit& array) {
   return text;
 }
 
+/// " 8 passes instead of 64 on sm_80, 8 instead of 32 on gfx90a". `before`: passes by the number of an architecture.
+template <class Before>
+std::string passes_by_architecture(const KernelReport& kernel, const fit::Prediction& after, Before before) {
+  std::string text;
+  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
+    text += fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", passes_text(after, a),
+                        a == 0 ? " passes" : "", grouped(before(a)), kernel.reports[a].architecture->name);
+  }
+  return after.of_recorded ? text + ", of the recorded accesses" : text;
+}
+
 /// One sentence for each array with conflicts, and one for all others.
 std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
   const std::size_t count = array.arrays.size();
@@ -93,13 +104,8 @@ std::string result_text(const KernelReport& kernel, const ArrayFit& array) {
     }
     return text + '\n';
   }
-  std::string passes;
-  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
-    passes +=
-        fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", passes_text(array.after().prediction, a),
-                    a == 0 ? " passes" : "", grouped(array.before().passes[a]), kernel.reports[a].architecture->name);
-  }
-  if (array.after().prediction.of_recorded) passes += ", of the recorded accesses";
+  const std::string passes =
+      passes_by_architecture(kernel, array.after().prediction, [&](std::size_t a) { return array.before().passes[a]; });
   return fmt::format("fit of {}: {} takes{}: {}, {}\n", kernel.name, subject, passes, left_text(array),
                      bytes_text(array));
 }
@@ -180,8 +186,7 @@ std::string code_text(const KernelReport& kernel, const KernelFitReport& report)
     const std::optional<ArraySource>& source = report.sources[i];
     const WrittenArray code = written(array, source, report.is_opencl);
     text += index_line(array, code);
-    const bool is_written = source && std::holds_alternative<std::vector<fit::Edit>>(source->edits);
-    if (!is_written) text += by_hand_text(array, source, code);
+    if (edits_in(source) == nullptr) text += by_hand_text(array, source, code);
   }
   return text + diffs_text(report);
 }
@@ -189,13 +194,9 @@ std::string code_text(const KernelReport& kernel, const KernelFitReport& report)
 /// A kernel that the patch changes with another one.
 std::string shared_text(const KernelReport& kernel, const KernelFitReport& report) {
   if (!report.patched || report.patched->with.empty()) return "";
-  std::string text = fmt::format("fit of {}: changed with {}:", kernel.name, report.patched->with);
-  for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
-    const trace::Report& before = kernel.reports[a];
-    text += fmt::format("{} {}{} instead of {} on {}", a == 0 ? "" : ",", passes_text(report.patched->passes, a),
-                        a == 0 ? " passes" : "", grouped(report.fit.before[a].all.passes), before.architecture->name);
-  }
-  return text + (report.patched->passes.of_recorded ? ", of the recorded accesses\n" : "\n");
+  const std::string passes = passes_by_architecture(kernel, report.patched->passes,
+                                                    [&](std::size_t a) { return report.fit.before[a].all.passes; });
+  return fmt::format("fit of {}: changed with {}:{}\n", kernel.name, report.patched->with, passes);
 }
 
 /// The arrays that stay as they are.

@@ -57,7 +57,7 @@ ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const
     const auto& source = fits.sources[i];
     if (fitted.chosen == 0 || fitted.name != array || !source) continue;
     std::error_code error;
-    const auto* edits = std::get_if<std::vector<fit::Edit>>(&source->edits);
+    const auto* edits = edits_in(source);
     if (edits == nullptr || !std::filesystem::equivalent(source->path, file, error)) return {};
     ordered_json replacements = ordered_json::array();
     for (const fit::Edit& edit : *edits) {
