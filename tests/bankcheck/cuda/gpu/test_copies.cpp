@@ -10,12 +10,10 @@ const Checked& copies() {
   return checked;
 }
 
-bool has_copies() { return bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) >= 80; }
-
 }  // namespace
 
 TEST_CASE("cuda/gpu/copies/passes", "[copies]") {
-  if (!has_copies()) return;
+  if (!has_capability(80)) return;
   struct Row {
     const char *kernel, *operation;
     unsigned width, passes, ideal, lanes = 32;
@@ -35,14 +33,14 @@ TEST_CASE("cuda/gpu/copies/passes", "[copies]") {
 }
 
 TEST_CASE("cuda/gpu/copies/without_cost", "[copies]") {
-  if (!has_copies()) return;
+  if (!has_capability(80)) return;
   CHECK(copies().json.at("incomplete").get<std::vector<std::string>>() ==
         std::vector<std::string>{
             "3 accesses of past_filling have no cost: cp.async.cg with ZFILL 3; the numbers are lower bounds"});
 }
 
 TEST_CASE("cuda/gpu/copies/full_table", "[copies]") {
-  if (!has_copies()) return;
+  if (!has_capability(80)) return;
   // The smallest table has room for 8,000 to 9,000 different copies. Of the others the GPU computes the cost.
   const Checked small = watched(program("copies"), "--table 8");
   for (const auto& [kernel, operation] :

@@ -4,7 +4,7 @@
 
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/report.hpp>
-#include "traced_program.hpp"
+#include "watched_program.hpp"
 
 using namespace bankwise;
 

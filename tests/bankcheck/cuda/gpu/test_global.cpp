@@ -1,7 +1,7 @@
 // Global and local memory, with the numbers that programs/global.cu derives. They are read from the trace.
 #include <bankwise/banks/architecture.hpp>
 #include <bankwise/trace/report.hpp>
-#include "traced_program.hpp"
+#include "watched_program.hpp"
 
 using namespace bankwise;
 
@@ -93,7 +93,7 @@ TEST_CASE("cuda/gpu/global/generic_and_local", "[global]") {
 }
 
 TEST_CASE("cuda/gpu/global/copies", "[global]") {
-  if (bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) < 80) return;
+  if (!has_capability(80)) return;
   const trace::KernelTrace& copies = all_kernels().kernel("copies");
   CHECK(moved(copies, "cp.async", 8) == each(grid_blocks, {32, 8, 8, 2, 256}));
   CHECK(moved(copies, "cp.async", 16) == each(grid_blocks, {32, 16, 16, 4, 512}));

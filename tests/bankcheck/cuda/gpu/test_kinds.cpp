@@ -19,10 +19,6 @@ std::vector<std::string> lacking(const std::string& kernel) {
   return sentences;
 }
 
-bool has_capability(unsigned wanted) {
-  return bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) >= wanted;
-}
-
 void check_width(const std::string& kernel, const std::string& operation, unsigned width) {
   INFO(kernel);
   for (const auto& row : rows(kinds().on(kernel), "", operation)) CHECK(row.at("width") == width);

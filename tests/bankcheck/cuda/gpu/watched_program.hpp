@@ -1,8 +1,17 @@
-// Runs one of the programs of this folder under `bankcheck cuda` on the GPU, as a user does, and reads its report.
+// Runs one of the programs of this folder under `bankcheck cuda` on the GPU, as a user does, and reads its report or
+// trace.
 #pragma once
 
+#include <fstream>
+
+#include <bankwise/trace/codec.hpp>
 #include "tests/bankcheck/checked_report.hpp"
 #include "tests/device/devices_under_test.hpp"
+
+/// Whether the GPU has this compute capability, times ten, or a later one.
+inline bool has_capability(unsigned wanted) {
+  return bankwise::gpu::compute_capability(devices_under_test().front()).value_or(0) >= wanted;
+}
 
 /// A program of tests/bankcheck/cuda/gpu/programs, with its arguments.
 inline std::string program(const std::string& name, const std::string& arguments = "") {
@@ -105,4 +114,27 @@ inline std::string check_fails_with(const std::string& command, const std::strin
   CHECK(sentences.size() == 1);
   CHECK_THAT(outcome.err, Catch::Matchers::ContainsSubstring(words));
   return outcome.out;
+}
+
+/// What a program did, as `bankcheck cuda --trace` writes it.
+struct Traced {
+  Outcome outcome;
+  bankwise::trace::Trace trace;
+
+  const bankwise::trace::KernelTrace& kernel(const std::string& name) const {
+    for (const bankwise::trace::KernelTrace& kernel : trace.kernels) {
+      if (kernel.kernel == name) return kernel;
+    }
+    throw std::runtime_error("no kernel " + name);
+  }
+};
+
+/// The program must succeed.
+inline Traced traced(const std::string& command, const std::string& options = "") {
+  const ScratchDirectory scratch;
+  const auto file = scratch.path() / "trace.jsonl";
+  Traced traced{ended(0, watch(command, options + " --trace '" + file.string() + "'")), {}};
+  std::ifstream lines(file);
+  traced.trace = bankwise::trace::read_json_lines(lines, "trace").trace;
+  return traced;
 }
