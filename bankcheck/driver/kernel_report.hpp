@@ -203,8 +203,8 @@ struct TextOptions {
 struct KernelFitReport;
 
 /// The report as text: the answer first. `fits` has one element for each kernel, or none.
-std::string to_text(const RunReport& report, const TextOptions& options = {},
-                    const std::vector<KernelFitReport>& fits = {});
+std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
+std::string to_text(const RunReport& report, const TextOptions& options = {});
 
 /// The parts of the text: gaps and faults; the worst line of each kernel and its fix.
 std::string gaps_text(const RunReport& report, const TextOptions& options);

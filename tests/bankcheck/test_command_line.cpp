@@ -172,7 +172,7 @@ TEST_CASE("bankcheck/command_line/invalid") {
   check_refused_at_once("predict --index ' '", "it is empty");
   check_refused_at_once("predict --index=-1", "element -1 of lane 0");
   check_refused_at_once("predict --index 'tid*2^'", "--index 'tid*2^': ");
-  check_refused_at_once("predict --index tid --lanes 33", "lane 32 is active");
+  check_refused_at_once("predict --index tid --lanes 33", "lane 32 is active, but sm_90 has lanes 0 to 31");
   check_refused_at_once("predict --index tid --op atomic --width 2", "no cost for 2-byte atomic");
   check_refused_at_once("predict --index \"$(printf 'tid\\n*2')\"", "--index 'tid?*2'");
   check_refused_at_once("predict --index '" + std::string(10000, 'x') + "'", "longer than");
@@ -190,6 +190,9 @@ TEST_CASE("bankcheck/command_line/predict_input") {
   }
   CHECK(bankcheck("predict -", "cat " + csv + " |").out == good_costs);
   CHECK(bankcheck("predict --arch sm_13 " + csv).out.find("passes_max") != std::string::npos);
+  CHECK(bankcheck("predict --space global " + csv).out.starts_with("id,sectors,"));
+  CHECK(bankcheck("predict --space global --index '32*tid' --max-sectors 31").err ==
+        "bankcheck: sm_90: 32 sectors exceed --max-sectors 31\n");
   const auto json = nlohmann::json::parse(bankcheck("predict --json " + csv).out);
   CHECK(json["results"].size() == 2);
 }

@@ -189,6 +189,12 @@ TEST_CASE("support/quantity/nearest_name") {
   CHECK(support::no_such("variant", "", {"tid"}, "--list") == "there is no variant ''; --list shows all");
 }
 
+TEST_CASE("support/quantity/words_of_a_list") {
+  for (const char* word : {"cl_khr_a", "b", "last"}) CHECK(support::has_word("cl_khr_a b last", word));
+  for (const char* part : {"cl_khr", "a", "las", "b last", ""}) CHECK_FALSE(support::has_word("cl_khr_a b last", part));
+  CHECK_FALSE(support::has_word("", "b"));
+}
+
 TEST_CASE("support/xml/escaped") {
   CHECK(support::xml_text("<a b=\"c\" d='e'>&amp;") == "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;");
   const std::string plain = "tile[ty][tx]\t= \xC3\xA9 \xE2\x89\xA5 \xF0\x9F\x98\x80;\n";

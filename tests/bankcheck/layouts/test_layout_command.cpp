@@ -35,6 +35,8 @@ TEST_CASE("layouts/command/text") {
                          "ldmatrix.x4, instruction 1 of 16, on sm_90: passes 32, ideal 4"});
   const auto second = bankcheck("layout --shape 32,32 --type float --copy 'load by row' --copy 'load by column'");
   check_says(second.out, {"load by column, instruction 1 of 32, on sm_90: passes 32, ideal 1"});
+  const auto two_rows = bankcheck("layout --shape 2,64 --type float --copy 'load by column'");
+  check_says(two_rows.out, {"tile[row][column ^ row * 16]", "tile[2][64 + 16]"});
   // A linear layout that is better than each swizzle is named.
   const auto sums = bankcheck(
       "layout '(8,32):(32,1)' --type float --copy 'load by ((2,2),(2,2,2)):((16,2),(8,1,4))' --copy 'store by column'");
