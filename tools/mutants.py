@@ -138,7 +138,7 @@ class Worker:
     def __init__(self, options, number: int, first: "Worker | None" = None):
         self.options, self.cores = options, max(1, (os.cpu_count() or 1) // (options.jobs if first else 1))
         self.folder = options.folder / f"worker{number}"
-        self.path, self.inside, self.left_out = self.folder, [], first.left_out if first else ""
+        self.path, self.inside, self.left_out = self.folder, [], first.left_out if first else options.leave_out
         if first and run(["unshare", "-m", "true"], ROOT, 10).code == 0:
             self.path = first.folder
             self.inside = ["unshare", "-m", "bash", "-c", 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"', self.folder, self.path]
@@ -213,6 +213,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=10**9, help="start no mutant after so long")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/mutants", help="for the copies")
     parser.add_argument("--results", type=Path, help="FOLDER/results.jsonl by default")
+    parser.add_argument("--leave-out", default="", metavar="REGEX", help="leave out these tests")
     parser.add_argument("--target", action="append", help="build only this, and leave out the tests of other targets")
     parser.add_argument("--cmake", action="append", default=["-DBANKWISE_CUDA_LIBRARIES=OFF"], help="a flag of cmake, as --cmake=-DX=Y")
     parser.add_argument("--headers", dest="endings", action="store_const", const=(".cpp", ".hpp"), default=".cpp", help="change them, too")
@@ -236,7 +237,7 @@ def main() -> int:
     if first.test(" ".join(tests)).code != 0:
         log = first.folder / "build/Testing/Temporary/LastTestsFailed.log"
         failed = log.read_text().split() if log.exists() else sys.exit("mutants.py: the tests do not run")
-        first.left_out = "^(" + "|".join(re.escape(line.split(":", 1)[1]) for line in failed) + ")$"
+        first.left_out = "|".join(filter(None, [options.leave_out, *(f"^{re.escape(line.split(':', 1)[1])}$" for line in failed)]))
         print("left out, because they fail without a mutant:", *failed, flush=True)
     with ThreadPoolExecutor() as pool:
         workers = [first, *pool.map(lambda number: Worker(options, number, first), range(1, options.jobs))]
