@@ -192,9 +192,12 @@ class Sample:
         arch = "--arch gfx942 " if api == "hip" else ""
         # A program that the makefile runs several times has the report of the last run.
         launch = f"{self.options.bankcheck} emulate {arch}--max-groups 2 --json {report} -- "
-        done = self.shell(" && ".join(launch + line for line in lines[:4]), at, 10 * self.options.seconds, self.options.seconds)
+        commands = " && echo bankcheck: next && ".join(launch + line for line in lines[:4])
+        done = self.shell(commands, at, 10 * self.options.seconds, self.options.seconds)
         text = done.out + done.errors
-        own = "\n".join(line for line in text.splitlines() if not line.startswith("bankcheck: "))
+        # What precedes a report, whose words are no result.
+        printed = [re.split("^-- bankcheck emulate", each, flags=re.MULTILINE)[0] for each in done.out.split("bankcheck: next\n")]
+        own = "\n".join([*printed, *(line for line in done.errors.splitlines() if not line.startswith("bankcheck: "))])
         return {"command": lines[:4], "code": done.code, "seconds": round(done.seconds, 1), "printed": verdict(own),
                 "said": said_by_bankcheck(done.errors)[-6:], "tail": text[-6000:].splitlines()[-40:]}
 
