@@ -315,7 +315,7 @@ TEST_CASE("emulate/programs/global_races", "[emulate]") {
   for (std::sregex_iterator found(outcome.out.begin(), outcome.out.end(), race), end; found != end; ++found) {
     if (const std::string kernel = (*found)[2]; kernels.find(kernel) == std::string::npos) kernels += kernel + ' ';
   }
-  CHECK(kernels == "rows in_place no_barrier blocks_differ read_by_many records_differ ");
+  CHECK(kernels == "rows in_place no_barrier blocks_differ read_by_many records_differ read_by_both ");
   CHECK(emulate("--allow global-race " + source("global_races")).code == 0);
 }
 

@@ -19,7 +19,7 @@ struct Record {
   int words[5];
 };
 __global__ void records_differ(Record* x) { x[0] = {{1, 2, 3, 4, int(blockIdx.x)}}; }
-
+__global__ void read_by_both(int* x) { x[x[0] < 0 || threadIdx.x != 32] = 1000; }
 __global__ void grid_stride(int* x, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] = 2 * x[i] + 1;
 }
@@ -71,6 +71,7 @@ int main() {
   blocks_differ<<<2, 1>>>(x);
   read_by_many<<<3, 32>>>(x);
   records_differ<<<2, 1>>>(reinterpret_cast<Record*>(x));
+  read_by_both<<<1, 64>>>(x);
 
   grid_stride<<<4, 64>>>(x, 4096);
   grid_stride<<<2, 32>>>(x, 4096);
