@@ -250,6 +250,8 @@ void find_based_indices(Declaration& declaration, std::string_view source, const
 }
 
 std::vector<BaseVariable> base_variables(std::string_view source, const std::vector<std::size_t>& names) {
+  constexpr std::size_t max_names = 256;  // each is looked for in its whole function
+  if (names.size() > max_names) return {};
   const Expressions code(source);
   const SourceConstants no_constants;
   const Ranges ranges(source, no_constants, {});
