@@ -54,7 +54,8 @@ bool is_power_of_two(const Ranges& code, std::size_t name) {
   return is_assigned;
 }
 
-/// The bytes of a launch after the change. An XOR needs whole blocks, which only a constant or a power of two has for
+/// The bytes of a launch after the change. Unless they are a constant, another launch may give more, which need pads
+/// even if `bytes` end before the first one. An XOR needs whole blocks, which only a constant or a power of two has for
 /// certain: an XOR of a number below a power of two stays below.
 std::string launched_bytes_text(const Ranges& code, const Extract& place, const Declaration& declaration,
                                 const Change& change, const ArrayShape& shape, std::uint64_t bytes) {
@@ -63,10 +64,11 @@ std::string launched_bytes_text(const Ranges& code, const Extract& place, const 
   const std::string& length = elements.empty() ? expression : elements;
   std::size_t name = code.at_offset(place.begin);
   while (name < code.tokens.size() && code.tokens[name].begin < place.end && !code.is(name, length)) ++name;
-  const bool is_whole = code.constants().value_of(expression) == bytes ||
-                        (code.is_name(name) && code.is(name, length) && is_power_of_two(code, name));
+  const bool is_constant = code.constants().value_of(expression) == bytes;
+  const bool is_whole = is_constant || (code.is_name(name) && code.is(name, length) && is_power_of_two(code, name));
   constexpr std::uint64_t in_no_blocks = (std::uint64_t{1} << 22) - 1;  // and an XOR needs the byte after the last
-  const std::uint64_t known = change.swizzle.bits == 0 || is_whole ? bytes : in_no_blocks;
+  const std::uint64_t most = is_constant ? bytes : bytes << 12;
+  const std::uint64_t known = change.swizzle.bits == 0 || is_whole ? most : in_no_blocks;
   if (!elements.empty()) {
     const std::string text =
         dimension_texts(change, {shape.element, {known / shape.element}}, IndexForm::flat, {elements}).front();

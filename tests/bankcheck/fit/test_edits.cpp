@@ -660,6 +660,9 @@ TEST_CASE("fit/edits/launches", "[fit]") {
   for (const std::string bytes : {"n * sizeof(int)", "(n + 1) * sizeof(float) + 4", "n * sizeof(float) / 2"}) {
     CHECK(launch("void f() { k<<<1, 32, " + bytes + ">>>(n); }").find(" / 128 * 4") != std::string::npos);
   }
+  // What ends before the first pad, unless no launch gives more.
+  CHECK(launch("void f() { k<<<1, 32, n * 4>>>(n); }", 8).find("n * 4 + n * 4 / 128 * 4") != std::string::npos);
+  CHECK(launch("void f() { k<<<1, 32, 32>>>(n); }", 8) == "void f() { k<<<1, 32, 32>>>(n); }\n");
   const auto refuses = [&](const std::string& text, std::uint64_t elements = 1024) {
     return changed(kernel + text + "\n", padded(128, 4), {4, {elements}}, {.name = "t", .bytes = 4 * elements}) ==
            "line 2: the launch gives the bytes of this array, and must give it more; change both by hand";
