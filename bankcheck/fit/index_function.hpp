@@ -19,7 +19,8 @@ struct IndexFunction {
   Edit edit;  ///< that adds it
 };
 
-/// `uses`: where indices call it; `lambda`: its name if it is one. Nothing if there is no place for it, or one of them would not see it.
+/// `uses`: where indices call it; `lambda`: its name if it is one. Nothing if there is no place for it, or one of them
+/// would not see it.
 std::optional<IndexFunction> index_function(const source::SourceTokens& code, const Declaration& declaration,
                                             const std::vector<std::size_t>& uses,
                                             const std::vector<std::string>& parameters, const std::string& formula,

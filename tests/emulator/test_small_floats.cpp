@@ -1,5 +1,5 @@
-// Numbers of 8 bits, and half precision and bfloat16: all 65,536 values of each function with one operand, compared with a second
-// implementation that looks results up in a sorted table of all values.
+// Numbers of 8 bits, and half precision and bfloat16: all 65,536 values of each function with one operand, compared
+// with a second implementation that looks results up in a sorted table of all values.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
