@@ -20,11 +20,11 @@ namespace {
 using source::SourceTokens;
 
 /// "(y + 1)" becomes "y + 1". A name in parentheses may be the parameter of a macro, and a comma needs them.
-std::string without_parentheses(const std::string& text) {
+std::string without_outer_parentheses(const std::string& text) {
   const SourceTokens code(text);
   const std::size_t count = code.tokens.size();
   if (count <= 3 || !code.is(0, "(") || code.past_bracket(0) != count || text.find(',') != text.npos) return text;
-  return without_parentheses(text.substr(code.tokens[0].end, code.tokens[count - 1].begin - code.tokens[0].end));
+  return without_outer_parentheses(text.substr(code.tokens[0].end, code.tokens[count - 1].begin - code.tokens[0].end));
 }
 
 /// The numbers of the names that a formula has.
@@ -45,7 +45,7 @@ std::vector<std::string> chosen(const std::vector<std::string>& texts, const std
   return some;
 }
 
-bool is_number(const std::string& text) { return text.find_first_not_of("0123456789") == text.npos; }
+bool has_only_digits(const std::string& text) { return text.find_first_not_of("0123456789") == text.npos; }
 
 /// The bits of an index below those that the change moves or looks at: a rest of these bits can be added afterwards.
 std::uint64_t unmoved_bits(const Change& change, const ArrayShape& shape) {
@@ -102,7 +102,7 @@ class IndexEditor {
     Plan plan;
     plan.array = array.declaration;
     Use own = use;
-    for (std::string& subscript : own.subscripts) subscript = without_parentheses(subscript);
+    for (std::string& subscript : own.subscripts) subscript = without_outer_parentheses(subscript);
     const auto& indices = array.declaration->based_indices;
     const auto based = std::ranges::find(indices, use.begin, &BasedIndex::at);
     if (form_ == IndexForm::flat && based != indices.end()) {
@@ -160,7 +160,8 @@ class IndexEditor {
     const std::string text = index.substr(1, index.size() - 2);
     const std::size_t end_of_mark = name.size() + 2;  // of "i +"
     if (text.size() <= end_of_mark + 1 || !text.starts_with(name + " ")) return fmt::format("{} = {};", name, text);
-    return fmt::format("{} {}= {};", name, text[end_of_mark - 1], without_parentheses(text.substr(end_of_mark + 1)));
+    return fmt::format("{} {}= {};", name, text[end_of_mark - 1],
+                       without_outer_parentheses(text.substr(end_of_mark + 1)));
   }
 
   /// Finds the indices that have a variable, as several uses repeat them.
@@ -191,7 +192,7 @@ class IndexEditor {
       if (!plans_[i].finished.empty() || plans_[i].is_repeated) continue;
       const std::size_t before = uses_[i].end - uses_[i].begin, after = index_of(i).size();
       const std::string changed = changed_part(index_of(i), uses_[i].subscripts);
-      if (changed == uses_[i].subscripts.back() || is_number(changed)) continue;
+      if (changed == uses_[i].subscripts.back() || has_only_digits(changed)) continue;
       added += after - std::min(after, before);
       ++written;
       indices.insert(changed);
@@ -215,7 +216,7 @@ class IndexEditor {
   /// The changed part of an index, without its rest.
   std::string changed_text(std::size_t use) const {
     const std::string changed = changed_part(index_of(use), uses_[use].subscripts);
-    if (!function_ || is_number(changed)) return changed;
+    if (!function_ || has_only_digits(changed)) return changed;
     return fmt::format("{}({})", function_->name, fmt::join(chosen(uses_[use].subscripts, parameters_), ", "));
   }
 

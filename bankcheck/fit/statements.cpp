@@ -16,13 +16,13 @@ bool is_pragma(std::string_view line) {
   return line.substr(word).starts_with("pragma");
 }
 
-/// The last line of the preprocessor behind a token and before the next one.
-struct Directive {
-  std::size_t begin = std::string_view::npos;  // of its line; npos: there is none
+/// The lines of the preprocessor behind a token and before the next one.
+struct DirectivesBehind {
+  std::size_t begin = std::string_view::npos;  // of the last line; npos: there is none
   bool all_pragmas = true;
 };
-Directive directive_behind(const SourceTokens& code, std::size_t token) {
-  Directive found;
+DirectivesBehind directives_behind(const SourceTokens& code, std::size_t token) {
+  DirectivesBehind found;
   if (token + 1 >= code.tokens.size()) return found;
   const std::size_t end = code.tokens[token + 1].begin;
   for (std::size_t line = code.source.find('\n', code.tokens[token].end); line < end;
@@ -77,14 +77,14 @@ std::size_t block_around(const SourceTokens& code, std::size_t first, std::size_
 
 bool has_branches(const SourceTokens& code, Part part) {
   for (std::size_t i = part.begin; i + 1 < part.end; ++i) {
-    if (!directive_behind(code, i).all_pragmas) return true;
+    if (!directives_behind(code, i).all_pragmas) return true;
   }
   return false;
 }
 
 std::size_t place_before(const SourceTokens& code, std::size_t statement) {
   const std::size_t begin = code.tokens[statement].begin;
-  const Directive directive = statement == 0 ? Directive() : directive_behind(code, statement - 1);
+  const DirectivesBehind directive = statement == 0 ? DirectivesBehind() : directives_behind(code, statement - 1);
   if (directive.begin == std::string_view::npos) return begin;
   const std::string_view lines = code.source.substr(directive.begin, begin - directive.begin);
   return is_pragma(lines) ? directive.begin + lines.find('#') : begin;
