@@ -66,14 +66,14 @@ std::string as_summand(const std::string& text) {
   return needs_parentheses ? operand(text) : text;
 }
 
-namespace {
-
 bool is_number(const std::string& text) {
   constexpr std::size_t max_digits = 9;
   const bool is_octal = text.size() > 1 && text.starts_with('0');
   return !text.empty() && text.size() <= max_digits && !is_octal &&
          text.find_first_not_of("0123456789") == std::string::npos;
 }
+
+namespace {
 
 /// "(x >> 5)" or "x / 48": a whole quotient, as an operand of * and +.
 std::string quotient(const std::string& text, std::uint64_t divisor) {

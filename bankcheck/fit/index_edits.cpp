@@ -45,8 +45,6 @@ std::vector<std::string> chosen(const std::vector<std::string>& texts, const std
   return some;
 }
 
-bool has_only_digits(const std::string& text) { return text.find_first_not_of("0123456789") == text.npos; }
-
 /// The bits of an index below those that the change moves or looks at: a rest of these bits can be added afterwards.
 std::uint64_t unmoved_bits(const Change& change, const ArrayShape& shape) {
   std::uint64_t unit = change.swizzle.bits > 0 ? (std::uint64_t{1} << change.swizzle.base) / shape.element : 0;
@@ -192,7 +190,7 @@ class IndexEditor {
       if (!plans_[i].finished.empty() || plans_[i].is_repeated) continue;
       const std::size_t before = uses_[i].end - uses_[i].begin, after = index_of(i).size();
       const std::string changed = changed_part(index_of(i), uses_[i].subscripts);
-      if (changed == uses_[i].subscripts.back() || has_only_digits(changed)) continue;
+      if (changed == uses_[i].subscripts.back() || is_number(changed)) continue;
       added += after - std::min(after, before);
       ++written;
       indices.insert(changed);
@@ -216,7 +214,7 @@ class IndexEditor {
   /// The changed part of an index, without its rest.
   std::string changed_text(std::size_t use) const {
     const std::string changed = changed_part(index_of(use), uses_[use].subscripts);
-    if (!function_ || has_only_digits(changed)) return changed;
+    if (!function_ || is_number(changed)) return changed;
     return fmt::format("{}({})", function_->name, fmt::join(chosen(uses_[use].subscripts, parameters_), ", "));
   }
 

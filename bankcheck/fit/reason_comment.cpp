@@ -8,6 +8,7 @@
 #include <string>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/fit/source_lines.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
@@ -111,10 +112,6 @@ std::string reason_text(const Change& change, const ArrayShape& shape, const Con
                                                                : "swizzled ");
 }
 
-std::size_t begin_of_line(std::string_view source, std::size_t at) {
-  return at == 0 ? 0 : source.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-}
-
 /// "//", or "/*" if the source has no other comments.
 std::string in_style_of(std::string_view source, const std::string& text) {
   const bool is_c = source.find("//") == source.npos && source.find("/*") != source.npos;
@@ -127,8 +124,7 @@ std::optional<Edit> reason_comment(std::string_view source, const Declaration& d
                                    const ArrayShape& shape, const ConflictFacts& facts) {
   if (declaration.is_parameter) return std::nullopt;
   const SourceTokens code(source);
-  std::size_t name = 0;
-  while (name < code.tokens.size() && code.tokens[name].begin < declaration.at) ++name;
+  const std::size_t name = code.at_offset(declaration.at);
   std::size_t first = name, last = name;  // of the statement
   while (first > 0 && !code.is(first - 1, ";") && !code.is(first - 1, "{") && !code.is(first - 1, "}")) --first;
   while (last < code.tokens.size() && !code.is(last, ";") && !code.is(last, ",") && !code.is(last, "{")) {
@@ -138,9 +134,7 @@ std::optional<Edit> reason_comment(std::string_view source, const Declaration& d
   for (std::size_t i = first; i < name; ++i) is_one &= !code.is(i, ",");
   if (!is_one) return std::nullopt;
   const std::size_t begin = begin_of_line(source, code.tokens[first].begin), after = code.tokens[last].end;
-  std::size_t end = std::min(source.find('\n', after), source.size());
-  const std::string_view line_end = end > after && source[end - 1] == '\r' ? "\r\n" : "\n";
-  if (line_end.size() == 2) --end;
+  const std::size_t end = end_of_line(source, after);
   if (source.substr(begin, end - begin).find('\\') != source.npos) return std::nullopt;  // lines of a macro
   const std::string comment = in_style_of(source, reason_text(change, shape, facts));
   constexpr std::size_t max_columns = 100;
@@ -150,7 +144,7 @@ std::optional<Edit> reason_comment(std::string_view source, const Declaration& d
   }
   const std::string_view indentation = source.substr(begin, code.tokens[first].begin - begin);
   if (!source::trimmed(indentation).empty()) return std::nullopt;
-  return Edit{begin, begin, fmt::format("{}{}{}", indentation, comment, line_end)};
+  return Edit{begin, begin, fmt::format("{}{}{}", indentation, comment, line_end_of(source))};
 }
 
 }  // namespace bankwise::fit

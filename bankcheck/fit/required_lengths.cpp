@@ -29,10 +29,10 @@ bool follows_from(const std::string& text, const std::vector<std::string>& other
 std::string equalities(const std::vector<std::string>& texts, const std::vector<std::uint64_t>& values) {
   std::vector<std::string> conditions;
   for (std::size_t d = 0; d < texts.size(); ++d) {
-    const bool is_number = texts[d].find_first_not_of("0123456789") == std::string::npos;
     const std::string condition =
         fmt::format("{} == {}", is_product(texts[d]) ? texts[d] : "(" + texts[d] + ")", values[d]);
-    if (!is_number && !follows_from(texts[d], texts) && std::ranges::find(conditions, condition) == conditions.end())
+    if (!is_number(texts[d]) && !follows_from(texts[d], texts) &&
+        std::ranges::find(conditions, condition) == conditions.end())
       conditions.push_back(condition);
   }
   return fmt::format("{}", fmt::join(conditions, " && "));
@@ -52,10 +52,7 @@ bool has_factor(const std::string& product, std::uint64_t block) {
   const SourceTokens code(product);
   for (std::size_t i = 0; is_product(product) && i < code.tokens.size(); i += 2) {
     const std::string factor(code.text(i));
-    constexpr std::size_t max_digits = 9;
-    const bool is_decimal = factor.find_first_not_of("0123456789") == factor.npos && factor.size() <= max_digits &&
-                            !factor.starts_with('0');
-    if (is_decimal && std::stoull(factor) % block == 0) return true;
+    if (is_number(factor) && std::stoull(factor) % block == 0) return true;
   }
   return false;
 }

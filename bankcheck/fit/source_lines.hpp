@@ -10,6 +10,10 @@
 
 namespace bankwise::fit {
 
+/// The line of an offset: its first character, and the end before its line end.
+std::size_t begin_of_line(std::string_view source, std::size_t at);
+std::size_t end_of_line(std::string_view source, std::size_t at);
+
 /// The line of an offset without what follows the blanks at its begin.
 std::string_view indentation_at(std::string_view source, std::size_t at);
 

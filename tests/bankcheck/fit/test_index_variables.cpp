@@ -111,6 +111,7 @@ TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
   CHECK_FALSE(is_changed("  const int a = n * 3;\n" + use));
   CHECK_FALSE(is_changed("  unsigned short a = n * 3;\n" + use));
   CHECK(is_changed("  register uint32 a = n * 3;\n" + use));
+  CHECK(is_changed("  register uint32 b, a;\n  a = n * 3;\n" + use));
   CHECK_FALSE(is_changed("  u8 a = n * 3;\n" + use));
   CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  f(a);\n"));          // another use behind
   CHECK_FALSE(is_changed("  int a = n * 3;\n" + use + "  t[a + n] = 2;\n"));  // not only the base

@@ -100,6 +100,10 @@ BANKWISE_DEFINE(ru)
 BANKWISE_DEFINE(rd)
 #undef BANKWISE_DEFINE
 
+/// Modulo 2^32.
+BANKWISE_DEVICE int sum_of(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+BANKWISE_DEVICE unsigned sum_of(unsigned a, unsigned b) { return a + b; }
+
 // --- integers of 8 and 16 bits, several in a word: __vadd4, __vmaxs2 … ---
 
 #define BANKWISE_DEFINE(name)                                                                                         \
@@ -133,13 +137,7 @@ BANKWISE_DEFINE(gtu) BANKWISE_DEFINE(les) BANKWISE_DEFINE(leu) BANKWISE_DEFINE(l
         BANKWISE_DEFINE(2) BANKWISE_DEFINE(4)
 #undef BANKWISE_DEFINE
 
-    // --- Instructions for dynamic programming (DPX): __viaddmax_s32(a, b, c) is max(a + b, c) ---
-
-    BANKWISE_DEVICE int sum_of(int a, int b) {
-  return int(unsigned(a) + unsigned(b));
-}
-BANKWISE_DEVICE unsigned sum_of(unsigned a, unsigned b) { return a + b; }
-
+// Instructions for dynamic programming (DPX): __viaddmax_s32(a, b, c) is max(a + b, c).
 #define BANKWISE_DEFINE(extreme, type, T, sum, function)                                           \
   BANKWISE_DEVICE T __vi##extreme##3_##type(T a, T b, T c) { return function(function(a, b), c); } \
   BANKWISE_DEVICE T __viadd##extreme##_##type(T a, T b, T c) { return function(sum(a, b), c); }
@@ -175,8 +173,7 @@ BANKWISE_DEVICE unsigned sum_of(unsigned a, unsigned b) { return a + b; }
   BANKWISE_CHOICE(extreme, u32, unsigned, relation)                        \
   BANKWISE_CHOICES(extreme, s16x2, __v##extreme##s2, __vcmp##compared##s2) \
   BANKWISE_CHOICES(extreme, u16x2, __v##extreme##u2, __vcmp##compared##u2)
-BANKWISE_DPX(max, >=, ge)
-BANKWISE_DPX(min, <=, le)
+            BANKWISE_DPX(max, >=, ge) BANKWISE_DPX(min, <=, le)
 #undef BANKWISE_DPX
 #undef BANKWISE_CHOICES
 #undef BANKWISE_CHOICE
