@@ -155,7 +155,7 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
   const bool limits_sectors = has_sectors(allowed);
   for (const auto& [key, value] : now) {
     const auto row = allowed.find(key);
-    const auto has = [&](const std::string& text) {
+    const auto has = [&, &key = key](const std::string& text) {
       return fmt::format("{} has {} on {}", key.first, text, key.second);
     };
     const std::string conflicts = has(conflicts_text(value.conflicts));

@@ -121,7 +121,7 @@ void choose_for_declarations(std::vector<KernelFitReport>& reports, const trace:
       const ArraySource& source = *reports[numbers[n].first].sources[numbers[n].second];
       return edits_of(source.text, source.declaration, change, shared[n].kernel->arrays[shared[n].number].shape);
     };
-    choose_alike(shared, architectures, [&](const std::vector<fit::Change>& changes) {
+    choose_alike(shared, architectures, [&, &numbers = numbers](const std::vector<fit::Change>& changes) {
       std::map<std::size_t, Edits> first;  // by place
       for (std::size_t n = 0; n < changes.size(); ++n) {
         const std::size_t at = reports[numbers[n].first].sources[numbers[n].second]->declaration.at;

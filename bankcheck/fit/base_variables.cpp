@@ -71,7 +71,7 @@ BasedIndex based_index(const Ranges& code, std::size_t bracket, Span index) {
   const auto is_variable = [&](const auto& split) {
     return split.first.size() == 1 && code.is_name(split.first.begin);
   };
-  std::ranges::stable_partition(splits, is_variable);
+  std::stable_partition(splits.begin(), splits.end(), is_variable);
   for (const auto& [others, rest] : splits) {
     const auto range = separate_rest(code, others, rest);
     if (!range) continue;

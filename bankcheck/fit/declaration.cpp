@@ -278,7 +278,8 @@ void add_arguments(SourceConstants& constants, const SoughtArray& array, Candida
     }
   }
   std::ranges::sort(declaration.parameters);
-  declaration.parameters.erase(std::ranges::unique(declaration.parameters).begin(), declaration.parameters.end());
+  auto& parameters = declaration.parameters;
+  parameters.erase(std::unique(parameters.begin(), parameters.end()), parameters.end());
 }
 
 /// From the bytes of the array, if one length, or two equal ones, are not known.

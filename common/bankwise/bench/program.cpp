@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <new>
 #include <set>
@@ -125,7 +126,7 @@ std::vector<gpu::DeviceInfo> chosen_devices(const gpu::Devices& present, const O
     }
     return chosen;
   }
-  std::ranges::stable_partition(of_api, &gpu::DeviceInfo::is_gpu);
+  std::stable_partition(of_api.begin(), of_api.end(), std::mem_fn(&gpu::DeviceInfo::is_gpu));
   for (const gpu::Api api : {gpu::Api::cuda, gpu::Api::opencl}) {
     const auto best = std::ranges::find(of_api, api, &gpu::DeviceInfo::api);
     if (best != of_api.end()) chosen.push_back(*best);
