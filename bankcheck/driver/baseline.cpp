@@ -198,8 +198,8 @@ std::string to_csv(const Baseline& baseline) {
   const bool with_sectors = has_sectors(baseline);
   std::string text = std::string(with_sectors ? head_with_sectors : head) + '\n';
   for (const auto& [key, value] : baseline) {
-    text += fmt::format("{},{},{},{},{}", support::csv_field(key.first), key.second, value.accesses, value.conflicts,
-                        value.unknown);
+    text += fmt::format("{},{},{},{},{}", support::csv_field(key.first), support::csv_field(key.second), value.accesses,
+                        value.conflicts, value.unknown);
     if (value.sectors) {
       text += fmt::format(",{},{},{}", value.sectors->accesses, value.sectors->extra, value.sectors->unknown);
     } else if (with_sectors) {

@@ -106,8 +106,9 @@ bool Expressions::declares(std::size_t i) const {
              int(is(before, "(") || is(before, "[") || is(before, "{"));
   }
   const std::size_t type = before + 1;
+  if (!is_name(type)) return false;
   if (is_name(type + 1)) return declares(type + 1);  // "register uint32 a, b"
-  return is_name(type) && (is(type, "auto") || names_type(type)) && !is(type + 1, "(") && !is(type + 1, "{");
+  return (is(type, "auto") || names_type(type)) && !is(type + 1, "(") && !is(type + 1, "{");
 }
 
 std::size_t Expressions::past_element(std::size_t i) const {
