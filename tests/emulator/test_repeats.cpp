@@ -25,6 +25,12 @@ using namespace bankwise::emulator::runtime;
 
 int* memory_of(MemoryKind kind) { return static_cast<int*>(allocate(kind, 4096, "cudaMalloc", nullptr)); }
 
+/// As an instrumented kernel writes.
+void write(int* to, int value) {
+  global_memory.note_write(to);
+  *to = value;
+}
+
 /// A launch that takes long enough to be worth comparing. Returns whether it ran.
 bool launch(const std::string& arguments, const std::function<void()>& work, bool recorded = false) {
   static const char kernel = 0;
@@ -64,7 +70,7 @@ TEST_CASE("emulator/runtime/repeats/unchanged_memory", "[runtime]") {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::managed, MemoryKind::pinned}) {
     int* const memory = memory_of(kind);
     const std::string arguments = "same " + std::to_string(int(kind));
-    const auto work = [&] { memory[1] = memory[0] + 1; };
+    const auto work = [&] { write(memory + 1, memory[0] + 1); };
     CHECK(launch(arguments, work));
     CHECK(launch(arguments, work));
     const double saved = seconds_saved();
@@ -115,7 +121,7 @@ TEST_CASE("emulator/runtime/repeats/results_in_memory", "[runtime]") {
   for (int i = 0; i < 6; ++i) {
     if (!note_write(memory, 4096, 0)) std::memset(memory, 0, 4096);
     CHECK(memory[5] == 0);
-    runs += launch("cleared", [&] { memory[5] += 3; });
+    runs += launch("cleared", [&] { write(memory + 5, memory[5] + 3); });
     CHECK(memory[5] == 3);
   }
   CHECK(runs == 2);
@@ -131,13 +137,17 @@ TEST_CASE("emulator/runtime/repeats/same_bytes", "[runtime]") {
   CHECK(!note_write(memory, 4096, 2));
   note_write(memory + 1);
   CHECK(!note_write(memory, 4096, 2));
-  launch("a kernel may write anything", [] {});
+  int* const other = memory_of(MemoryKind::device);
+  launch("writes elsewhere", [&] { write(other, 1); });
+  CHECK(note_write(memory, 4096, 2));
+  launch("writes there", [&] { write(memory + 1, 1); });
+  CHECK(!note_write(memory, 4096, 2));
+  launch("leaves its memory", [] { global_memory.left = true; });
   CHECK(!note_write(memory, 4096, 2));
   int* const managed = memory_of(MemoryKind::managed);
   note_write(managed, 4096, 1);
   CHECK(!note_write(managed, 4096, 1));  // the host may have written it
-  release(memory, nullptr);
-  release(managed, nullptr);
+  for (int* const freed : {memory, other, managed}) release(freed, nullptr);
 }
 
 TEST_CASE("emulator/runtime/repeats/effects_run", "[runtime]") {
@@ -145,7 +155,7 @@ TEST_CASE("emulator/runtime/repeats/effects_run", "[runtime]") {
   static int of_program = 0;
   for (int i = 0; i < 5; ++i) CHECK(launch("changes a variable", [] { ++of_program; }));
   int* const memory = memory_of(MemoryKind::device);
-  for (int i = 0; i < 9; ++i) CHECK(launch("goes on", [&] { ++memory[0]; }));
+  for (int i = 0; i < 9; ++i) CHECK(launch("goes on", [&] { write(memory, memory[0] + 1); }));
   release(memory, nullptr);
 }
 

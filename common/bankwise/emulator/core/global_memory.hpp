@@ -12,13 +12,14 @@ namespace bankwise::emulator {
 struct GlobalMemory {
   struct Range {
     std::uintptr_t begin = 0;
-    std::size_t bytes = 0;  ///< 0: it has been freed
+    std::size_t bytes = 0;    ///< 0: it has been freed
+    bool is_written = false;  ///< by a kernel, since this was cleared; host threads set it together
   };
   static constexpr unsigned page_bits = 12;
 
   std::uintptr_t begin = 0, bytes = 0;
   const std::uint32_t* owners = nullptr;  ///< the number of each page's allocation, from 1
-  const Range* allocations = nullptr;     ///< by number
+  Range* allocations = nullptr;           ///< by number
   /// What a kernel does by an access that is not valid: "writes 4 bytes of device memory ...".
   std::string (*sentence_about)(const void* address, std::size_t bytes, bool writes) = nullptr;
   /// Opens pages that nothing uses, so that the launch goes on after such an access. False if that is impossible.
@@ -32,7 +33,8 @@ struct GlobalMemory {
   static constexpr std::uint8_t reads = 1, writes = 2, synchronizes = 4;  // atomics, volatile accesses
   /// Called for each access of the host to an address that it contains.
   void (*host_access)(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) = nullptr;
-  /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack.
+  /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack;
+  /// cleared before each launch.
   std::atomic<bool> left{false};
   /// Set if a kernel uses device memory otherwise than by accesses that are in `touches`: by atomics, for example.
   std::atomic<bool> unwatched{false};
@@ -45,6 +47,11 @@ struct GlobalMemory {
     if (uses == nullptr) return;
     if ((uses[number].load(std::memory_order_relaxed) & use) == 0)
       uses[number].fetch_or(use, std::memory_order_relaxed);
+  }
+  /// A kernel writes to an address that it contains.
+  void note_write(const void* address) const {
+    const std::atomic_ref written(allocations[number_at(address)].is_written);
+    if (!written.load(std::memory_order_relaxed)) written.store(true, std::memory_order_relaxed);
   }
   /// For an address that it contains.
   std::uint32_t number_at(const void* address) const { return owners[(std::uintptr_t(address) - begin) >> page_bits]; }

@@ -70,6 +70,7 @@ template <Operation operation, unsigned bytes>
   }
   if (!runner.is_usual(address, bytes)) return unusual_access<operation, bytes>(lane, address, caller);
   if (operation == Operation::load && runner.races().load_words<bytes>(lane, address, pc)) return;
+  if (operation == Operation::store) global_memory.note_write(address);
   runner.races().access(lane, address, bytes, operation == Operation::store, pc);
 }
 

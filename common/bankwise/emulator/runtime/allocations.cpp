@@ -11,6 +11,7 @@
 #include <deque>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
@@ -190,6 +191,16 @@ bool note_write(const void* pointer, std::size_t bytes, std::optional<int> value
   allocation->is_written = true;
   allocation->filled_with = value;
   return false;
+}
+
+void note_writes(bool to_any) {
+  const std::lock_guard lock(memory().mutex);
+  for (std::size_t i = 0; i < memory().allocations.size(); ++i) {
+    if (!std::exchange(memory().ranges[i + 1].is_written, false) && !to_any) continue;
+    Allocation& allocation = memory().allocations[i];
+    allocation.is_written = true;
+    allocation.filled_with.reset();
+  }
 }
 
 void for_each_live_allocation(const std::function<void(Allocation&)>& visit) {

@@ -52,6 +52,8 @@ std::optional<Allocation> allocation_at(const void* pointer);
 /// Tells that memory of an allocation is written; nothing happens at another address. Returns whether all of its bytes
 /// have the value already: programs clear memory again and again.
 bool note_write(const void* pointer, std::size_t bytes = 0, std::optional<int> value = {});
+/// Notes what a launch has written; `to_any`: perhaps to any allocation.
+void note_writes(bool to_any);
 /// Calls for each allocation that is not freed, in the order in which they were made.
 void for_each_live_allocation(const std::function<void(Allocation&)>& visit);
 

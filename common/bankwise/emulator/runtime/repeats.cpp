@@ -135,7 +135,9 @@ std::map<LaunchKind, Repeat::Known>& kinds() {
 
 Repeat::Repeat(const void* kernel, const Configuration& configuration, const std::string* arguments) {
   ++running;
-  if (!is_only_thread() || arguments == nullptr || settings().run_repeated || settings().only_watched) return;
+  const bool is_only = is_only_thread();
+  if (is_only) global_memory.left = false;
+  if (!is_only || arguments == nullptr || settings().run_repeated || settings().only_watched) return;
   const Dim3 &g = configuration.grid, &b = configuration.block;
   auto& known_kinds = kinds();
   if (known_kinds.size() > max_kinds) known_kinds.clear();
@@ -178,7 +180,6 @@ const trace::KernelTrace* Repeat::known(bool recorded) {
   known_->results.clear();
   known_->before = std::move(now);
   watched_ = true;
-  global_memory.left = false;
   began_ = Clock::now();
   return nullptr;
 }
@@ -190,7 +191,7 @@ void Repeat::watch_first() {
   is_first_ = true;
   variables_before_ = digest_of_variables();
   launches_before_ = launches_so_far();
-  global_memory.left = global_memory.unwatched = false;
+  global_memory.unwatched = false;
   began_ = Clock::now();
 }
 
@@ -208,10 +209,7 @@ bool Repeat::would_repeat() const {
 }
 
 void Repeat::ran(const trace::KernelTrace& trace) {
-  for_each_live_allocation([](Allocation& allocation) {
-    allocation.is_written = true;
-    allocation.filled_with.reset();
-  });
+  note_writes(global_memory.left || !is_only_thread());
   if (known_ == nullptr) return;
   known_->time = Clock::now() - began_;
   if (!is_only_thread()) return;
