@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -75,8 +77,10 @@ class LaunchRun {
     if (workers > 0) {
       const auto stacks = pool_.borrow(lanes_);
       const FaultGuard guard;
-      std::vector<std::jthread> threads;
-      for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this] { help(); });
+      std::vector<std::jthread> others;
+      std::jthread first;
+      if (workers > 1)
+        first = std::jthread([&](const std::stop_token& done) { help_later(workers - 2, others, done); });
       work(*stacks);
     }
     if (failure_) std::rethrow_exception(failure_);
@@ -84,8 +88,20 @@ class LaunchRun {
   }
 
  private:
+  /// Begins other threads and helps, unless the launch is done soon: a thread's preparations cost as much as a few
+  /// blocks, and programs make thousands of short launches.
+  void help_later(unsigned count, std::vector<std::jthread>& others, const std::stop_token& done) {
+    constexpr std::chrono::microseconds soon{100};
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    if (!launch_.cooperative) std::condition_variable_any().wait_for(lock, done, soon, [] { return false; });
+    if (done.stop_requested()) return;
+    for (unsigned i = 0; i < count; ++i) others.emplace_back([this] { help(); });
+    help();
+  }
   /// For threads other than the launching one; without stacks it leaves all blocks to the others.
   void help() noexcept {
+    if (next_ >= blocks_) return;
     const auto stacks = launch_.cooperative ? pool_.borrow(lanes_) : pool_.borrow_if_available(lanes_);
     if (stacks) work(*stacks);
   }

@@ -45,15 +45,18 @@ class GlobalRaces {
     const GlobalAccess access{std::uintptr_t(address), bytes, pc, writes, false};
     writes ? begin_store(lane, access) : touch(lane, access);
   }
-  /// The usual load: of whole words for which touch_word() has nothing to compare. False: access() has to look.
-  template <unsigned bytes>
-  bool load_words(const Lane& lane, const void* address, std::uintptr_t pc) {
+  /// The usual access: to whole words for which touch_word() has nothing to compare; a store, to words that its warp
+  /// has just written. False: access() has to look.
+  template <bool writes, unsigned bytes>
+  bool touch_words(Lane& lane, const void* address, std::uintptr_t pc) {
     const std::uintptr_t first = std::uintptr_t(address) - global_memory.begin;
     const auto& [known, number] = sites_[(pc >> 2) % sites_.size()];
-    if (epoch_ == 0 || lane.store.bytes != 0 || (first | bytes) % 4 != 0 || known != pc || !is_current()) return false;
+    if (epoch_ == 0 || (first | bytes) % 4 != 0 || known != pc || !is_current()) return false;
+    settle(lane);
     const std::uint64_t now = now_at(lane, number);
     for (unsigned i = 0; i < bytes / 4; ++i) {
-      if (!touch_calm_word(false, first / 4 + i, now)) return false;
+      if (writes && !is_rewritten(first / 4 + i, now)) return false;
+      if (!touch_calm_word(writes, first / 4 + i, now)) return false;
     }
     return true;
   }
@@ -97,6 +100,11 @@ class GlobalRaces {
     }
   }
   void touch_parts(Lane& lane, const GlobalAccess& access);
+  /// Whether the last write is one of the same warp at the same moment: whether the next is silent tells nothing then.
+  static bool is_rewritten(std::uintptr_t word, std::uint64_t now) {
+    constexpr GlobalTouch sites{.site = 511};
+    return ((global_memory.touches[word].first.load(std::memory_order_relaxed) ^ now) & ~bits(sites)) == 0;
+  }
   static constexpr GlobalTouch anyone{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps};
   /// Whether nobody else has touched the word in this launch.
   static bool is_mine(std::uint64_t last, std::uint64_t now) {

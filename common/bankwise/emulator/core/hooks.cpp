@@ -69,9 +69,10 @@ template <Operation operation, unsigned bytes>
     return unusual_access<operation, bytes>(lane, address, caller);
   }
   if (!runner.is_usual(address, bytes)) return unusual_access<operation, bytes>(lane, address, caller);
-  if (operation == Operation::load && runner.races().load_words<bytes>(lane, address, pc)) return;
-  if (operation == Operation::store) global_memory.note_write(address);
-  runner.races().access(lane, address, bytes, operation == Operation::store, pc);
+  constexpr bool writes = operation == Operation::store;
+  if (writes) global_memory.note_write(address);
+  if (runner.races().touch_words<writes, bytes>(lane, address, pc)) return;
+  runner.races().access(lane, address, bytes, writes, pc);
 }
 
 template <Operation operation, unsigned bytes>
