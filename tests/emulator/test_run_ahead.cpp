@@ -162,7 +162,7 @@ class DeviceMemory {
 
  private:
   static constexpr std::uint32_t owners[]{1, 1};
-  inline static const emulator::GlobalMemory::Range allocations[]{{}, {std::uintptr_t(words), bytes}};
+  inline static emulator::GlobalMemory::Range allocations[]{{}, {std::uintptr_t(words), bytes}};
   alignas(4096) inline static std::pair<std::atomic<std::uint64_t>, std::atomic<std::uint64_t>> touches[bytes / 4];
 };
 
