@@ -56,6 +56,7 @@ Option sum_of(const Together& parts) {
     sum.cycles += part.cycles;
     sum.parted += part.parted;
     sum.is_plain = sum.is_plain && part.is_plain;
+    sum.divides = sum.divides || part.divides;
     sum.is_crowded = sum.is_crowded || part.is_crowded;
   }
   return sum;
@@ -126,6 +127,7 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
     option.parted = executions - accesses[i].facts().executions;
     option.operators = index_operators(change, fit.shape);
     option.is_plain = is_plain_pad(change, fit.shape);
+    option.divides = divides_index(change, fit.shape);
     option.is_crowded = option.bytes > fit.roomy_bytes;
     option.cycles = cycles_of(option, executions);
     return option;

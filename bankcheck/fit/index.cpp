@@ -43,13 +43,7 @@ bool is_primary(const std::string& text) {
 std::string operand(const std::string& text) { return is_primary(text) ? text : "(" + text + ")"; }
 
 /// Whether some operator outside of brackets binds less than + does, as a summand may not.
-bool binds_less_than_sum(const std::string& text) {
-  int depth = 0;
-  return std::ranges::any_of(text, [&](char c) {
-    depth += int(c == '(' || c == '[') - int(c == ')' || c == ']');
-    return depth == 0 && std::string_view("<>&|^?:=,").find(c) != std::string_view::npos;
-  });
-}
+bool binds_less_than_sum(const std::string& text) { return has_outside_brackets(text, "<>&|^?:=,"); }
 /// "(y + 1)" becomes "y + 1".
 std::string without_parentheses(const std::string& text) {
   const source::SourceTokens code(text);
@@ -319,6 +313,14 @@ std::optional<std::vector<std::uint64_t>> lengths_of_rows(const Change& change, 
 
 }  // namespace
 
+bool has_outside_brackets(std::string_view text, std::string_view marks) {
+  int depth = 0;
+  return std::ranges::any_of(text, [&](char c) {
+    depth += int(c == '(' || c == '[') - int(c == ')' || c == ']');
+    return depth == 0 && marks.find(c) != marks.npos;
+  });
+}
+
 bool is_product(const std::string& text) {
   const source::SourceTokens code(text);
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
@@ -388,6 +390,14 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) 
 
 bool is_plain_pad(const Change& change, const ArrayShape& shape) {
   return change.parts() + int(change.rows.from > 0) == 1 && form_of(change, shape) == IndexForm::rows;
+}
+
+bool divides_index(const Change& change, const ArrayShape& shape) {
+  const auto form = form_of(change, shape);
+  return (form == IndexForm::flat || form == IndexForm::columns) &&
+         std::ranges::any_of(change.pads, [&](const Pad& pad) {
+           return !std::has_single_bit(pad.every / shape.element) && pad.every > 0;
+         });
 }
 
 std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,

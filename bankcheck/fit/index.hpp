@@ -56,8 +56,14 @@ std::optional<std::size_t> changed_dimension(IndexForm form, std::size_t dimensi
 /// Whether one length of the declaration changes, and no index: "[N][N + 1]", as most people pad, or "[N][N - 1]".
 bool is_plain_pad(const Change& change, const ArrayShape& shape);
 
+/// Whether an index is divided by a number that is no power of two.
+bool divides_index(const Change& change, const ArrayShape& shape);
+
 /// Whether a text is a decimal number of at most nine digits.
 bool is_number(const std::string& text);
+
+/// Whether one of the marks is in a text, outside of all brackets.
+bool has_outside_brackets(std::string_view text, std::string_view marks);
 
 /// Whether a text is a product of single tokens, or one: "TILE", "2 * N".
 bool is_product(const std::string& text);

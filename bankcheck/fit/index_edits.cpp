@@ -184,7 +184,7 @@ class IndexEditor {
     constexpr std::size_t many_indices = 4, many_uses = 3, long_formula = 24, long_indices = 160, long_pair = 80;
     const auto names = subscript_names(first_.dimensions.size());
     const std::string formula = changed_part(index_text(change_, shape_, form_, names), names);
-    std::size_t added = 0, written = 0;
+    std::size_t added = 0, written = 0, repeated = 0;
     std::set<std::string> indices;
     for (std::size_t i = 0; i < uses_.size(); ++i) {
       if (!plans_[i].finished.empty() || plans_[i].is_repeated) continue;
@@ -193,12 +193,15 @@ class IndexEditor {
       if (changed == uses_[i].subscripts.back() || is_number(changed)) continue;
       added += after - std::min(after, before);
       ++written;
+      repeated += std::size_t{has_outside_brackets(uses_[i].subscripts.back(), "+-*/%<>&|^?")};
       indices.insert(changed);
     }
     const bool has_operators = index_operators(change_, shape_) >= many_operators;
     const bool is_long = formula.size() > long_formula || added > long_indices;
     const bool is_often = (written >= many_uses && is_long) || (has_operators && indices.size() >= many_indices);
-    if (has_macros_ || !(is_often || (written == 2 && added > long_pair))) return;
+    // Expressions that would stand in each index twice.
+    const bool repeats = repeated >= 2 || (repeated > 0 && written >= many_uses) || (written == 2 && added > long_pair);
+    if (has_macros_ || !(is_often || repeats)) return;
     std::vector<std::size_t> places;
     for (const Use& use : uses_) places.push_back(use.begin);
     parameters_ = subscripts_in(formula, names);

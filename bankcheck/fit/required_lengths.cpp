@@ -73,7 +73,8 @@ std::string required_lengths(const Declaration& declaration, const Change& chang
   for (const Pad& pad : change.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
   block = masked + rows > 0 ? masked + rows : block / shape.element;
   const std::string& length = rows > 0 ? *(declaration.dimensions.end() - 2) : declaration.dimensions.back();
-  const bool is_rounded = needs_blocks && declaration.lengths.back() % block != 0;  // by the declaration
+  // By the declaration, or the launches.
+  const bool is_rounded = needs_blocks && (length.empty() || declaration.lengths.back() % block != 0);
   if (is_rounded || equalities({length}, {0}).empty() || has_factor(length, block)) return "";
   return fmt::format("static_assert({} % {} == 0, \"{} {} laid out in blocks of {}\");",
                      is_product(length) ? length : "(" + length + ")", block, declaration.name,

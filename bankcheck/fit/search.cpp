@@ -17,7 +17,7 @@ struct PartlyPriced {
   Change change;
   std::uint64_t bytes = 0;
   unsigned instructions = 0, operators = 0;
-  bool is_plain = false;
+  bool is_plain = false, divides = false;
   std::uint64_t sum = 0;    ///< passes in the blocks evaluated so far
   std::uint64_t limit = 0;  ///< a better change is known beyond it
 };
@@ -29,7 +29,7 @@ bool is_simple(const Change& change) { return change.parts() <= 1; }
 template <class Other, class Priced>
 bool is_as_simple(const Other& other, const Priced& option) {
   return (is_simple(other.change) || !is_simple(option.change)) && (other.is_plain || !option.is_plain) &&
-         other.operators <= option.operators;
+         (!other.divides || option.divides) && other.operators <= option.operators;
 }
 
 /// The options that no other one, as simple, equals in passes, instructions and bytes; of equals the first.
@@ -143,6 +143,7 @@ class Race {
     option.parted = parted_;
     option.operators = candidate.operators;
     option.is_plain = candidate.is_plain;
+    option.divides = candidate.divides;
     option.cycles = cycles_of(option, accesses_.facts().executions);
     evaluated_.push_back(option);
   }
@@ -213,9 +214,9 @@ struct Contest {
   const Option& before() const { return options.front(); }
 
   bool admits(const Option& option) const {
-    constexpr double worth_a_change = 0.99;
-    const bool saves =
-        option.cycles < before().cycles && double(option.passes) <= worth_a_change * double(before().passes);
+    constexpr double worth_a_change = 0.99, worth_a_division = 0.75;
+    const double most = option.divides ? worth_a_division : worth_a_change;
+    const bool saves = option.cycles < before().cycles && double(option.passes) <= most * double(before().passes);
     return saves && double(option.bytes) <= max_bytes && (!only_simple || is_simple(option.change));
   }
 
@@ -292,7 +293,7 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
       const bool fits = bytes <= std::min(limits.bytes, max_bytes) || change.kind() == ChangeKind::identity;
       if (fits && form_of(change, shape) && accesses.keeps_together(change))
         candidates.push_back({change, bytes, index_instructions(change, shape), index_operators(change, shape),
-                              is_plain_pad(change, shape)});
+                              is_plain_pad(change, shape), divides_index(change, shape)});
     }
     sort_by_simplicity(candidates);
     return candidates;

@@ -134,6 +134,7 @@ struct Layout {
   int parts = 0;           ///< an XOR and pads
   bool is_plain = false;   ///< only one declared length changes
   unsigned operators = 0;  ///< of the index
+  bool divides = false;    ///< by a number that is no power of two
 };
 
 /// Every layout of the family for an array of `lengths` elements of `width` bytes, 4, 8 or 16, in one to three
@@ -159,7 +160,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
         double(index_instructions(change, shape)),
         parts,
         parts + int(change.rows.from > 0) == 1 && form_of(change, shape) == bankwise::fit::IndexForm::rows,
-        index_operators(change, shape)};
+        index_operators(change, shape),
+        divides_index(change, shape)};
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
   const auto log2 = [](std::uint64_t x) {
@@ -277,8 +279,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or with one
-/// instruction more, and no more passes and operators, one with the fewest passes of all, one that only changes one
+/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or 25 % if their index
+/// has a division, or with one instruction more, and no more passes and operators, one with the fewest passes of all, one that only changes one
 /// declared length, or the one with the fewest operators, then bytes. Only those of one part compete if one of them is
 /// within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes, and more than twice, must
 /// each save a tenth more than the best with fewer, in one part.
@@ -289,6 +291,7 @@ struct Proposal {
   bool is_plain = false;
   double instructions = 0;
   unsigned operators = 0;
+  bool divides = false;
 };
 inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwise::fit::Change, Layout>& layouts) {
   double executions = 0;
@@ -298,14 +301,14 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
     const std::uint64_t cost = layout.passes;
     const double issued = executions * (1 + layout.instructions) / 4;
     priced.push_back({layout.bytes, cost, std::max(double(cost), issued) + layout.instructions * executions / 16,
-                      layout.parts, layout.is_plain, layout.instructions, layout.operators});
+                      layout.parts, layout.is_plain, layout.instructions, layout.operators, layout.divides});
   }
   const Proposal before = priced.front();  // as it is: the first name
   std::uint64_t fewest_passes = before.passes;
   for (const Proposal& each : priced) fewest_passes = std::min(fewest_passes, each.passes);
   const auto best_of = [&](std::vector<Proposal> some) {
     std::erase_if(some, [&](const Proposal& each) {
-      return each.cycles >= before.cycles || double(each.passes) > 0.99 * double(before.passes);
+      return each.cycles >= before.cycles || double(each.passes) > (each.divides ? 0.75 : 0.99) * double(before.passes);
     });
     const auto quicker = [](const Proposal& a, const Proposal& b) {
       return std::tuple(a.cycles, a.passes, a.instructions, a.operators) <

@@ -23,8 +23,9 @@ TEST_CASE("fit/index_variables/shared_by_uses", "[fit]") {
         "  int i = threadIdx.x;\n  const int t_at = i + n + ((i + n) >> 5);\n  t[t_at] += 1;\n"
         "  if (i < n) {\n    t[t_at] += t[i + (i >> 5)];\n  }\n");
   CHECK(indexed("  for (int i = 0; i < n; ++i) {\n    t[i * 2 + 1] = 0;\n    t[i * 2 + 1] += t[i * 2];\n  }\n") ==
-        "  for (int i = 0; i < n; ++i) {\n    const int t_at = i * 2 + 1 + ((i * 2 + 1) >> 5);\n    t[t_at] = 0;\n"
-        "    t[t_at] += t[i * 2 + ((i * 2) >> 5)];\n  }\n");
+        "  const auto t_at = [](unsigned i) { return i + (i >> 5); };\n"
+        "  for (int i = 0; i < n; ++i) {\n    t[t_at(i * 2 + 1)] = 0;\n"
+        "    t[t_at(i * 2 + 1)] += t[t_at(i * 2)];\n  }\n");
   CHECK(indexed("  t[threadIdx.x] = 0; t[threadIdx.x] = 1;\n") ==
         "  const int t_at = threadIdx.x + (threadIdx.x >> 5);\n  t[t_at] = 0; t[t_at] = 1;\n");
   CHECK(indexed("  f(); t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n") ==
