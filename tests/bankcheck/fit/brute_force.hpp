@@ -279,11 +279,11 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
   return all;
 }
 
-/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or 25 % if their index
-/// has a division, or with one instruction more, and no more passes and operators, one with the fewest passes of all, one that only changes one
-/// declared length, or the one with the fewest operators, then bytes. Only those of one part compete if one of them is
-/// within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes, and more than twice, must
-/// each save a tenth more than the best with fewer, in one part.
+/// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or 25 % if the index
+/// has a division, or with one instruction more, and no more passes and operators, one with the fewest passes of all,
+/// one that only changes one declared length, or the one with the fewest operators, then bytes. Only those of one part
+/// compete if one of them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes,
+/// and more than twice, must each save a tenth more than the best with fewer, in one part.
 struct Proposal {
   std::uint64_t bytes = 0, passes = 0;
   double cycles = 0;
