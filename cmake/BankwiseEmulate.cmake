@@ -19,7 +19,8 @@ set(BANKWISE_EMULATE_PROGRAM_OPTIONS -DBANKWISE_WHOLE_PROGRAM -Wno-c++20-extensi
 
 # common/bankwise/emulator/core/program_symbols.cpp has this function, and runtime/messages.cpp has those of programs.
 set(BANKWISE_EMULATE_LINK_OPTIONS -Wl,--wrap=dl_iterate_phdr)
-set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS printf puts putchar vprintf free _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm)
+set(BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS printf puts putchar vprintf free _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm
+    modf modff frexp frexpf remquo remquof sincos sincosf)
 list(TRANSFORM BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS PREPEND -Wl,--wrap=)
 list(APPEND BANKWISE_EMULATE_PROGRAM_LINK_OPTIONS -Wl,-u,__wrap_free)  # also for libraries after it
 

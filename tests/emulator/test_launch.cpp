@@ -1,4 +1,5 @@
 // Launches: what is recorded, on how many threads, and what is refused.
+#include <algorithm>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -20,6 +21,15 @@ __global__ void reverse(unsigned* data) {
   tile[threadIdx.x] = data[i + threadIdx.x];
   __syncthreads();
   data[i + threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+/// The first of two blocks waits a while for the other one.
+__global__ void waits_for_other(unsigned* arrived, unsigned* met) {
+  constexpr unsigned a_while = 1 << 20;
+  atomicAdd(arrived, 1);
+  for (unsigned i = 0; i < a_while && atomicAdd(arrived, 0) < 2; ++i) {
+  }
+  met[blockIdx.x] = atomicAdd(arrived, 0);
 }
 
 /// Two arrays in the one dynamic shared memory, as in CUDA.
@@ -198,6 +208,15 @@ TEST_CASE("emulator/launch/simultaneous") {
   }
   threads.clear();
   CHECK(right == 4);
+}
+
+TEST_CASE("emulator/launch/other_threads_help") {
+  for (const unsigned threads : {1U, 2U, 3U}) {
+    unsigned arrived = 0, met[2]{};
+    emulate(waits_for_other, {.grid = 2, .block = 1, .threads = threads}, &arrived, met);
+    CHECK(met[0] == std::min(threads, 2U));
+    CHECK(met[1] == 2);
+  }
 }
 
 TEST_CASE("emulator/launch/requested_blocks") {

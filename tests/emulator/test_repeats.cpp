@@ -9,12 +9,16 @@
 
 #include <bankwise/emulator/core/emulate.hpp>
 #include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include "tests/catch_any.hpp"
 
 extern "C" {
 void __tsan_read4(void* address);
 void __tsan_write4(void* address);
+void __tsan_unaligned_write4(void* address);
+void __tsan_volatile_write4(void* address);
+void __tsan_write_range(void* address, unsigned long bytes);
 std::uint32_t __tsan_atomic32_fetch_add(volatile std::uint32_t* address, std::uint32_t value, int order);
 }
 
@@ -148,6 +152,25 @@ TEST_CASE("emulator/runtime/repeats/same_bytes", "[runtime]") {
   note_write(managed, 4096, 1);
   CHECK(!note_write(managed, 4096, 1));  // the host may have written it
   for (int* const freed : {memory, other, managed}) release(freed, nullptr);
+}
+
+TEST_CASE("emulator/runtime/repeats/written_by_lanes", "[runtime]") {
+  int* const memory = memory_of(MemoryKind::device);
+  int launches = 0;
+  const auto stays = [&](const std::function<void(int*)>& access) {
+    note_write(memory, 4096, 1);
+    CHECK(launch("access " + std::to_string(++launches), [&] { run_lane([&] { access(memory); }); }));
+    return note_write(memory, 4096, 1);
+  };
+  CHECK(stays(__tsan_read4));
+  CHECK_FALSE(stays(__tsan_write4));
+  CHECK_FALSE(stays(__tsan_unaligned_write4));
+  CHECK_FALSE(stays(__tsan_volatile_write4));
+  CHECK_FALSE(stays([](int* to) { __tsan_write_range(to, 64); }));
+  CHECK_FALSE(stays([](int* to) { __tsan_atomic32_fetch_add(reinterpret_cast<std::uint32_t*>(to), 1, 0); }));
+  CHECK_FALSE(stays([](int* to) { before_store(to, 4, nullptr); }));
+  CHECK_FALSE(stays([](int* to) { start_copy(to, to + 4, 16, 16, false, nullptr); }));
+  release(memory, nullptr);
 }
 
 TEST_CASE("emulator/runtime/repeats/effects_run", "[runtime]") {

@@ -154,6 +154,13 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
     if (all.contains(change) || !form_of(change, shape)) return;
     const auto layout = all.try_emplace(change).first;
     const int parts = int(change.swizzle.bits > 0) + int(change.pads[0].every > 0) + int(change.pads[1].every > 0);
+    const bool changes_index = form_of(change, shape) == bankwise::fit::IndexForm::flat ||
+                               form_of(change, shape) == bankwise::fit::IndexForm::columns;
+    bool divides = false;
+    for (const auto& pad : change.pads) {
+      const std::uint64_t every = pad.every / width;
+      divides = divides || (changes_index && (every & (every - 1)) != 0 && every != 0);
+    }
     layout->second = {
         needed,
         passes(stores, map),
@@ -161,7 +168,7 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
         parts,
         parts + int(change.rows.from > 0) == 1 && form_of(change, shape) == bankwise::fit::IndexForm::rows,
         index_operators(change, shape),
-        divides_index(change, shape)};
+        divides};
   };
   const auto up = [](std::uint64_t x, std::uint64_t unit) { return (x + unit - 1) / unit; };
   const auto log2 = [](std::uint64_t x) {

@@ -259,6 +259,12 @@ TEST_CASE("fit/search/fewest_operators", "[fit]") {
     options[2].passes = 1001;
     CHECK(fit::proposal(options) == 1);
   }
+  SECTION("a division for less than a quarter of the passes") {
+    options[2].divides = true;
+    CHECK(fit::proposal(options) == 2);
+    options[1].passes = options[2].passes = 1600;
+    CHECK(fit::proposal(options) == 1);
+  }
   SECTION("two instructions more") {
     options[2] = option(1000, 1060, 4, 3);
     CHECK(fit::proposal(options) == 1);

@@ -98,9 +98,8 @@ class BlockRunner {
   /// An access of which is_in_allocation() does not know all: `use` has bits of GlobalMemory.
   void note_use(const void* address, std::uint8_t use) const {
     GlobalMemory::raise(global_memory.unwatched);
-    const bool known = global_memory.contains(address);
-    if (known && use != GlobalMemory::reads) global_memory.note_write(address);
     if (global_memory.uses == nullptr) return;
+    const bool known = global_memory.contains(address);
     if (known || is_of_program(address)) global_memory.note_use(known ? global_memory.number_at(address) : 0, use);
   }
   bool is_shared(const void* address) const {

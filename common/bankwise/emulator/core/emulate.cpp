@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <bankwise/emulator/core/block_runner.hpp>
@@ -79,8 +80,11 @@ class LaunchRun {
       const FaultGuard guard;
       std::vector<std::jthread> others;
       std::jthread first;
-      if (workers > 1)
+      if (launch_.cooperative) {
+        for (unsigned i = 1; i < workers; ++i) others.emplace_back([this] { help(); });
+      } else if (workers > 1) {
         first = std::jthread([&](const std::stop_token& done) { help_later(workers - 2, others, done); });
+      }
       work(*stacks);
     }
     if (failure_) std::rethrow_exception(failure_);
@@ -94,11 +98,15 @@ class LaunchRun {
     constexpr std::chrono::microseconds soon{100};
     std::mutex mutex;
     std::unique_lock lock(mutex);
-    if (!launch_.cooperative) std::condition_variable_any().wait_for(lock, done, soon, [] { return false; });
+    std::condition_variable_any().wait_for(lock, done, soon, [] { return false; });
     if (done.stop_requested()) return;
-    for (unsigned i = 0; i < count; ++i) others.emplace_back([this] { help(); });
+    try {
+      for (unsigned i = 0; i < count; ++i) others.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {  // no more threads: these run all blocks
+    }
     help();
   }
+
   /// For threads other than the launching one; without stacks it leaves all blocks to the others.
   void help() noexcept {
     if (next_ >= blocks_) return;

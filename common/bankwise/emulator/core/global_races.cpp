@@ -21,7 +21,7 @@ namespace {
 struct Sites {
   std::mutex mutex;
   std::map<std::uintptr_t, unsigned> numbers;
-  std::array<std::uintptr_t, 512> pcs{};
+  std::array<std::uintptr_t, GlobalTouch::max_site + 1> pcs{};
 };
 Sites& sites() {
   static auto* const only = new Sites;

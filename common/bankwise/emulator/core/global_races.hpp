@@ -21,7 +21,7 @@ namespace bankwise::emulator {
 /// What is known of the last write, or read, of a word.
 struct GlobalTouch {
   static constexpr unsigned several_blocks = (1U << 22) - 1, several_warps = 63, max_level = 511, max_syncs = 31,
-                            max_epoch = 255, all_bytes = 15;
+                            max_epoch = 255, max_site = 511, all_bytes = 15;
   std::uint64_t epoch : 8, block : 22, warp : 6, level : 9, syncs : 5, site : 9, silent : 1, bytes : 4;
 };
 static_assert(sizeof(GlobalTouch) == 8);
@@ -102,7 +102,7 @@ class GlobalRaces {
   void touch_parts(Lane& lane, const GlobalAccess& access);
   /// Whether the last write is one of the same warp at the same moment: whether the next is silent tells nothing then.
   static bool is_rewritten(std::uintptr_t word, std::uint64_t now) {
-    constexpr GlobalTouch sites{.site = 511};
+    constexpr GlobalTouch sites{.site = GlobalTouch::max_site};
     return ((global_memory.touches[word].first.load(std::memory_order_relaxed) ^ now) & ~bits(sites)) == 0;
   }
   static constexpr GlobalTouch anyone{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps};

@@ -99,6 +99,10 @@ void before_atomic_of_cpp(Operation operation, const volatile void* address, std
 
 }  // namespace
 
+void bankwise::emulator::before_store(const void* address, std::size_t bytes, const void* caller) noexcept {
+  access(Operation::store, address, bytes, true, const_cast<void*>(caller));
+}
+
 #define BANKWISE_CALLER __builtin_return_address(0)
 
 extern "C" {

@@ -143,7 +143,7 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool
   if (!global_memory.contains(from)) lane.runner->note_other_memory(from, false);
   if (given != 0) std::memcpy(copy.content.data(), from, std::min(given, bytes));
   if (!lane.runner->is_shared(to)) {
-    lane.runner->note_use(to, GlobalMemory::writes);
+    lane.runner->is_in_allocation(lane, to, bytes, true, copy.pc);
     std::memcpy(to, copy.content.data(), bytes);
     return;
   }

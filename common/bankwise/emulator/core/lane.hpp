@@ -97,6 +97,9 @@ void meet_at_place(const void* caller) noexcept;
 void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller,
                    bool is_volatile = false) noexcept;
 
+/// Before a store of code that is not instrumented; also on the host.
+void before_store(const void* address, std::size_t bytes, const void* caller) noexcept;
+
 /// A 32-bit address of PTX's state space .shared, and back.
 std::uint32_t to_shared_address(const void* address) noexcept;
 std::byte* from_shared_address(std::uint32_t address) noexcept;

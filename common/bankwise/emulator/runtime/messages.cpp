@@ -266,4 +266,38 @@ BANKWISE_FREE(_ZdlPvm, (void* memory, std::size_t bytes), memory, bytes)
 BANKWISE_FREE(_ZdaPvm, (void* memory, std::size_t bytes), memory, bytes)
 #undef BANKWISE_FREE
 
+// They store a result through a pointer, perhaps to device memory.
+#define BANKWISE_STORE(to, value) \
+  bankwise::emulator::before_store(to, sizeof value, __builtin_return_address(0)), *to = value
+#define BANKWISE_PART(Type, name, Stored)          \
+  Type __real_##name(Type x, Stored* part);        \
+  Type __wrap_##name(Type x, Stored* part) {       \
+    Stored stored;                                 \
+    const Type result = __real_##name(x, &stored); \
+    BANKWISE_STORE(part, stored);                  \
+    return result;                                 \
+  }
+#define BANKWISE_STORING(Type, suffix)                           \
+  BANKWISE_PART(Type, modf##suffix, Type)                        \
+  BANKWISE_PART(Type, frexp##suffix, int)                        \
+  Type __real_remquo##suffix(Type x, Type y, int* quotient);     \
+  Type __wrap_remquo##suffix(Type x, Type y, int* quotient) {    \
+    int stored;                                                  \
+    const Type result = __real_remquo##suffix(x, y, &stored);    \
+    BANKWISE_STORE(quotient, stored);                            \
+    return result;                                               \
+  }                                                              \
+  void __real_sincos##suffix(Type x, Type* sine, Type* cosine);  \
+  void __wrap_sincos##suffix(Type x, Type* sine, Type* cosine) { \
+    Type s, c;                                                   \
+    __real_sincos##suffix(x, &s, &c);                            \
+    BANKWISE_STORE(sine, s);                                     \
+    BANKWISE_STORE(cosine, c);                                   \
+  }
+BANKWISE_STORING(double, )
+BANKWISE_STORING(float, f)
+#undef BANKWISE_STORING
+#undef BANKWISE_PART
+#undef BANKWISE_STORE
+
 }  // extern "C"

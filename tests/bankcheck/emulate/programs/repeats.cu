@@ -35,6 +35,10 @@ __global__ void from_texture(cudaTextureObject_t texture, int* out) {
   out[i] = tex1Dfetch<int>(texture, 0);
 }
 __global__ void from_pointer(const int* const* where, int* out) { out[blockIdx.x * 256 + threadIdx.x] = **where; }
+__global__ void split(const float* x, float* fraction, float* whole) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  fraction[i] = modff(x[i], &whole[i]);
+}
 template <int by>
 __global__ void add_constant(int* x) {
   x[blockIdx.x * 256 + threadIdx.x] += by;
@@ -147,6 +151,16 @@ int main(int count, char** arguments_of_main) {
     clear(x);
     add_constant<by><<<blocks, 256>>>(x);
     CHECK(first_of(x) == 7);
+  }
+
+  // A function of C, which is not instrumented, stores a result.
+  constexpr int two_and_a_half = 0x40200000, two = 0x40000000;
+  fill(x, two_and_a_half);
+  for (int i = 0; i < times; ++i) {
+    clear(out);
+    CHECK(first_of(out) == 0);
+    split<<<blocks, 256>>>((const float*)x, (float*)y, (float*)out);
+    CHECK(first_of(out) == two);
   }
 
   // What a launch does besides its memory.
