@@ -330,7 +330,7 @@ unsigned BlockRunner::step(RunningWarp& warp, const Choice& choice, unsigned tur
   unsigned steps = 1;
   const bool is_access = any.wait == WaitReason::access;
   if (may_run_ahead(warp, group) &&
-      ahead_(warp, group, std::min<std::uint64_t>(turn_steps - turn, block_.launch.step_limit - steps_), run_fiber)) {
+      ahead_(warp, group, std::min<std::uint64_t>(turn_steps - turn, block_.launch.step_limit - steps_))) {
     steps = ahead_.finish(warp, group) + unsigned{!is_access};
     steps_ += steps - 1;
     warp.steps += steps - 1;
@@ -347,13 +347,6 @@ unsigned BlockRunner::step(RunningWarp& warp, const Choice& choice, unsigned tur
 bool BlockRunner::may_run_ahead(const RunningWarp& warp, std::uint64_t group) const {
   return lanes_may_run_ahead && (lanes_at(warp, 0) | group) == all_lanes(warp) && !block_.launch.record_order &&
          block_.in_kernel != 0 && !block_.shadow.is_close() && !accesses_.copies.any() && !global_.is_pending(warp);
-}
-
-/// Runs a lane until it suspends. Returns false if the kernel has thrown.
-bool BlockRunner::run_fiber(Lane& lane) {
-  current = &lane;
-  lane.fiber.resume();
-  return std::exchange(lane.runner->thrown_, nullptr) == nullptr;
 }
 
 /// Lanes have run ahead, and all is recorded. Those that did not get to where they suspend do so.

@@ -49,6 +49,13 @@ class BlockRunner {
   /// An address in the kernel; 0 if nothing ran.
   std::uintptr_t in_kernel() const { return block_.in_kernel; }
 
+  /// Runs a lane until it suspends. Returns false if the kernel has thrown.
+  [[gnu::always_inline]] bool run_lane(Lane& lane) {
+    current = &lane;
+    lane.fiber.resume();
+    return thrown_ == nullptr || (thrown_ = nullptr, false);
+  }
+
   // --- Called by the running lane ---
   /// Null while no kernel runs on this thread. Without a call, which position-independent code would make for it.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Lane* current;
@@ -162,7 +169,6 @@ class BlockRunner {
   unsigned step_all(RunningWarp& warp, std::uint64_t group, const Lane& any);
   void access(RunningWarp& warp, std::uint64_t group);
   bool may_run_ahead(const RunningWarp& warp, std::uint64_t group) const;
-  static bool run_fiber(Lane& lane);
   void finish_ahead(RunningWarp& warp, std::uint64_t group);
   void settle_in(Lane& lane);
   void resume(Lane& lane);

@@ -4,15 +4,16 @@
 
 #include <array>
 
-// The registers that a function must preserve lie at the end of a suspended fiber's stack, and its return address.
-// It jumps there, because a `ret` would go elsewhere than the processor expects.
+// The registers that a function must preserve lie at the end of a suspended fiber's stack, and its return address; at
+// the end of the owner's, where it goes on. It jumps there, because a `ret` would go elsewhere than the processor
+// expects.
 __asm__(R"(
   .text
   .p2align 4
-  .hidden bankwise_switch_stacks
-  .globl bankwise_switch_stacks
-  .type bankwise_switch_stacks, @function
-bankwise_switch_stacks:
+  .hidden bankwise_leave_stack
+  .globl bankwise_leave_stack
+  .type bankwise_leave_stack, @function
+bankwise_leave_stack:
   pushq %rbp
   pushq %rbx
   pushq %r12
@@ -21,15 +22,9 @@ bankwise_switch_stacks:
   pushq %r15
   movq %rsp, (%rdi)
   movq %rsi, %rsp
-  popq %r15
-  popq %r14
-  popq %r13
-  popq %r12
-  popq %rbx
-  popq %rbp
   popq %rcx
   jmp *%rcx
-  .size bankwise_switch_stacks, . - bankwise_switch_stacks
+  .size bankwise_leave_stack, . - bankwise_leave_stack
 
   .hidden bankwise_enter_stack
   .globl bankwise_enter_stack
@@ -45,7 +40,7 @@ extern "C" void bankwise_enter_stack();
 namespace bankwise::emulator {
 
 void Fiber::start(std::byte* stack, std::size_t bytes, Body body, void* data) {
-  // As bankwise_switch_stacks leaves it: r15, r14, r13, r12, rbx, rbp, the return address. Aligned, as for a call.
+  // As bankwise_leave_stack leaves it: r15, r14, r13, r12, rbx, rbp, the return address. Aligned, as for a call.
   const std::array<std::uintptr_t, 8> registers{0,
                                                 0,
                                                 0,

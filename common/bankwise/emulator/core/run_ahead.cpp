@@ -29,8 +29,7 @@ RunAhead::RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses
   overwritten_ = std::make_unique_for_overwrite<Overwritten[]>(std::size_t{Limit().accesses} * block.launch.warp);
 }
 
-bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left,
-                          bool (*run)(Lane& lane)) {
+bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left) {
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
   from_ = first.wait;
   bool can_all = Fiber::can_return && steps_left >= 2 * Lane::max_notes;
@@ -47,7 +46,7 @@ bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uin
   max_steps_ = std::min<std::uint64_t>(steps_left, max_steps - 1);
   limit_ = habit.limit;
   bool done = false;
-  for (unsigned i = 0; i < max_attempts && limit_.accesses > 1 && !done; ++i) done = attempt(warp, group, run);
+  for (unsigned i = 0; i < max_attempts && limit_.accesses > 1 && !done; ++i) done = attempt(warp, group);
   const bool is_limited = done && habit.trials++ % trial_after != 0;
   habit.limit = is_limited ? limit_ : Limit();
   if (done && made_.size() > 1) {
@@ -58,7 +57,7 @@ bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uin
   return done;
 }
 
-bool RunAhead::attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)(Lane& lane)) {
+bool RunAhead::attempt(const RunningWarp& warp, std::uint64_t group) {
   steps_.clear();
   made_.clear();
   overwritten_count_ = 0;
@@ -72,7 +71,7 @@ bool RunAhead::attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)
     save(lane, before_[i]);
     ran |= std::uint64_t{1} << i;
     prefetch(warp, group & ~ran);
-    const bool is_well = run_one(lane, run);
+    const bool is_well = run_one(lane);
     const std::size_t made = made_by_lane();
     if (leads_) finish_leading(lane);
     if (is_well && made == made_.size() && (made != 0 || from_ == WaitReason::released)) continue;
@@ -120,7 +119,7 @@ bool RunAhead::is_in_order(const RunningWarp& warp, std::uint64_t group) {
 }
 
 /// Returns false if the lane has failed.
-bool RunAhead::run_one(Lane& lane, bool (*run)(Lane& lane)) {
+[[gnu::always_inline]] inline bool RunAhead::run_one(Lane& lane) {
   lane.ahead = this;
   rank_ = lane.identity.rank;
   lane_ = lane.identity.lane;
@@ -129,7 +128,8 @@ bool RunAhead::run_one(Lane& lane, bool (*run)(Lane& lane)) {
   step_ = leads_ ? &nowhere : steps_.data();
   access_ = made_.data();
   lane.noted = lane.next = 0;
-  const bool is_well = (from_ == WaitReason::released || make(lane, lane.pc) == Answer::made) && run(lane);
+  const bool is_well =
+      (from_ == WaitReason::released || make(lane, lane.pc) == Answer::made) && lane.runner->run_lane(lane);
   lane.ahead = nullptr;
   return is_well && lane.wait != WaitReason::diverged;
 }

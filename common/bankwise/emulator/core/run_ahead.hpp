@@ -32,9 +32,8 @@ class RunAhead {
   RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, GlobalRaces& races,
            const Stacks& stacks);
 
-  /// The lanes of `group`, which are at one place, run ahead from it; `run(lane)` runs a lane until it suspends.
-  /// Returns false if they are where they were. `steps_left`: for the warp.
-  bool operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left, bool (*run)(Lane& lane));
+  /// The lanes of `group`, which are at one place, run ahead from it. Returns false if they are where they were. `steps_left`: for the warp.
+  bool operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left);
   /// They have: records and checks what they did. Returns the number of steps. What a lane noted after its last access
   /// is in its notes.
   unsigned finish(const RunningWarp& warp, std::uint64_t group);
@@ -112,10 +111,10 @@ class RunAhead {
   static constexpr LaneKey nowhere = 0;
 
   Answer make(Lane& lane, std::uintptr_t pc);
-  bool attempt(const RunningWarp& warp, std::uint64_t group, bool (*run)(Lane& lane));
+  bool attempt(const RunningWarp& warp, std::uint64_t group);
   void prefetch(const RunningWarp& warp, std::uint64_t lanes) const;
   static void save(Lane& lane, Before& before);
-  bool run_one(Lane& lane, bool (*run)(Lane& lane));
+  bool run_one(Lane& lane);
   bool is_in_order(const RunningWarp& warp, std::uint64_t group);
   bool lead(Lane& lane, LaneKey key);
   bool end_of_way(Lane& lane) const;
