@@ -51,12 +51,23 @@ template <Operation operation, unsigned bytes>
   lane_access(lane, operation, address, bytes, true, caller, false);
 }
 
-/// An aligned one of a lane that runs ahead: the usual cases first. Functions that end in their only call save no
-/// registers.
+/// An aligned one of a lane that runs ahead: the usual cases first.
 template <Operation operation, unsigned bytes>
 [[gnu::noinline]] void access_ahead(Lane& lane, const void* address, void* caller) {
-  if (lane.ahead->follow<operation, bytes>(lane, address, std::uintptr_t(caller))) return;
+  const auto pc = std::uintptr_t(caller);
+  if (lane.ahead->follow<operation, bytes>(lane, address, pc)) return;
+  if (operation == Operation::load && global_memory.contains(address) &&
+      lane.ahead->load(lane, {std::uintptr_t(address), pc, bytes, operation})) {
+    return;
+  }
   unusual_access<operation, bytes>(lane, address, caller);
+}
+
+/// A load: the most usual case first. Functions that end in their only call save no registers.
+template <unsigned bytes>
+[[gnu::noinline]] void load_ahead(Lane& lane, const void* address, void* caller) {
+  if (bytes == 4 && lane.ahead->follow<Operation::load, bytes, true>(lane, address, std::uintptr_t(caller))) return;
+  access_ahead<Operation::load, bytes>(lane, address, caller);
 }
 
 /// Likewise of any other lane.
@@ -81,14 +92,14 @@ inline void aligned_access(const void* address, void* caller) {
   if (lane == nullptr) {
     if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
   } else if (lane->ahead != nullptr) {
-    access_ahead<operation, bytes>(*lane, address, caller);
+    operation == Operation::load ? load_ahead<bytes>(*lane, address, caller)
+                                 : access_ahead<operation, bytes>(*lane, address, caller);
   } else {
     access_in_order<operation, bytes>(*lane, address, caller);
   }
 }
 
-/// A lane begins a basic block.
-[[gnu::noinline]] void note_block(Lane& lane, std::uintptr_t pc) { lane.runner->note(lane, key_of(lane, pc)); }
+[[gnu::noinline]] void note_block(Lane& lane, LaneKey key) { lane.runner->note(lane, key); }
 
 /// Before an atomic operation of C++.
 void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, const void* caller,
@@ -109,7 +120,9 @@ extern "C" {
 
 void __sanitizer_cov_trace_pc() {
   Lane* const lane = BlockRunner::current;
-  if (lane != nullptr) note_block(*lane, std::uintptr_t(BANKWISE_CALLER));
+  if (lane == nullptr) return;
+  const LaneKey key = key_of(*lane, std::uintptr_t(BANKWISE_CALLER));
+  if (lane->ahead == nullptr || !lane->ahead->passes(key)) note_block(*lane, key);
 }
 
 void __tsan_init() {}

@@ -191,13 +191,16 @@ RunAhead::Answer RunAhead::make(Lane& lane, std::uintptr_t pc) {
     }
     const ThreadLocalArray* const array = accesses_.array_of(access);
     if (array == nullptr || !accesses_.is_calm(lane, *array)) return Answer::stops;
-    made_.push_back({{pc, access, {}},
-                     unsigned(steps_.size()),
-                     array,
-                     block_.storage + array->offset,
-                     accesses_.bytes_of(*array) - access.bytes});
+    Access& made = made_.emplace_back();
+    made.pc = pc;
+    made.first = access;
+    made.step = unsigned(steps_.size());
+    made.array = array;
+    made.array_offset = array->offset;
+    made.begin = block_.storage + array->offset;
+    made.last = accesses_.bytes_of(*array) - access.bytes;
+    made.offsets[lane_] = access.offset;
     steps_.push_back(step);
-    made_.back().offsets[lane_] = access.offset;
     loads_at_last_ = loads_;
   } else {
     if (made_by_lane() == made_.size()) return Answer::stops;  // the first lane is before its next one, too
@@ -225,7 +228,6 @@ bool RunAhead::access_other(Lane& lane, const LoggedAccess& access, bool is_vola
   return false;
 }
 
-/// A load from device memory that can be checked and recorded later: all lanes that run ahead only load.
 bool RunAhead::load(Lane& lane, const LoggedAccess& access) {
   const auto* const address = reinterpret_cast<const void*>(access.address);
   if (block_.launch.fatal || loads_ >= limit_.loads || !global_memory.contains(address) ||

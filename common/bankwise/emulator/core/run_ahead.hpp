@@ -47,31 +47,37 @@ class RunAhead {
     return answer == Answer::made;
   }
   /// The same for an access that is the next one of the first lane, to words that no other lane has to do with. False:
-  /// it may still be made.
-  template <banks::Operation operation, unsigned bytes>
+  /// it may still be made. `again`: only a read of a word that has been used since the last barrier.
+  template <banks::Operation operation, unsigned bytes, bool again = false>
   bool follow(Lane& lane, const void* address, std::uintptr_t pc) {
     if (*step_ != (key_of(lane, pc) | is_access)) return false;
     Access& next = *access_;
     const std::uintptr_t at = std::uintptr_t(address) - std::uintptr_t(next.begin);
     if (at > next.last || at % bytes != 0) return false;
-    const std::uint32_t offset = next.array->offset + std::uint32_t(at);
-    if (!block_.shadow.use_words<bytes>(rank_, offset, touch_of(operation))) return false;
+    const std::uint32_t offset = next.array_offset + std::uint32_t(at);
+    if (again ? !block_.shadow.use_again(rank_, offset)
+              : !block_.shadow.use_words<bytes>(rank_, offset, touch_of(operation))) {
+      return false;
+    }
     next.offsets[lane_] = offset;
     ++step_;
     ++access_;
     if constexpr (operation == banks::Operation::store) save(offset, bytes);
     return true;
   }
+  /// A load from device memory that can be checked and recorded later: all lanes that run ahead only load. False: it
+  /// may be another access.
+  bool load(Lane& lane, const LoggedAccess& access);
   /// The lane is about to access memory that is not shared. False: what follows is in order.
   bool access_other(Lane& lane, const LoggedAccess& access, bool is_volatile);
-  /// False: the lane notes it itself.
-  bool note(Lane& lane, LaneKey key) {
-    if (*step_ == key) {
-      ++step_;
-      return true;
-    }
-    return leads_ ? lead(lane, key) : end_of_way(lane);
+  /// The lane begins what the first one did next. False: this may still be noted.
+  bool passes(LaneKey key) {
+    if (*step_ != key) return false;
+    ++step_;
+    return true;
   }
+  /// False: the lane notes it itself.
+  bool note(Lane& lane, LaneKey key) { return passes(key) || (leads_ ? lead(lane, key) : end_of_way(lane)); }
   /// The lane cannot go on ahead. Never returns.
   [[noreturn]] static void diverge(Lane& lane);
 
@@ -79,8 +85,10 @@ class RunAhead {
   enum class Answer { made, stops, diverges };
   /// An access to shared memory that the lanes have made.
   struct Access : WarpAccess {
+    Access() {}         // NOLINT(modernize-use-equals-default): that would clear the offsets first
     unsigned step = 0;  ///< its index in steps_
     const ThreadLocalArray* array = nullptr;
+    std::uint32_t array_offset = 0;
     const std::byte* begin = nullptr;  ///< of the array
     std::uintptr_t last = 0;           ///< the highest distance from there that is inside
   };
@@ -127,7 +135,6 @@ class RunAhead {
   std::size_t made_by_lane() const { return leads_ ? made_.size() : std::size_t(access_ - made_.data()); }
   /// The number of steps up to the last access.
   std::size_t last_end() const { return made_.empty() ? 0 : made_.back().step + std::size_t{1}; }
-  bool load(Lane& lane, const LoggedAccess& access);
   void finish_loads(const RunningWarp& warp, std::uint64_t group, std::size_t step);
   void finish_leading(Lane& lane);
   void go_back(const RunningWarp& warp, std::uint64_t group);
@@ -146,8 +153,9 @@ class RunAhead {
   // The running lane.
   bool leads_ = false;                 ///< it is the first
   const LaneKey* step_ = &nowhere;     ///< the step that it must take next; `nowhere` if it leads, or has taken all
-  Access* access_ = nullptr;           ///< unless it leads: its next access
   std::uint32_t rank_ = 0, lane_ = 0;  ///< its number in the block and in the warp
+  /// Unless it leads: its next access. Not beside step_, lest they be written as one and read, soon, one by one.
+  Access* access_ = nullptr;
   const std::byte* stack_ = nullptr;
   unsigned loads_ = 0;                    ///< from device memory
   bool is_foreign_ = false;               ///< a lane has come to an access to another one's stack

@@ -68,6 +68,7 @@ class Shadow {
   bool use_words(std::uint32_t lane, std::uint32_t offset, TouchKind how) {
     return uses_.use_words<bytes>(lane, offset, how);
   }
+  bool use_again(std::uint32_t lane, std::uint32_t offset) { return uses_.use_again(lane, offset); }
   /// An access of the current moment all of whose uses were calm; `offsets`: of all lanes of the warp.
   void add(const CalmAccess& access, const std::uint32_t* offsets);
   /// Uses since the last add() did not happen.

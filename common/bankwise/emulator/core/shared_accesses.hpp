@@ -29,8 +29,8 @@ inline TouchKind touch_of(banks::Operation operation) {
 /// An access that lanes of a warp make together.
 struct WarpAccess {
   std::uintptr_t pc = 0;
-  PendingAccess first;                                    ///< the first lane's
-  std::array<std::uint32_t, banks::max_lanes> offsets{};  ///< by lane
+  PendingAccess first;                                  ///< the first lane's
+  std::array<std::uint32_t, banks::max_lanes> offsets;  ///< by lane
 };
 
 /// Asynchronous copies from global to shared memory, as cp.async.

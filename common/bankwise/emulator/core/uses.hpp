@@ -63,6 +63,15 @@ class Uses {
     return true;
   }
 
+  /// The same for a read of a word that has been used, and not written, since the last barrier.
+  bool use_again(std::uint32_t lane, std::uint32_t offset) {
+    Use& word = words_[offset / 4];
+    if (word.when != 2 * now_ + 1 || word.writer != 0) return false;
+    const auto reader = std::uint16_t(lane + 1);
+    if (word.reader != reader) word.reader = word.reader == 0 ? reader : several;
+    return true;
+  }
+
   bool is_written(std::uint32_t offset) const {
     const Use& word = words_[offset / 4];
     return is_written(word.writer == by_bytes && is_of_block(word) ? bytes_[offset] : word);
