@@ -60,6 +60,16 @@ class GlobalRaces {
     }
     return true;
   }
+  void check_load(Lane& lane, const void* address, std::size_t bytes, std::uintptr_t pc) {
+    if (bytes == 4 && touch_words<false, 4>(lane, address, pc)) return;
+    if (bytes == 16 && touch_words<false, 16>(lane, address, pc)) return;
+    access(lane, address, bytes, false, pc);
+  }
+  /// check_load() will soon be called for an address in device memory.
+  static void prefetch(const void* address) {
+    if (global_memory.touches == nullptr) return;
+    __builtin_prefetch(global_memory.touches + (std::uintptr_t(address) - global_memory.begin) / 4, 1);
+  }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
     if (lane.store.bytes != 0) end_store(lane);

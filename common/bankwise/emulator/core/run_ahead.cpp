@@ -235,6 +235,7 @@ bool RunAhead::load(Lane& lane, const LoggedAccess& access) {
     return false;
   }
   ++loads_;
+  GlobalRaces::prefetch(address);
   const OffLane off;  // it may allocate
   LoggedAccess& logged = lane.global.emplace_back(access);
   logged.noted = std::uint16_t((leads_ ? steps_.size() : std::size_t(step_ - steps_.data())) + lane.noted);
@@ -283,7 +284,7 @@ void RunAhead::finish_loads(const RunningWarp& warp, std::uint64_t group, std::s
     std::size_t& next = checked_loads_[i];
     for (; next < lane.global.size() && lane.global[next].noted <= step; ++next) {
       const LoggedAccess& load = lane.global[next];
-      races_.access(lane, reinterpret_cast<const void*>(load.address), load.bytes, false, load.pc);
+      races_.check_load(lane, reinterpret_cast<const void*>(load.address), load.bytes, load.pc);
     }
   });
 }
