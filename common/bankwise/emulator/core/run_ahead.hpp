@@ -32,7 +32,8 @@ class RunAhead {
   RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, GlobalRaces& races,
            const Stacks& stacks);
 
-  /// The lanes of `group`, which are at one place, run ahead from it. Returns false if they are where they were. `steps_left`: for the warp.
+  /// The lanes of `group`, which are at one place, run ahead from it. Returns false if they are where they were.
+  /// `steps_left`: for the warp.
   bool operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left);
   /// They have: records and checks what they did. Returns the number of steps. What a lane noted after its last access
   /// is in its notes.
