@@ -240,8 +240,12 @@ Reach reach_of_address(const Expressions& code, std::size_t ampersand, std::stri
   const Part argument{ampersand, code.past_element(ampersand + 1)};
   if (!is_argument(code, argument)) return {};
   const ArgumentPlace place = argument_at(code, ampersand);
-  if (code.is(place.function, "reinterpret_cast")) {  // *reinterpret_cast<float4*>(&
-    if (!is_dereferenced(place.function) || !code.is(before - 2, "*")) return {};
+  if (code.is(place.function,
+              "reinterpret_cast")) {  // *reinterpret_cast<float4*>(& or reinterpret_cast<float4*>(&…)[0]
+    const std::size_t behind = argument.end + 1;
+    const bool is_first = code.is(behind, "[") && code.is(behind + 1, "0") && code.is(behind + 2, "]") &&
+                          !code.takes_address(place.function - 1);
+    if ((!is_dereferenced(place.function) && !is_first) || !code.is(before - 2, "*")) return {};
     return reach_of_cast(code, {place.function + 2, before - 2}, type);
   }
   if (code.is(place.function, "__cvta_generic_to_shared")) {

@@ -12,6 +12,7 @@
 
 #include "bankcheck/fit/base_variables.hpp"
 #include "bankcheck/fit/flat_rows.hpp"
+#include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
@@ -316,6 +317,15 @@ void take_compiled_lengths(Declaration& declaration, const std::vector<std::uint
   }
 }
 
+/// "TILE" and its value, of "TILE + PAD".
+Declaration::Unpadded unpadded_of(const std::string& dimension, const SourceConstants& constants) {
+  const std::size_t plus = dimension.rfind('+');
+  if (plus == dimension.npos || has_outside_brackets(dimension, "<>&|^?:=,-")) return {};
+  const std::string text(source::trimmed(std::string_view(dimension).substr(0, plus)));
+  const bool is_split = has_outside_brackets(dimension.substr(plus), "+") && !has_outside_brackets(text, "+");
+  return is_split ? Declaration::Unpadded{text, constants.value_of(text).value_or(0)} : Declaration::Unpadded{};
+}
+
 /// Sets the element and the lengths, as far as they are known, and returns whether they give the bytes of the array.
 bool compute_lengths(Declaration& declaration, const SourceConstants& constants, const SoughtArray& array) {
   declaration.element = array.element > 0 ? array.element : constants.size_of(declaration.type);
@@ -400,12 +410,16 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   SourceConstants constants = of_source;
   add_arguments(constants, array, candidate);
   find_lengths(declaration, constants, array);
+  for (const std::string& dimension : declaration.dimensions) {
+    declaration.unpadded.push_back(unpadded_of(dimension, constants));
+  }
   const auto is_alike = [&](const Candidate& other) {  // two blocks of one function: a trace does not tell which it is
     const bool in_function = !candidate.function.empty() && other.function_at == candidate.function_at;
     return other.block == candidate.block || (in_function && other.declaration.name == declaration.name);
   };
   if (std::ranges::count_if(declared, is_alike) > 1) refuse_lengths(declaration, "declared twice");
   declaration.sums = sums_of(source, array.headers);
+  declaration.pure_macros = pure_macros_of(array.headers);
   declaration.macros = macros_naming(declaration, source, array.headers);
   declaration.hidden_lines = hidden_lines_of(declaration, candidate.last_line, source, array.lines, constants);
   declaration.function = candidate.function;

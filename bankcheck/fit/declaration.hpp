@@ -49,20 +49,27 @@ struct ArrayMacro {
 };
 
 struct Declaration {
-  std::string qualifier;                 ///< "__shared__", "local"
-  std::string type, name;                ///< "float", "tile"
-  std::vector<std::string> dimensions;   ///< as written: {"TILE", "TILE + 1"}; {""} if the launch gives the bytes
-  std::vector<std::uint64_t> lengths;    ///< their values; empty if one is not known
+  std::string qualifier;                ///< "__shared__", "local"
+  std::string type, name;               ///< "float", "tile"
+  std::vector<std::string> dimensions;  ///< as written: {"TILE", "TILE + 1"}; {""} if the launch gives the bytes
+  std::vector<std::uint64_t> lengths;   ///< their values; empty if one is not known
+  /// Where a dimension is a sum: the text before its last +, and the value.
+  struct Unpadded {
+    std::string text;
+    std::uint64_t value = 0;  ///< 0: not known
+  };
+  std::vector<Unpadded> unpadded;        ///< one for each dimension
   std::string unknown;                   ///< why they are empty: "TILE is not known"
   std::uint64_t element = 0;             ///< bytes of an element; 0: not known
   std::vector<Extract> dimension_texts;  ///< each dimension in the source, without its brackets
   std::size_t at = 0;                    ///< the name's position in the source
   unsigned line = 0;
-  bool is_parameter = false;            ///< of an OpenCL kernel
-  std::vector<std::string> parameters;  ///< the template parameters that the dimensions depend on
-  std::vector<std::string> sums;        ///< macros that stand for more than one token, and need parentheses
-  std::vector<unsigned> hidden_lines;   ///< lines that may use the array without its name
-  std::vector<ArrayMacro> macros;       ///< those that its block uses
+  bool is_parameter = false;             ///< of an OpenCL kernel
+  std::vector<std::string> parameters;   ///< the template parameters that the dimensions depend on
+  std::vector<std::string> sums;         ///< macros that stand for more than one token, and need parentheses
+  std::vector<std::string> pure_macros;  ///< macros of headers that only compute a value
+  std::vector<unsigned> hidden_lines;    ///< lines that may use the array without its name
+  std::vector<ArrayMacro> macros;        ///< those that its block uses
   /// The other arrays that the same macro names, or that the same functions get, by where they are declared.
   struct Tie {
     std::size_t at = 0;

@@ -21,12 +21,25 @@ using EditsOrWhy = std::variant<std::vector<Edit>, std::string>;
 
 bool is_cuda(const Declaration& declaration) { return declaration.qualifier == "__shared__"; }
 
+/// The declaration with shorter rows, if these are what a pad was added to: "TILE" of "TILE + PAD".
+std::optional<Declaration> without_pad(const Declaration& declaration, const Change& change, const ArrayShape& shape) {
+  const auto lengths = lengths_after(change, shape);
+  if (!lengths || lengths->back() >= shape.lengths.back() || declaration.unpadded.empty()) return std::nullopt;
+  const Declaration::Unpadded& row = declaration.unpadded.back();
+  if (lengths->size() != declaration.dimensions.size() || row.value != lengths->back()) return std::nullopt;
+  Declaration shorter = declaration;
+  shorter.dimensions.back() = row.text;
+  shorter.lengths.back() = row.value;
+  return shorter;
+}
+
 /// The dimensions in the declaration, or the bytes in the launches.
 EditsOrWhy length_edits(const Expressions& code, const Declaration& declaration, const Change& change,
                         const ArrayShape& shape, IndexForm form) {
   std::vector<std::string> before = declaration.dimensions;
   for (std::string& dimension : before) dimension = with_parentheses(declaration, dimension);
-  const auto texts = dimension_texts(change, shape, form, before);
+  auto texts = dimension_texts(change, shape, form, before);
+  if (const auto shorter = without_pad(declaration, change, shape)) texts.back() = shorter->dimensions.back();
   const auto& places = declaration.dimension_texts;
   const bool is_swizzled = change.swizzle.bits > 0 && is_cuda(declaration);
   if (declaration.dimensions.front().empty() && (texts != before || change.pads[0].every > 0 || is_swizzled)) {
@@ -107,7 +120,8 @@ EditsOrWhy index_and_length_edits(std::string_view source, const Declaration& de
     Declaration all = *arrays.front().declaration;
     all.at = arrays.back().declaration->at;
     for (std::size_t i = 1; i < arrays.size(); ++i) all.name += " and " + arrays[i].declaration->name;
-    const auto line = line_after(code, all, required_lengths(all, change, shape, form));
+    const auto line =
+        line_after(code, all, required_lengths(without_pad(all, change, shape).value_or(all), change, shape, form));
     if (line) edits.push_back(*line);
   }
   append(index_edits(code, arrays, own, change, shape, form));

@@ -102,13 +102,7 @@ std::string xor_text(const std::string& row, std::uint64_t per_step, unsigned bi
   if (is_number(row)) return std::to_string((std::stoull(row) / per_step & (steps - 1)) * factor);
   const XorTerm term = xor_term(per_step, bits, factor, rows);
   if (term.mask == 0) return times(quotient(row, term.divisor), term.factor);
-  std::string divided = operand(row);
-  if (term.divisor > 1 && std::has_single_bit(term.divisor)) {
-    divided += fmt::format(" >> {}", std::countr_zero(term.divisor));
-  } else if (term.divisor > 1) {
-    divided += fmt::format(" / {}", term.divisor);
-  }
-  return times(fmt::format("({} & {})", divided, term.mask), term.factor);
+  return times(fmt::format("({} & {})", quotient(row, term.divisor), term.mask), term.factor);
 }
 
 /// The operators of such an index, and one more for a mask that leaves out low bits.
@@ -532,7 +526,9 @@ std::string rows_text(const Change& change, const ArrayShape& shape, const std::
     if (plain(length.substr(from, to - from)) != plain(pitch)) continue;
     return length.substr(0, from) + pitch_text(change, shape, pitch) + length.substr(to);
   }
-  return fmt::format("{} / {} * {}", operand(length), operand(pitch), pitch_text(change, shape, pitch));
+  const std::string inner = without_parentheses(length);
+  return fmt::format("{} / {} * {}", is_product(inner) ? inner : operand(length), operand(pitch),
+                     pitch_text(change, shape, pitch));
 }
 
 namespace {

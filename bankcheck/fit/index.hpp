@@ -46,7 +46,7 @@ enum class IndexForm {
 std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
 
 /// Whether the change stays within the rows of an array of two or more dimensions: the last index alone gives its new
-/// value, "[y][x ^ (x >> 3 & 4)]".
+/// value, "[y][x ^ ((x >> 3) & 4)]".
 bool stays_in_rows(const Change& change, const ArrayShape& shape);
 
 /// The number of the index that the form changes: "x" of "[y][x]", or "y" in another order of the rows; nothing if it

@@ -61,12 +61,22 @@ bool is_in_comment(std::string_view source, std::size_t from, std::size_t at) {
   return from > at;
 }
 
-/// The beginning of the line that the function around a place begins in, or of the comments above it.
-std::size_t begin_of_function(const SourceTokens& code, const Declaration& declaration, std::size_t place) {
+/// Whether a brace opens a namespace that ends behind a place.
+bool opens_namespace(const SourceTokens& code, std::size_t brace, std::size_t place) {
+  const bool opens = code.is(brace, "{") && (code.is(brace - 1, "namespace") || code.is(brace - 2, "namespace"));
+  return opens && code.tokens[code.past_bracket(brace) - 1].begin > place;
+}
+
+/// The beginning of the line that the function around the first use begins in, or of the comments above it: in its
+/// namespace, if the last use is in that, too.
+std::size_t begin_of_function(const SourceTokens& code, std::size_t first_use, std::size_t last_use) {
   const std::string_view source = code.source;
-  std::size_t first =
-      place == declaration.at ? body_around(code, declaration) : code.function_body(code.at_offset(place));
-  while (first > 0 && !code.is(first - 1, ";") && !code.is(first - 1, "}")) --first;
+  std::size_t first = code.function_body(code.at_offset(first_use));
+  const auto begins = [&] {
+    return first == 0 || code.is(first - 1, ";") || code.is(first - 1, "}") ||
+           (first > 2 && opens_namespace(code, first - 1, last_use));
+  };
+  while (!begins()) --first;
   std::size_t begin = source.rfind('\n', code.tokens[first].begin) + 1;  // npos + 1 is 0
   while (begin > 0) {
     const std::size_t above = begin < 2 ? 0 : source.rfind('\n', begin - 2) + 1;
@@ -120,9 +130,8 @@ std::optional<IndexFunction> index_function(const SourceTokens& code, const Decl
     name = fmt::format("{}_{}", code.text(open - 1), name);
   }
   name = free_name(code, name);
-  std::size_t first = declaration.at;
-  for (const std::size_t use : uses) first = std::min(first, use);
-  const std::size_t at = begin_of_function(code, declaration, first);
+  const auto [first_use, last_use] = std::minmax_element(uses.begin(), uses.end());
+  const std::size_t at = begin_of_function(code, *first_use, *last_use);
   const std::string_view line_end = line_end_of(code.source);
   const std::string head = is_cuda ? "__device__ inline " : "";
   return IndexFunction{name, {at, at, fmt::format("{}unsigned {}{}{}{}", head, name, text, line_end, line_end)}};

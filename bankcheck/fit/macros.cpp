@@ -6,6 +6,7 @@
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/functions.hpp"
+#include "bankcheck/fit/side_effects.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -108,6 +109,23 @@ std::vector<std::string> sums_of(std::string_view source, const std::vector<std:
     if (is_sum(macro)) sums.emplace_back(macro.name);
   }
   return sums;
+}
+
+std::vector<std::string> pure_macros_of(const std::vector<std::string_view>& headers) {
+  std::vector<std::string> pure;
+  for (const std::string_view header : headers) {
+    const Expressions code(header);
+    const SideEffects effects(code, pure);
+    std::vector<std::string> own;
+    for (const Macro& macro : macros_of(header)) {
+      if (!macro.has_parameters) continue;
+      const Expressions text(code, parts_of(macro).second);
+      const Part all{0, text.tokens.size()};
+      if (!SideEffects::writes(text, all) && effects.unknown_call(text, all).empty()) own.emplace_back(macro.name);
+    }
+    pure.insert(pure.end(), own.begin(), own.end());
+  }
+  return pure;
 }
 
 std::vector<unsigned> hidden_lines_of(const Declaration& declaration, unsigned last_line, std::string_view source,

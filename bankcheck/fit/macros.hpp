@@ -18,6 +18,9 @@ std::vector<ArrayMacro> macros_naming(const Declaration& declaration, std::strin
 /// The macros that stand for more than one token, and not for parentheses.
 std::vector<std::string> sums_of(std::string_view source, const std::vector<std::string_view>& headers);
 
+/// The macros with parameters that only compute a value.
+std::vector<std::string> pure_macros_of(const std::vector<std::string_view>& headers);
+
 /// The given lines in the array's block whose statements may use the array without its name, in order. A statement does
 /// not if all of its names are declared or constants: compilers give some accesses the line of a loop, or of a
 /// neighbouring statement.

@@ -17,7 +17,7 @@ bool is_one_of(const std::vector<std::uint32_t>& arrays, std::uint32_t array);
 bool are_plain(std::string_view source, const std::vector<Use>& uses);
 
 /// The bytes that one access still has after the change, at most `widest`. Longer rows keep the neighbours that stay
-/// aligned, and so do rows in another order. Any other new index parts all: of `i ^ (i >> 4 & 14)` and the same of
+/// aligned, and so do rows in another order. Any other new index parts all: of `i ^ ((i >> 4) & 14)` and the same of
 /// i + 1, nvcc 13.0 does not see that they are neighbours (bits that are known to be 0 excepted), and of
 /// `i + (i >> 5) * 2` not that they are aligned.
 unsigned merged_bytes(const Change& change, const ArrayShape& shape, unsigned widest);

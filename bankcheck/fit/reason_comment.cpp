@@ -19,8 +19,8 @@ using source::SourceTokens;
 /// Where the elements begin that are so many bytes apart.
 struct Banks {
   std::size_t before = 0, after = 0, lanes = 0;
-  bool are_more() const { return after > before; }
-  std::string_view text() const { return after == lanes ? "different banks" : "more banks"; }
+  /// As they have not been before.
+  bool are_different() const { return after == lanes && after > before; }
 };
 
 /// The array, and the bytes after which the banks repeat.
@@ -46,15 +46,16 @@ struct Layout {
     const std::size_t dimensions = shape.lengths.size();
     return banks_of(shape.row_bytes(), 0, dimensions < 3 ? extent : shape.row_bytes() * shape.lengths[dimensions - 2]);
   }
-  /// From the last column of the first row down to the left.
-  Banks diagonal() const {
+  /// Of lanes so many bytes apart: from the last column of the first row down to the left.
+  Banks diagonal(std::uint64_t stride) const {
     const std::uint64_t last = shape.row_bytes() - shape.element;
+    if (stride != last) return {};
     return banks_of(last, last, last + std::min(extent / shape.row_bytes(), shape.lengths.back()) * last);
   }
 };
 
 /// "odd pitch: lanes of a column fall into different banks".
-std::string rows_reason(const Layout& layout) {
+std::string rows_reason(const Layout& layout, const ConflictFacts& facts) {
   const auto& [change, shape, extent, period] = layout;
   const auto lengths = lengths_after(change, shape);
   if (!lengths || lengths->back() == shape.lengths.back()) return "padded planes: their rows fall into different banks";
@@ -63,24 +64,24 @@ std::string rows_reason(const Layout& layout) {
   const std::uint64_t unit = std::max(bank, shape.element);
   const bool is_shorter = change.rows.from > 0, is_odd = row % (2 * unit) == unit;
   const std::string_view pitch = is_shorter ? "shorter rows" : is_odd ? "odd pitch" : "padded rows";
-  const Banks column = layout.column(), diagonal = layout.diagonal();
-  if (column.are_more()) return fmt::format("{}: lanes of a column fall into {}", pitch, column.text());
-  if (!is_shorter && diagonal.are_more())
-    return fmt::format("{}: lanes of a diagonal fall into {}", pitch, diagonal.text());
   const bool fill_banks = is_shorter && row < period && period % row == 0;
   return fmt::format("{}: {}", pitch,
-                     fill_banks ? "neighbouring rows fall into different banks" : "avoids bank conflicts");
+                     layout.column().are_different()                 ? "lanes of a column fall into different banks"
+                     : layout.diagonal(facts.stride).are_different() ? "lanes of a diagonal fall into different banks"
+                     : fill_banks                                    ? "neighbouring rows fall into different banks"
+                     : facts.removed                                 ? "no bank conflicts"
+                                                                     : "fewer bank conflicts");
 }
 
-/// "lanes 32 words apart fall into different banks", for the distance of the lanes if it gains, otherwise for the one
-/// that gains most; "" if none does.
+/// "lanes 32 words apart fall into different banks", for the distance of the lanes if they then do, otherwise for the
+/// one that gains most; "" if none does.
 std::string distance_reason(const Layout& layout, std::uint64_t stride) {
   const std::uint64_t element = layout.shape.element;
   std::uint64_t best = 0;
   Banks most{1, 1, 0};
   const auto offer = [&](std::uint64_t distance) {
     const Banks banks = layout.banks_of(distance, 0, layout.extent);
-    if (distance == 0 || banks.after * most.before <= most.after * banks.before) return;
+    if (distance == 0 || !banks.are_different() || banks.after * most.before <= most.after * banks.before) return;
     best = distance;
     most = banks;
   };
@@ -88,8 +89,8 @@ std::string distance_reason(const Layout& layout, std::uint64_t stride) {
   const bool is_known = best > 0;
   for (std::uint64_t distance = element; !is_known && distance < layout.extent; distance *= 2) offer(distance);
   if (!std::has_single_bit(best)) return "";  // another distance, or none, says little
-  return fmt::format("lanes {} {} apart fall into {}", best / element, element == 4 ? "words" : "elements",
-                     most.text());
+  return fmt::format("lanes {} {} apart fall into different banks", best / element,
+                     element == 4 ? "words" : "elements");
 }
 
 std::string reason_text(const Change& change, const ArrayShape& shape, const ConflictFacts& facts) {
@@ -98,18 +99,21 @@ std::string reason_text(const Change& change, const ArrayShape& shape, const Con
   std::uint64_t extent = shape.element;
   for (const std::uint64_t length : shape.lengths) extent *= length;
   const Layout layout{change, shape, extent, facts.period};
-  if (form == IndexForm::rows && change.parts() <= 1) return rows_reason(layout);
+  if (form == IndexForm::rows && change.parts() <= 1) return rows_reason(layout, facts);
   if (change.parts() == 1) {
     const Banks column = layout.column();
-    const bool has_rows = shape.lengths.size() > 1 && (column.are_more() || change.rows.from > 0);
+    const bool is_shorter = change.rows.from > 0 && column.after == column.lanes;
+    const bool has_column = shape.lengths.size() > 1 && (column.are_different() || is_shorter);
     const std::string reason =
-        has_rows ? fmt::format("lanes of a column fall into {}", column.text()) : distance_reason(layout, facts.stride);
+        has_column ? "lanes of a column fall into different banks" : distance_reason(layout, facts.stride);
     if (!reason.empty()) return fmt::format("{}: {}", is_swizzled ? "swizzled" : "padded", reason);
   }
   const bool is_padded = change.pads[0].every > 0;
-  return fmt::format("{}to avoid bank conflicts", !is_swizzled ? "padded "
-                                                  : is_padded  ? "padded and swizzled "
-                                                               : "swizzled ");
+  return fmt::format("{}: {} bank conflicts",
+                     !is_swizzled ? "padded"
+                     : is_padded  ? "padded and swizzled"
+                                  : "swizzled",
+                     facts.removed ? "no" : "fewer");
 }
 
 /// "//", or "/*" if the source has no other comments.

@@ -8,10 +8,11 @@
 
 namespace bankwise::fit {
 
-/// What accesses say about the conflicts of an array: the bytes after which the banks repeat, and the distance of lanes
-/// with most conflicts; 0: not known.
+/// What accesses say about the conflicts of an array: the bytes after which the banks repeat, the distance of lanes
+/// with most conflicts (0: not known), and whether the change removes all of them.
 struct ConflictFacts {
   std::uint64_t period = 128, stride = 0;
+  bool removed = false;
 };
 
 /// Adds the comment after the declaration, or in a line before it if that is full; nothing if there is no place, or if

@@ -36,7 +36,8 @@ std::optional<Edit> named_pitch(const SourceTokens& code, const Declaration& dec
   const bool is_first = indentation_at(code.source, at).end() == code.source.begin() + std::ptrdiff_t(at);
   const bool is_local = declaration.qualifier == "__shared__" && code.function_body(first) > 0;
   if (places < many_places || is_taken || !is_first || !is_local) return std::nullopt;
-  const std::string value = text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
+  std::string value = text.starts_with('(') ? text.substr(1, text.size() - 2) : text;
+  if (is_number(value)) value = fmt::format("{} + {}", declaration.pitch, std::stoull(value) - declaration.pitch);
   text = name;
   return line_before(code.source, at, fmt::format("constexpr int {} = {};", name, value));
 }

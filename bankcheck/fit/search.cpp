@@ -242,6 +242,13 @@ bool is_about_as_quick(const Option& option, const Option& quickest) {
   return option.cycles <= nearly * quickest.cycles || is_as_easy;
 }
 
+/// Whether a plain pad saves most of what the quickest option does: such a change, which leaves the indices as they are,
+/// is worth some passes.
+bool is_plain_and_enough(const Option& option, const Option& quickest, const Option& before) {
+  constexpr double enough = 0.95;
+  return option.is_plain && before.cycles - option.cycles >= enough * (before.cycles - quickest.cycles);
+}
+
 std::size_t chosen_in(Contest contest) {
   constexpr double most = 0.65;
   const Option& before = contest.before();
@@ -257,12 +264,15 @@ std::size_t chosen_in(Contest contest) {
   }
   const auto rank = [&](const Option& o) {
     const bool leaves_conflicts = o.passes > contest.fewest_passes;
-    return std::tuple(leaves_conflicts, o.is_crowded, !o.is_plain, o.operators, o.bytes, o.cycles, o.passes);
+    return std::tuple(leaves_conflicts && !is_plain_and_enough(o, *quickest, before), o.is_crowded, !o.is_plain,
+                      leaves_conflicts, o.operators, o.bytes, o.cycles, o.passes);
   };
   const std::vector<Option>& options = contest.options;
   std::size_t chosen = 0;
   for (std::size_t i = 1; i < options.size(); ++i) {
-    if (!contest.admits(options[i]) || !is_about_as_quick(options[i], *quickest)) continue;
+    const bool is_candidate =
+        is_about_as_quick(options[i], *quickest) || is_plain_and_enough(options[i], *quickest, before);
+    if (!contest.admits(options[i]) || !is_candidate) continue;
     if (chosen == 0 || rank(options[i]) < rank(options[chosen])) chosen = i;
   }
   return chosen;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "bankcheck/fit/expressions.hpp"
 
@@ -15,8 +17,10 @@ bool is_atomic(std::string_view function);
 /// Knows the functions and macros of one source.
 class SideEffects {
  public:
-  /// `source` must live longer.
-  explicit SideEffects(const Expressions& source) : source_(source) {}
+  /// `pure`: functions and macros of other sources that only compute a value. Both must live longer.
+  SideEffects(const Expressions& source, const std::vector<std::string>& pure) : source_(source) {
+    for (const std::string& name : pure) pure_.emplace(name, true);
+  }
 
   /// Whether code assigns to something, or gives an address away. `initializes`: "int a = 1" is no assignment.
   static bool writes(const Expressions& code, Part part, bool initializes = false);

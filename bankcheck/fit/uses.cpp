@@ -30,7 +30,9 @@ bool names(std::string_view text, std::string_view name) {
 /// A source that declares an array, and what its functions and macros do besides computing.
 struct Code {
   Expressions source;
-  SideEffects effects{source};
+  SideEffects effects;
+  Code(std::string_view text, const Declaration& declaration)
+      : source(text), effects(source, declaration.pure_macros) {}
 };
 
 /// Finds uses in one text: the source, or the text of a macro in it.
@@ -373,7 +375,7 @@ void search_macros(const Code& code, const UseFinder& block, const Declaration& 
 void search_header_macros(const Declaration& declaration, bool index_changes, Uses& found) {
   for (const ArrayMacro& macro : declaration.macros) {
     if (!found.why.empty() || macro.line > 0) continue;
-    const Code code{Expressions(macro.text)};
+    const Code code(macro.text, declaration);
     UseFinder inside(code, macro.text, declaration, false);
     inside.search_macro({});
     found.add(inside.found());
@@ -396,7 +398,7 @@ void Uses::add(const Uses& more) {
 }
 
 Uses uses_of(std::string_view source, const Declaration& declaration, bool index_changes) {
-  const Code code{Expressions(source)};
+  const Code code(source, declaration);
   UseFinder block(code, source, declaration, index_changes);
   block.search_block();
   Uses found = block.found();
@@ -414,7 +416,7 @@ Uses uses_of(std::string_view source, const Declaration& declaration, bool index
 }
 
 std::vector<TiedName> tied_names(std::string_view source, const Declaration& declaration) {
-  const Code code{Expressions(source)};
+  const Code code(source, declaration);
   UseFinder block(code, source, declaration, false);
   block.search_block();
   std::vector<TiedName> tied;

@@ -288,7 +288,8 @@ inline std::map<bankwise::fit::Change, Layout> layouts(const std::vector<Store>&
 
 /// The proposal: of those within 2 % of the fewest cycles that save cycles and 1 % of the passes, or 25 % if the index
 /// has a division, or with one instruction more, and no more passes and operators, one with the fewest passes of all,
-/// one that only changes one declared length, or the one with the fewest operators, then bytes. Only those of one part
+/// one that only changes one declared length (this also if it saves 95 % of the cycles that can be saved), or the one
+/// with the fewest operators, then bytes. Only those of one part
 /// compete if one of them is within 2 %, or saves 65 % of the cycles that can be saved. More than 1.25 times the bytes,
 /// and more than twice, must each save a tenth more than the best with fewer, in one part.
 struct Proposal {
@@ -331,13 +332,17 @@ inline Proposal proposal(const std::vector<Store>& stores, const std::map<bankwi
       quickest = *best;
       some = simple;
     }
+    const auto is_enough = [&](const Proposal& each) {
+      return each.is_plain && before.cycles - each.cycles >= 0.95 * (before.cycles - quickest.cycles);
+    };
     std::erase_if(some, [&](const Proposal& each) {
       const bool is_as_easy = each.passes <= quickest.passes && each.instructions <= quickest.instructions + 1 &&
                               each.operators <= quickest.operators;
-      return each.cycles > 1.02 * quickest.cycles && !is_as_easy;
+      return each.cycles > 1.02 * quickest.cycles && !is_as_easy && !is_enough(each);
     });
     const auto rank = [&](const Proposal& p) {
-      return std::tuple(p.passes > fewest_passes, !p.is_plain, p.operators, p.bytes, p.cycles, p.passes);
+      const bool leaves = p.passes > fewest_passes;
+      return std::tuple(leaves && !is_enough(p), !p.is_plain, leaves, p.operators, p.bytes, p.cycles, p.passes);
     };
     const auto chosen = std::min_element(some.begin(), some.end(), [&](auto& a, auto& b) { return rank(a) < rank(b); });
     return chosen == some.end() ? before : *chosen;

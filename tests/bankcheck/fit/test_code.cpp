@@ -42,7 +42,7 @@ TEST_CASE("fit/code/inside_rows", "[fit]") {
   const ArrayShape tiles{4, {2, 8, 128}}, narrow{4, {2, 8, 48}};
   const Change swizzle{{128, 1, 4}, {}};
   CHECK(form_of(swizzle, tiles) == IndexForm::columns);
-  CHECK(index_text(swizzle, tiles, IndexForm::columns, {"z", "y", "x"}) == "[z][y][x ^ (x >> 3 & 4)]");
+  CHECK(index_text(swizzle, tiles, IndexForm::columns, {"z", "y", "x"}) == "[z][y][x ^ ((x >> 3) & 4)]");
   CHECK(dimension_texts(swizzle, tiles, IndexForm::columns, {"2", "K", "N"}) ==
         std::vector<std::string>{"2", "K", "N"});
   CHECK(form_of(with_pad(128, 16), tiles) == IndexForm::columns);

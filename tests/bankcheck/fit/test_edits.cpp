@@ -50,7 +50,7 @@ TEST_CASE("fit/edits/constants_that_stay", "[fit]") {
   };
   const std::string text = after("LAST");
   CHECK(text.find("t[LAST + 1];") != std::string::npos);  // the last block is not whole, but nothing leaves it
-  CHECK(text.find("t[n ^ (n >> 5 & 7)] = 1;\n  t[LAST] = 2;") != std::string::npos);
+  CHECK(text.find("t[n ^ ((n >> 5) & 7)] = 1;\n  t[LAST] = 2;") != std::string::npos);
   CHECK(after("LAST - 1").find("t[LAST - 1]") == std::string::npos);
   CHECK(after("LAST * 1 + threadIdx.x").find("t[LAST * 1 + threadIdx.x]") == std::string::npos);
   CHECK(after("n").find("t[n] ") == std::string::npos);
@@ -66,7 +66,7 @@ TEST_CASE("fit/edits/order_of_rows", "[fit]") {
         head +
             "void k() {\n  __shared__ float t[H][16];\n"
             "  static_assert(H % 2 == 0, \"t is laid out in blocks of 2\");\n"
-            "  t[(y + 1) ^ ((y + 1) >> 1 & 1)][x] = t[0][x];\n}\n");
+            "  t[(y + 1) ^ (((y + 1) >> 1) & 1)][x] = t[0][x];\n}\n");
 }
 
 TEST_CASE("fit/edits/only_what_changes", "[fit]") {
@@ -367,7 +367,7 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
         "1;\n}\n");
   CHECK(changed(flat, {{128, 1, 4}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"})
             .find("  static_assert(2 * N % 8 == 0, \"t is laid out in blocks of 8\");\n"
-                  "  t[i ^ (i >> 3 & 4)] = 1;\n") != std::string::npos);
+                  "  t[i ^ ((i >> 3) & 4)] = 1;\n") != std::string::npos);
   CHECK(changed(flat, {{128, 1, 2}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"}).find("static_assert") ==
         std::string::npos);  // any 2 * N is right
   const Change shorter{.rows = {136, 132}};
@@ -640,6 +640,53 @@ TEST_CASE("fit/edits/casts_to_longer_types", "[fit]") {
   CHECK(with(vector, {{128, 3, 4}, {}}).find("t[y][(y & 7) * 4]") != std::string::npos);
   CHECK(with(vector, padded(128, 16)).find("t[32][32 + 4]") != std::string::npos);
   CHECK(with("v = *(float*)&t[y][0];", padded(128, 4)).find("t[32][32 + 1]") != std::string::npos);
+  const std::string first = "reinterpret_cast<float4*>(&t[y][0])[0] = v;";
+  CHECK(with(first, padded(128, 4)) == refusal("16"));
+  CHECK(with(first, padded(128, 16)).find("t[32][32 + 4]") != std::string::npos);
+  for (const std::string other :
+       {"reinterpret_cast<float4*>(&t[y][0])[1] = v;", "p = &reinterpret_cast<float4*>(&t[y][0])[0];",
+        "p = reinterpret_cast<float4*>(&t[y][0]);"}) {
+    CHECK(with(other, padded(128, 16)).find("the address of an element is taken") != std::string::npos);
+  }
+}
+
+TEST_CASE("fit/edits/pad_that_goes", "[fit]") {
+  const auto after = [](const std::string& length, const Change& change) {
+    const std::string text =
+        "#define TILE 16\n#define PAD 1\nvoid k() {\n  __shared__ float t[16][" + length + "];\n  t[y][x] = 1;\n}\n";
+    return changed(text, change, {4, {16, 17}});
+  };
+  CHECK(after("TILE + PAD", {.rows = {68, 64}}).find("t[16][TILE];\n  static_assert(TILE == 16, ") !=
+        std::string::npos);
+  CHECK(after("TILE + PAD", {.swizzle = {64, 4, 2}, .rows = {68, 64}})
+            .find("t[16][TILE];\n  static_assert(TILE == 16,") != std::string::npos);
+  CHECK(after("PAD + TILE", {.rows = {68, 64}}).find("t[16][(PAD + TILE) - 1];") != std::string::npos);
+  CHECK(after("TILE + PAD", {.rows = {68, 60}}).find("t[16][(TILE + PAD) - 2];") != std::string::npos);
+}
+
+TEST_CASE("fit/edits/function_in_a_namespace", "[fit]") {
+  const auto after = [](const std::string& use_outside) {
+    const std::string uses = "t[i + 1] = t[i + 2] = t[i + 3] = t[i + 4] = t[i + 5] = t[i + 6] = 0;";
+    const std::string text = "int a;\nnamespace part {\n__device__ void fill(float* t, int i) { " + uses +
+                             " }\n}\n__global__ void k(int i) {\n  __shared__ float t[512];\n  part::fill(t, i);\n" +
+                             use_outside + "}\n";
+    return changed(text, padded(128, 4), {4, {512}});
+  };
+  const std::string function = "__device__ inline unsigned t_at(unsigned i) { return i + (i >> 5); }\n";
+  CHECK(after("").starts_with("int a;\nnamespace part {\n" + function));
+  CHECK(after("  t[i] = 1;\n").starts_with("int a;\n" + function));
+}
+
+TEST_CASE("fit/edits/macros_of_headers_that_compute", "[fit]") {
+  const auto after = [](const std::string& header) {
+    return changed("void k() {\n  __shared__ float t[128];\n  t[AT(y, x)] = 1;\n}\n", padded(128, 4), {4, {128}},
+                   {.name = "t", .headers = {header}});
+  };
+  CHECK(after("#define AT(y, x) ((y) * 32 + (x))\n").find("t[(AT(y, x)) + ((AT(y, x)) >> 5)] = 1;") !=
+        std::string::npos);
+  for (const std::string header : {"#define AT(y, x) ((y) * 32 + count++)\n", "#define AT(y, x) next(y)\n", ""}) {
+    CHECK(after(header).find("the index calls AT, which may have a side effect") != std::string::npos);
+  }
 }
 
 TEST_CASE("fit/edits/launches", "[fit]") {

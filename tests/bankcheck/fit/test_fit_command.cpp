@@ -112,7 +112,7 @@ TEST_CASE("fit/command/dynamic_stays_dynamic", "[fit]") {
   CHECK_THAT(out, ContainsSubstring("  proposed: the fewest passes, and 1 instruction more in the index\n"));
   CHECK_THAT(out, !ContainsSubstring("__shared__"));
   CHECK_THAT(ended(0, fitted.run("--max-shared 4096")).out,
-             ContainsSubstring("  tile[i] -> tile[i ^ (i >> 5 & 31)], in CuTe Swizzle<5, 0, 5>\n"));
+             ContainsSubstring("  tile[i] -> tile[i ^ ((i >> 5) & 31)], in CuTe Swizzle<5, 0, 5>\n"));
 }
 
 TEST_CASE("fit/command/argument_of_opencl", "[fit]") {

@@ -215,6 +215,16 @@ TEST_CASE("fit/flat_rows/name_of_a_pitch_in_many_indices", "[fit]") {
         std::string::npos);
   CHECK(changed(three).find("t[P * (P + 1)];\n") != std::string::npos);
   CHECK(changed(four, "int t_pitch;\n").find("t[P * (P + 1)];\n") != std::string::npos);
+  std::string numbers = four;
+  for (char& c : numbers) c = c == 'P' ? '7' : c;
+  const std::string text =
+      "#define N 7\n__global__ void k() {\n  __shared__ float t[(N * 14) / 2];\n"
+      "  int x = threadIdx.x;\n  " +
+      numbers + "\n}\n";
+  const auto edits =
+      edits_of(text, declared(text, {.name = "t", .block = {7, 7, 1}}), {{}, {Pad{28, 4}, Pad{}}}, {4, {7, 7}});
+  REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
+  CHECK(edited(text, std::get<std::vector<Edit>>(edits)).find("constexpr int t_pitch = 7 + 1;") != std::string::npos);
 }
 
 }  // namespace

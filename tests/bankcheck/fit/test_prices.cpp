@@ -103,8 +103,8 @@ TEST_CASE("fit/prices/equal_nvcc", "[fit]") {
       {{{{128, 5, 2}, {}}, square}, 1},                    // x ^ y: LOP3
       {{{{128, 3, 2}, {}}, square}, 1},                    // x ^ (y & 7): LOP3
       {{{{128, 3, 4}, {}}, square}, 2},                    // x ^ (y & 7) * 4: SHL, LOP3
-      {{{{256, 2, 2}, {}}, square}, 2},                    // x ^ (y >> 1 & 3): SHF, LOP3
-      {{{{256, 3, 3}, {}}, square}, 1},                    // x ^ (y >> 1 & 7) * 2: the shifts cancel
+      {{{{256, 2, 2}, {}}, square}, 2},                    // x ^ ((y >> 1) & 3): SHF, LOP3
+      {{{{256, 3, 3}, {}}, square}, 1},                    // x ^ ((y >> 1) & 7) * 2: the shifts cancel
       {{{{64, 4, 2}, {}, {68, 64}}, narrow}, 1},           // rows of 16, x ^ y
       {{{{64, 4, 2}, {{{64, 4}}}, {68, 64}}, narrow}, 1},  // x ^ y in rows of 17
       {{{{768, 1, 2}, {}}, deep}, 1},                      // x ^ (z & 1)
@@ -112,7 +112,7 @@ TEST_CASE("fit/prices/equal_nvcc", "[fit]") {
       {{{{128, 3, 2}, {}}, deep}, 2},                      // x ^ (z * 6 + y & 7): IMAD, LOP3
       {{{{384, 3, 2}, {}}, deep}, 4},                      // x ^ ((z * 6 + y) / 3 & 7)
       {{{{384, 3, 2}, {}}, square}, 3},                    // x ^ (y / 3 & 7)
-      {{{{128, 5, 2}, {}}, line}, 2},                      // i ^ (i >> 5 & 31): SHF, LOP3
+      {{{{128, 5, 2}, {}}, line}, 2},                      // i ^ ((i >> 5) & 31): SHF, LOP3
       {{{{192, 3, 2}, {}}, line}, 3},                      // i ^ (i / 48 & 7): IMAD.WIDE, SHF, LOP3
       {{pads({128, 4}), line}, 1},                         // i + (i >> 5): LEA.HI
       {{pads({128, 24}), line}, 2},                        // i + (i >> 5) * 6: SHF, IMAD

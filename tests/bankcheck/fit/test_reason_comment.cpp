@@ -15,7 +15,7 @@ std::string commented(const std::string& text, const Change& change, const Array
 TEST_CASE("fit/reason_comment/texts", "[fit]") {
   const auto of_change = [](const std::string& dimensions, const Change& change, const ArrayShape& shape) {
     const std::string text = "__shared__ float t" + dimensions + ";";
-    const std::string after = commented(text, change, shape);
+    const std::string after = commented(text, change, shape, {.stride = shape.row_bytes() - shape.element});
     return after.starts_with(text) ? after.substr(text.size()) : "  " + after.substr(0, after.find('\n'));
   };
   const ArrayShape square{4, {32, 32}}, line{4, {512}}, long_line{4, {2048}}, doubles{8, {32, 32}};
@@ -31,24 +31,26 @@ TEST_CASE("fit/reason_comment/texts", "[fit]") {
   CHECK(of_change("[4][6][32]", padded(768, 128), {4, {4, 6, 32}}) ==
         "  // padded planes: their rows fall into different banks");
   CHECK(of_change("[4][6][32]", {{}, {Pad{128, 4}, Pad{768, 132}}}, {4, {4, 6, 32}}) ==
-        "  // padded to avoid bank conflicts");
+        "  // padded: fewer bank conflicts");
   CHECK(of_change("[512]", padded(128, 4), line) == "  // padded: lanes 16 words apart fall into different banks");
-  CHECK(of_change("[2048]", padded(128, 8), long_line) == "  // padded: lanes 32 words apart fall into more banks");
+  CHECK(of_change("[2048]", padded(128, 8), long_line) == "  // padded: fewer bank conflicts");
   CHECK(of_change("[32][32]", swizzle, square) == "  // swizzled: lanes of a column fall into different banks");
-  CHECK(of_change("[2048]", {{64, 4, 3}, {}}, long_line) == "  // swizzled: lanes 16 words apart fall into more banks");
+  CHECK(of_change("[2048]", {{64, 4, 3}, {}}, long_line) == "  // swizzled: fewer bank conflicts");
   CHECK(of_change("[32][32]", {{128, 5, 2}, {Pad{128, 4}, Pad{}}}, square) ==
-        "  // padded and swizzled to avoid bank conflicts");
+        "  // padded and swizzled: fewer bank conflicts");
 }
 
 TEST_CASE("fit/reason_comment/no_claim_of_banks", "[fit]") {
   // Rows that already begin in all banks: a column gains nothing, and the comment does not say so.
-  const auto comment = [](std::uint64_t columns, const Change& change) {
+  const auto comment = [](std::uint64_t columns, const Change& change, const ConflictFacts& facts) {
     const std::string text = "__shared__ float t[32][" + std::to_string(columns) + "];";
-    return commented(text, change, {4, {32, columns}}).substr(text.size());
+    return commented(text, change, {4, {32, columns}}, facts).substr(text.size());
   };
-  CHECK(comment(33, padded(132, 4)) == "  // padded rows: lanes of a diagonal fall into different banks");
-  CHECK(comment(34, padded(136, 8)) == "  // padded rows: avoids bank conflicts");
-  CHECK(comment(33, {.rows = {132, 128}}) == "  // shorter rows: avoids bank conflicts");
+  CHECK(comment(33, padded(132, 4), {.stride = 128}) ==
+        "  // padded rows: lanes of a diagonal fall into different banks");
+  CHECK(comment(33, padded(132, 4), {.stride = 64}) == "  // padded rows: fewer bank conflicts");
+  CHECK(comment(34, padded(136, 8), {.removed = true}) == "  // padded rows: no bank conflicts");
+  CHECK(comment(33, {.rows = {132, 128}}, {.removed = true}) == "  // shorter rows: no bank conflicts");
 }
 
 TEST_CASE("fit/reason_comment/shorter_rows", "[fit]") {

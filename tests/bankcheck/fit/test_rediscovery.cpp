@@ -144,7 +144,7 @@ TEST_CASE("fit/rediscovery/walsh_hadamard", "[fit]") {
   const auto trace = walsh_hadamard();
   const auto fit = fit::fit_kernel(trace, sm_90, {{0, {4, {2048}}}}, {});
   const fit::ArrayFit& array = fit.arrays.front();
-  CHECK(array.after().option.change == Change{{16, 5, 2}, {}});  // i ^ (i >> 2 & 31), which no pad equals
+  CHECK(array.after().option.change == Change{{16, 5, 2}, {}});  // i ^ ((i >> 2) & 31), which no pad equals
   CHECK(array.after().option.passes < option(array, ChangeKind::pad)->option.passes);
   const Change costly{{32, 2, 3}, {Pad{128, 32}, Pad{}}};
   const std::uint64_t executions = array.facts.executions;

@@ -224,13 +224,16 @@ TEST_CASE("fit/search/plain_pads_first", "[fit]") {
   }
   SECTION("conflicts that another layout does not have") {
     options[2].passes = 1010;
-    CHECK(fit::proposal(options) == 1);
-    options[1].passes = 1010;
     CHECK(fit::proposal(options) == 2);
+    options.push_back(option(1150, 1000));
+    options[3].is_plain = true;
+    CHECK(fit::proposal(options) == 3);
   }
   SECTION("more cycles") {
-    options[2].cycles = 1030;
-    options[2].parted = 120;
+    options[2].passes = 1050;
+    options[2].cycles = 1050;
+    CHECK(fit::proposal(options) == 2);
+    options[2].cycles = 1051;
     CHECK(fit::proposal(options) == 1);
   }
   SECTION("more than a quarter longer") {
