@@ -176,7 +176,7 @@ struct BadLaunch : std::runtime_error {
 /// for the host is no PTX. Error: BadLaunch.
 std::string rewritten(std::string_view source, Language language = Language::kernels);
 /// How the call begins that a launch becomes.
-inline constexpr std::string_view launch_in_rewritten = "::bankwise::emulator::runtime::launching(";
+inline constexpr std::string_view launch_in_rewritten = "::bankwise::emulator::runtime::launching";
 
 /// "file.cu:12" for a place in a source that the preprocessor has written, by its line markers.
 std::string place_in(std::string_view source, std::size_t offset, std::string_view name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <set>
 
 #include "bankcheck/source/tokens.hpp"
 
@@ -84,6 +85,8 @@ class Rewriter : SourceTokens {
       if (is(i, "bankwise_constant")) constants(i);
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
+      if (is(i, "cudaKernelNodeParams")) node_parameters(i);
+      if (is(i, "func") && is(i + 1, "=") && is_of_node(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(tokens[i].begin, tokens[i + 2].end, component_of(i));
       if (language_ == Language::kernels && is_any(i, {"asm", "__asm__", "__asm"})) i = inline_ptx(i);
       if (text(i).find("no_sanitize") != std::string_view::npos) keep_instrumentation(i);
@@ -113,7 +116,8 @@ class Rewriter : SourceTokens {
     const std::size_t callee = begin_of_callee(open);
     const std::size_t begin = tokens[callee].begin;
     replace(begin, begin,
-            fmt::format("{}{}{}", launch_in_rewritten, is_name_of_kernel(callee, open) ? "[=]" : "[&]", launching));
+            fmt::format("{}{}{}", launch_in_rewritten, is_name_of_kernel(callee, open) ? "([=]" : "_of_expression([&]",
+                        launching));
     const std::vector<TokenRange> arguments = arguments_of(close + 3);
     replace(tokens[open].begin, tokens[open + 2].end, lane_call(arguments) + "; }).at(");
     replace(tokens[close].begin, tokens[close + 2].end, ")");
@@ -307,6 +311,18 @@ class Rewriter : SourceTokens {
     replace(tokens[*close].begin, tokens[*close].end, ">())))");
   }
 
+  /// Variables whose member `func` is the kernel of a graph's node, the first of their members.
+  void node_parameters(std::size_t i) {
+    const auto names = declared(i + 1);
+    node_parameters_.insert(names.begin(), names.end());
+    while (is_any(i + 1, {"*", "&"})) ++i;
+    node_parameters_.insert(text(i + 1));  // perhaps a parameter
+    if (is(i + 2, "=") && is(i + 3, "{")) kernel_argument(i + 3);
+  }
+  bool is_of_node(std::size_t i) const {
+    return i > 1 && is_any(i - 1, {".", "->"}) && node_parameters_.count(text(i - 2)) > 0;
+  }
+
   /// Functions whose first argument is a kernel, which many programs cast to void*: its parameters are needed.
   bool takes_kernel(std::size_t i) const {
     return is_any(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"}) && is(i + 1, "(");
@@ -395,6 +411,7 @@ class Rewriter : SourceTokens {
   };
   Language language_;
   std::vector<RewriteEdit> edits_;
+  std::set<std::string_view> node_parameters_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
 TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
   const Outcome missing = ended(3, emulate(source("missing")));
-  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaGraphExec_t is not emulated (and 1 more above)"));
+  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaIpcMemHandle_t is not emulated (and 1 more above)"));
   CHECK_THAT(missing.err, ContainsSubstring("missing.cu:4:3: error: ") && !ContainsSubstring("did you mean"));
 
   const ScratchDirectory scratch;

@@ -123,8 +123,8 @@ TEST_CASE("emulate/hip/messages", "[emulate]") {
   const Outcome twice = ended(1, run("__global__ void k() {}\nint main() {\n  int* p;\n  hipMalloc(&p, 4);\n"
                                      "  k<<<1, 1>>>();\n  hipFree(p);\n  hipFree(p);\n}\n"));
   CHECK_THAT(twice.err, ContainsSubstring("hipFree") && !ContainsSubstring("cudaFree"));
-  CHECK_THAT(ended(3, run("int main() { hipGraph_t graph; }\n")).err,
-             ContainsSubstring("program.hip:2: hipGraph_t is not emulated"));
+  CHECK_THAT(ended(3, run("int main() { hipIpcMemHandle_t handle; }\n")).err,
+             ContainsSubstring("program.hip:2: hipIpcMemHandle_t is not emulated"));
 
   // What lanes of a wave exchange needs no __syncwarp(), but other waves need a barrier.
   const auto exchange = [](int distance) {

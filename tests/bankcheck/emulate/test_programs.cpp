@@ -21,6 +21,34 @@ TEST_CASE("emulate/programs/runtime_api", "[emulate]") {
   CHECK_THAT(outcome.out, ContainsSubstring("NVIDIA A100-SXM4-40GB 8.0\nright\n"));
 }
 
+TEST_CASE("emulate/programs/graphs", "[emulate]") {
+  const Outcome outcome = ended(0, emulate("--json - " + source("graphs")));
+  CHECK_THAT(outcome.err, ContainsSubstring("right\n"));
+  const Checked report{outcome, nlohmann::json::parse(outcome.out)};
+  CHECK(report.kernel("column").at("launches") == 3);  // captured once
+  CHECK(numbers(report.on("column"), "a[threadIdx.x * 32]", "store") == Numbers{3, 96, 96, 3, 93});
+  // Sampling is that of other launches.
+  CHECK_THAT(ended(0, emulate("--max-launches 1 " + source("graphs"))).out,
+             ContainsSubstring("column: 1 of 3 launches watched, 1 block"));
+  const Outcome faulty = ended(1, emulate(source("graphs") + " -- fault"));
+  CHECK_THAT(faulty.out, ContainsSubstring("right\n") && ContainsSubstring("graphs.cu:19: invalid address"));
+
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "program.cu").string();
+  const auto run = [&](const std::string& text) {
+    std::ofstream(file) << "__global__ void k() {}\nint main() {\n  void (*table[])() = {k};\n  cudaStream_t stream;\n"
+                           "  cudaGraph_t graph;\n  cudaStreamCreate(&stream);\n"
+                           "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+                        << text << "  k<<<1, 1>>>();\n  return cudaStreamEndCapture(stream, &graph);\n}\n";
+    return emulate(file);
+  };
+  CHECK_THAT(
+      ended(1, run("  table[0]<<<1, 1, 0, stream>>>();\n")).err,
+      ContainsSubstring("program.cu:8: a graph cannot keep this launch, because an expression tells its kernel"));
+  CHECK_THAT(ended(3, run("  cudaKernelNodeParams p{}; void* plain = nullptr; p.func = plain;\n")).err,
+             ContainsSubstring("program.cu:8: cudaKernelNodeParams with a kernel that is a void* is not emulated"));
+}
+
 TEST_CASE("emulate/programs/heap", "[emulate]") {
   CHECK_THAT(ended(0, emulate(source("heap"))).out, ContainsSubstring("right\n"));
 }

@@ -23,8 +23,8 @@ std::vector<std::string> texts(const std::string& source) {
 
 /// What precedes the kernel of a launch; `captures`: = for a kernel that is a name.
 std::string head(const std::string& captures) {
-  return "::bankwise::emulator::runtime::launching([" + captures +
-         "](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) { ";
+  return "::bankwise::emulator::runtime::launching" + std::string(captures == "&" ? "_of_expression" : "") + "([" +
+         captures + "](auto&&... bankwise_a) __attribute__((no_sanitize(\"thread\"), no_sanitize_coverage)) { ";
 }
 
 /// The rewritten launch: what calls it, how, and with what.
@@ -115,6 +115,11 @@ TEST_CASE("emulate/rewrite/built_in_variables", "[emulate]") {
   CHECK(rewritten("thread_local int x;") == "thread_local int x;");
   CHECK(rewritten("thread_local alignas(8) int x;") ==
         "thread_local __attribute__((aligned(::bankwise::emulator::device::alignment<8>()))) int x;");
+  CHECK(
+      rewritten("cudaKernelNodeParams p = {(void*)k}, q; q.func = (void *)k<1>; r.func = (void*)k; p.f = (void*)k;") ==
+      "cudaKernelNodeParams p = {k}, q; q.func = k<1>; r.func = (void*)k; p.f = (void*)k;");
+  CHECK(rewritten("void f(cudaKernelNodeParams* p) { p->func = reinterpret_cast<void*>(k); }") ==
+        "void f(cudaKernelNodeParams* p) { p->func = (k); }");
   CHECK(rewritten("cudaLaunchKernel((const void *)k, 1)") == "cudaLaunchKernel(k, 1)");
   CHECK(rewritten("cudaLaunchKernel(reinterpret_cast<void*>(k), 1)") == "cudaLaunchKernel((k), 1)");
 }

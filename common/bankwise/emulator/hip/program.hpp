@@ -65,12 +65,12 @@ BANKWISE_DEVICE hipError_t hipExtMallocWithFlags(T** pointer, size_t bytes, unsi
   void** const any = reinterpret_cast<void**>(reinterpret_cast<void*>(pointer));
   return bankwise_runtime::allocate_for(__func__, any, bankwise_runtime::MemoryKind::device, bytes);
 }
-#define BANKWISE_COPY(name, kind)                                                                            \
-  BANKWISE_DEVICE hipError_t hipMemcpy##name(void* to, const void* from, size_t bytes) {                     \
-    return cudaMemcpy(to, from, bytes, cudaMemcpy##kind);                                                    \
-  }                                                                                                          \
-  BANKWISE_DEVICE hipError_t hipMemcpy##name##Async(void* to, const void* from, size_t bytes, hipStream_t) { \
-    return cudaMemcpy(to, from, bytes, cudaMemcpy##kind);                                                    \
+#define BANKWISE_COPY(name, kind)                                                                                   \
+  BANKWISE_DEVICE hipError_t hipMemcpy##name(void* to, const void* from, size_t bytes) {                            \
+    return cudaMemcpy(to, from, bytes, cudaMemcpy##kind);                                                           \
+  }                                                                                                                 \
+  BANKWISE_DEVICE hipError_t hipMemcpy##name##Async(void* to, const void* from, size_t bytes, hipStream_t stream) { \
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpy##kind, stream);                                              \
   }
 BANKWISE_COPY(HtoD, HostToDevice)
 BANKWISE_COPY(DtoH, DeviceToHost)

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include <bankwise/emulator/runtime/captures.hpp>
 #include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
@@ -113,23 +114,29 @@ struct CUevent_st {
   std::optional<Clock::time_point> recorded;
 };
 
+namespace {
+
+bool is_object(cudaStream_t stream) {
+  return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
+}  // namespace
+
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return failed(cudaErrorInvalidValue);
   *stream = new CUstream_st{flags, priority};
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
-    return failed(cudaErrorInvalidResourceHandle);
-  }
+  if (!is_object(stream)) return failed(cudaErrorInvalidResourceHandle);
   delete stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return give(priority, stream != nullptr ? stream->priority : 0);
+  return give(priority, is_object(stream) ? stream->priority : 0);
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return give(flags, stream != nullptr ? stream->flags : 0);
+  return give(flags, is_object(stream) ? stream->flags : 0);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
@@ -139,16 +146,44 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return failed(cudaErrorInvalidResourceHandle);
+  forget_capture_of(event);
   delete event;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   if (event == nullptr) return failed(cudaErrorInvalidResourceHandle);
-  const std::chrono::duration<double> saved(seconds_saved());
-  event->recorded = Clock::now() + std::chrono::duration_cast<Clock::duration>(saved);
+  const bool external = (flags & cudaEventRecordExternal) != 0;
+  if (!external && is_capturing(stream)) return record_in_capture(event, stream);
+  forget_capture_of(event);
+  return give_to(stream, cudaGraphNodeTypeEventRecord, [=] {
+    const std::chrono::duration<double> saved(seconds_saved());
+    event->recorded = Clock::now() + std::chrono::duration_cast<Clock::duration>(saved);
+    return lasting_error();
+  });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  if (event == nullptr) return failed(cudaErrorInvalidResourceHandle);
+  if ((flags & cudaEventWaitExternal) != 0) return give_to(stream, cudaGraphNodeTypeWaitEvent, lasting_error);
+  if (is_captured(event)) return wait_in_capture(stream, event);
+  if (event->recorded && is_capturing(stream)) {
+    return refuse_while_capturing(stream, cudaErrorStreamCaptureIsolation);  // for work that is not in the graph
+  }
   return lasting_error();
 }
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
+  const cudaError_t error = wait_for(stream);
+  if (is_capturing(stream)) return error;
+  callback(stream, error, data);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return give_to(stream, cudaGraphNodeTypeHost, [=] {
+    function(data);
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  if (is_captured(from) || is_captured(to)) return failed(cudaErrorCapturedEvent);
   if (from == nullptr || to == nullptr || !from->times || !to->times || !from->recorded || !to->recorded) {
     return failed(cudaErrorInvalidResourceHandle);
   }

@@ -3,6 +3,15 @@
 
 #include <bankwise/emulator/runtime/types.hpp>
 
+namespace bankwise::emulator::runtime {
+
+/// What a program waits for or asks about has happened, unless it captures: that is an error.
+cudaError_t wait_for(cudaStream_t stream);
+cudaError_t wait_for(cudaEvent_t event);
+cudaError_t wait_for_all();
+
+}  // namespace bankwise::emulator::runtime
+
 // clang-format off
 struct cudaDeviceProp {
   char name[256]; cudaUUID_t uuid; char luid[8]; unsigned luidDeviceNodeMask;
@@ -78,9 +87,9 @@ BANKWISE_RUNTIME(cudaDeviceEnablePeerAccess, (int, unsigned), failed(cudaErrorIn
 BANKWISE_RUNTIME(cudaDeviceDisablePeerAccess, (int), failed(cudaErrorInvalidDevice))
 BANKWISE_RUNTIME(cudaDriverGetVersion, (int* version), give(version, CUDART_VERSION))
 BANKWISE_RUNTIME(cudaRuntimeGetVersion, (int* version), give(version, CUDART_VERSION))
-BANKWISE_RUNTIME(cudaDeviceSynchronize, (), lasting_error())
+BANKWISE_RUNTIME(cudaDeviceSynchronize, (), wait_for_all())
 BANKWISE_RUNTIME(cudaDeviceReset, (), lasting_error())
-BANKWISE_RUNTIME(cudaThreadSynchronize, (), lasting_error())
+BANKWISE_RUNTIME(cudaThreadSynchronize, (), wait_for_all())
 BANKWISE_RUNTIME(cudaThreadExit, (), lasting_error())
 inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
@@ -97,7 +106,8 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
-// --- Streams and events. All work is done in the order of the calls; CUDA allows this order for every stream. ---
+// --- Streams and events. All work is done in the order of the calls, or of a graph; CUDA allows this order for every
+// stream. ---
 
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 using cudaHostFn_t = void (*)(void* data);
@@ -109,26 +119,20 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
 BANKWISE_FUNCTION(cudaError_t, cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
                   cudaStreamCreateWithPriority(stream, flags, 0))
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
-BANKWISE_RUNTIME(cudaStreamSynchronize, (cudaStream_t), lasting_error())
-BANKWISE_RUNTIME(cudaStreamQuery, (cudaStream_t), lasting_error())
-BANKWISE_RUNTIME(cudaStreamWaitEvent, (cudaStream_t, cudaEvent_t, unsigned = 0), lasting_error())
-inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
-  callback(stream, bankwise_runtime::lasting_error(), data);
-  return cudaSuccess;
-}
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-  function(data);
-  return cudaSuccess;
-}
+BANKWISE_RUNTIME(cudaStreamSynchronize, (cudaStream_t stream), wait_for(stream))
+BANKWISE_RUNTIME(cudaStreamQuery, (cudaStream_t stream), wait_for(stream))
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = 4) { return cudaSuccess; }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned flags = 0);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
 BANKWISE_FUNCTION(cudaError_t, cudaEventCreate, (cudaEvent_t * event, unsigned flags = 0),
                   cudaEventCreateWithFlags(event, flags))
-BANKWISE_FUNCTION(cudaError_t, cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t = nullptr, unsigned = 0),
-                  cudaEventRecord(event))
-BANKWISE_RUNTIME(cudaEventSynchronize, (cudaEvent_t), lasting_error())
-BANKWISE_RUNTIME(cudaEventQuery, (cudaEvent_t), lasting_error())
+BANKWISE_FUNCTION(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream = nullptr),
+                  cudaEventRecordWithFlags(event, stream))
+BANKWISE_RUNTIME(cudaEventSynchronize, (cudaEvent_t event), wait_for(event))
+BANKWISE_RUNTIME(cudaEventQuery, (cudaEvent_t event), wait_for(event))

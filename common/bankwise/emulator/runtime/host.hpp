@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bankwise/emulator/runtime/device.hpp>
+#include <bankwise/emulator/runtime/graphs.hpp>
 #include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/emulator/runtime/memory.hpp>
 #include <bankwise/emulator/runtime/textures.hpp>

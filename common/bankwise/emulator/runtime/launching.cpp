@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -23,6 +24,7 @@
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
+#include <bankwise/emulator/runtime/captures.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
 #include <bankwise/emulator/runtime/skipped.hpp>
@@ -237,6 +239,40 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
   }
 }
 
+/// Runs a launch, and those that its kernel makes.
+cudaError_t launch_all(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
+                       const void* caller) {
+  cudaError_t error = launch_one(configuration, call, arguments, caller);
+  for (;;) {
+    std::unique_lock lock(later_mutex);
+    if (later.empty()) return error;
+    const LaterLaunch next = later.front();
+    later.pop_front();
+    lock.unlock();
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound}, nullptr);
+    next.destroy(next.bound);
+  }
+}
+
+/// Keeps a launch for a graph, with copies of its arguments.
+cudaError_t keep_launch(const Configuration& configuration, const LaneCode& code, const Arguments& arguments,
+                        const void* caller) {
+  if (configuration.refers) {
+    report("a graph cannot keep this launch, because an expression tells its kernel; store the kernel in a variable",
+           caller);
+    return refuse_while_capturing(configuration.stream);
+  }
+  const std::shared_ptr<const void> bound(code.copy(arguments.bound), code.destroy);
+  std::optional<std::string> bytes;
+  if (arguments.bytes != nullptr) bytes.emplace(arguments.bytes, arguments.count);
+  return keep(configuration.stream, cudaGraphNodeTypeKernel, [=, call = code.call] {
+    Arguments kept = arguments;
+    kept.bound = bound.get();
+    kept.bytes = bytes ? bytes->data() : nullptr;
+    return launch_all(configuration, call, kept, caller);
+  });
+}
+
 }  // namespace
 
 bool use_few_multiprocessors() {
@@ -259,25 +295,18 @@ std::size_t identity_of(const void* object, std::size_t bytes) {
   return identity | 1;
 }
 
-void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
-                  void (*destroy)(const void*)) {
+void launch_later(const Configuration& configuration, const LaneCode& code, const void* arguments) {
   stay_in_order();
   global_memory.leave();
+  const void* const copy = code.copy(arguments);
   const std::lock_guard lock(later_mutex);
-  later.push_back({configuration, call, arguments, destroy});
+  later.push_back({configuration, code.call, copy, code.destroy});
 }
 
-cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments) {
-  cudaError_t error = launch_one(configuration, call, arguments, __builtin_return_address(0));
-  for (;;) {
-    std::unique_lock lock(later_mutex);
-    if (later.empty()) return error;
-    const LaterLaunch next = later.front();
-    later.pop_front();
-    lock.unlock();
-    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound}, nullptr);
-    next.destroy(next.bound);
-  }
+cudaError_t launch(const Configuration& configuration, const LaneCode& code, const Arguments& arguments) {
+  const void* const caller = __builtin_return_address(0);
+  if (is_capturing(configuration.stream)) return keep_launch(configuration, code, arguments, caller);
+  return launch_all(configuration, code.call, arguments, caller);
 }
 
 cudaError_t set_attribute(cudaFuncAttribute attribute, int value) {

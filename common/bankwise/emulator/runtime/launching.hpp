@@ -18,6 +18,15 @@ struct Configuration {
   Dim3 grid, block;
   size_t shared;
   bool cooperative = false;
+  cudaStream_t stream = nullptr;
+  bool refers = false;  ///< the launch refers to variables of the program: a graph cannot keep it
+};
+
+/// The code of a launch, for one type of arguments.
+struct LaneCode {
+  void (*call)(const void*);  ///< runs the kernel for one lane
+  const void* (*copy)(const void*);
+  void (*destroy)(const void*);
 };
 
 /// The values that a launch passes on.
@@ -29,12 +38,11 @@ struct Arguments {
   bool varies = false;           ///< `call` is for kernels that cannot be told apart
 };
 
-/// Runs the grid. `call` runs the kernel for one lane. Errors go to cudaGetLastError(), and are returned.
-cudaError_t launch(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments);
+/// Runs the grid, or keeps it if the stream captures. Errors go to cudaGetLastError(), and are returned.
+cudaError_t launch(const Configuration& configuration, const LaneCode& code, const Arguments& arguments);
 
-/// For a launch in a kernel: runs it after the launch that the kernel belongs to. Takes over the arguments.
-void launch_later(const Configuration& configuration, void (*call)(const void*), const void* arguments,
-                  void (*destroy)(const void*));
+/// For a launch in a kernel: runs it after the launch that the kernel belongs to. Copies the arguments.
+void launch_later(const Configuration& configuration, const LaneCode& code, const void* arguments);
 bool in_kernel();
 
 /// A number for an object that consists of numbers and functions; 0 for any other, which may change unseen.
@@ -55,6 +63,16 @@ template <class Body>
 BANKWISE_NOT_THE_KERNEL void run_lane(const void* bound) {
   (*const_cast<Body*>(static_cast<const Body*>(bound)))();
 }
+template <class Body>
+const void* copy_lane(const void* bound) {
+  return new Body(*static_cast<const Body*>(bound));
+}
+template <class Body>
+void destroy_lane(const void* bound) {
+  delete static_cast<const Body*>(bound);
+}
+template <class Body>
+inline constexpr LaneCode lane_code{run_lane<Body>, copy_lane<Body>, destroy_lane<Body>};
 
 /// The argument at an index, without a copy.
 template <unsigned index, class First, class... Rest>
@@ -164,8 +182,7 @@ struct ConfiguredKernel {
     };
     using Body = decltype(lane);
     if (in_kernel()) {
-      launch_later(configuration, run_lane<Body>, new Body(lane),
-                   [](const void* bound) { delete static_cast<const Body*>(bound); });
+      launch_later(configuration, lane_code<Body>, &lane);
     } else {
       // The call has content if the kernel is in a variable, or needs one.
       using Values = Bytes<Call, std::decay_t<Arguments>...>;
@@ -174,23 +191,28 @@ struct ConfiguredKernel {
       const bool varies = !std::is_empty_v<Call> && identity == 0;
       const bool known = Values::known && !varies;
       const auto address = reinterpret_cast<size_t>(&run_lane<Body>);
-      launch(configuration, run_lane<Body>,
+      launch(configuration, lane_code<Body>,
              {&lane, known ? bytes.content : nullptr, Values::count, reinterpret_cast<const void*>(address + identity),
               varies});
     }
   }
 };
 
-template <class Call>
+template <class Call, bool refers>
 struct LaunchableKernel {
   Call call;
-  ConfiguredKernel<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) const {
-    return {call, {grid, block, shared}};
+  ConfiguredKernel<Call> at(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) const {
+    return {call, {grid, block, shared, false, stream, refers}};
   }
 };
 
 template <class Call>
-LaunchableKernel<Call> launching(Call call) {
+LaunchableKernel<Call, false> launching(Call call) {
+  return {call};
+}
+/// The call refers to variables of the program.
+template <class Call>
+LaunchableKernel<Call, true> launching_of_expression(Call call) {
   return {call};
 }
 
@@ -202,7 +224,7 @@ cudaError_t launch_from_list(void (*kernel)(Parameters...), const Configuration&
                            arguments[i])))]() mutable BANKWISE_NOT_THE_KERNEL { kernel(value_of(values)...); };
   using Values = Bytes<std::decay_t<Parameters>...>;
   const Values bytes(*static_cast<std::decay_t<Parameters>*>(arguments[i])...);
-  return launch(configuration, run_lane<decltype(lane)>,
+  return launch(configuration, lane_code<decltype(lane)>,
                 {&lane, Values::known ? bytes.content : nullptr, Values::count, reinterpret_cast<const void*>(kernel)});
 }
 
@@ -218,8 +240,8 @@ int blocks_on_device(int block, size_t shared);
 // bankcheck removes a cast of the kernel to void*, because its parameters are needed.
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared = 0,
-                             cudaStream_t = nullptr) {
-  return bankwise_runtime::launch_from_list(kernel, {grid, block, shared}, arguments,
+                             cudaStream_t stream = nullptr) {
+  return bankwise_runtime::launch_from_list(kernel, {grid, block, shared, false, stream}, arguments,
                                             std::index_sequence_for<Parameters...>());
 }
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
@@ -228,9 +250,9 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
 
 template <class... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                                        size_t shared = 0, cudaStream_t = nullptr) {
+                                        size_t shared = 0, cudaStream_t stream = nullptr) {
   (void)bankwise_runtime::HasCooperativeLaunch<Parameters...>::known;
-  return bankwise_runtime::launch_from_list(kernel, {grid, block, shared, true}, arguments,
+  return bankwise_runtime::launch_from_list(kernel, {grid, block, shared, true, stream}, arguments,
                                             std::index_sequence_for<Parameters...>());
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared = 0,
@@ -271,9 +293,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration, void (*k
           const cudaLaunchAttribute& attribute = configuration->attrs[i];
           cooperative |= attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0;
         }
-        return bankwise_runtime::launch_from_list(
-            kernel, {configuration->gridDim, configuration->blockDim, configuration->dynamicSmemBytes, cooperative},
-            list, std::index_sequence_for<Parameters...>());
+        return bankwise_runtime::launch_from_list(kernel,
+                                                  {configuration->gridDim, configuration->blockDim,
+                                                   configuration->dynamicSmemBytes, cooperative, configuration->stream},
+                                                  list, std::index_sequence_for<Parameters...>());
       },
       values);
 }

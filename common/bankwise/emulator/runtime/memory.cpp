@@ -8,6 +8,8 @@
 
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
+#include <bankwise/emulator/runtime/captures.hpp>
+#include <bankwise/emulator/runtime/graphs.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/skipped.hpp>
 
@@ -64,14 +66,17 @@ cudaError_t for_each_row(std::size_t height, Work work) {
 cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, std::size_t bytes) {
   if (pointer == nullptr) return failed(cudaErrorInvalidValue);
   *pointer = nullptr;
+  const bool in_order = std::string_view(function) == "cudaMallocAsync";
+  if (const cudaError_t error = in_order ? cudaSuccess : refuse_unsafe_call(); error != cudaSuccess) return error;
   if (bytes == 0) return lasting_error();
   *pointer = allocate(kind, bytes, function, BANKWISE_CALLER);
   return *pointer != nullptr ? lasting_error() : failed(cudaErrorMemoryAllocation);
 }
 
-cudaError_t free_for(const char* function, void* pointer, bool host) {
+namespace {
+
+cudaError_t free_called(const char* function, void* pointer, bool host, const void* caller) {
   if (pointer == nullptr) return lasting_error();
-  const void* const caller = BANKWISE_CALLER;
   if (on_lane()) fence();  // the lane's last store, perhaps to this memory, is compared with what was there before
   const auto allocation = allocation_at(pointer);
   const auto refuse = [&](const std::string& sentence) {
@@ -93,6 +98,17 @@ cudaError_t free_for(const char* function, void* pointer, bool host) {
   }
 }
 
+}  // namespace
+
+cudaError_t free_for(const char* function, void* pointer, bool host) {
+  if (const cudaError_t error = refuse_unsafe_call(); error != cudaSuccess) return error;
+  return free_called(function, pointer, host, BANKWISE_CALLER);
+}
+cudaError_t free_in_order(const char* function, void* pointer, cudaStream_t stream) {
+  if (is_capturing(stream)) return keep(stream, cudaGraphNodeTypeMemFree, [] { return cudaSuccess; });
+  return free_called(function, pointer, false, BANKWISE_CALLER);
+}
+
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, std::string_view function,
                  const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
@@ -111,23 +127,39 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
 }
 
 cudaError_t copy_rows(const char* function, void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                      std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   if (width > to_pitch || width > from_pitch) return failed(cudaErrorInvalidPitchValue);
-  return for_each_row(height, [&, caller = BANKWISE_CALLER](std::size_t row) {
-    return copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width, kind,
-                function, caller);
+  return give_to(stream, cudaGraphNodeTypeMemcpy, [=, caller = BANKWISE_CALLER] {
+    return for_each_row(height, [&](std::size_t row) {
+      return copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width,
+                  kind, function, caller);
+    });
   });
 }
 
 cudaError_t set_rows(const char* function, void* to, std::size_t pitch, int value, std::size_t width,
-                     std::size_t height) {
-  return for_each_row(height, [&, caller = BANKWISE_CALLER](std::size_t row) {
-    return set(static_cast<char*>(to) + row * pitch, value, width, function, caller);
+                     std::size_t height, cudaStream_t stream) {
+  return give_to(stream, cudaGraphNodeTypeMemset, [=, caller = BANKWISE_CALLER] {
+    return for_each_row(height, [&](std::size_t row) {
+      return set(static_cast<char*>(to) + row * pitch, value, width, function, caller);
+    });
+  });
+}
+
+cudaError_t set_elements(const cudaMemsetParams& p, const void* caller) {
+  const std::size_t bytes = p.width * p.elementSize;
+  return for_each_row(p.height, [&](std::size_t row) {
+    char* const begin = static_cast<char*>(p.dst) + row * p.pitch;
+    const cudaError_t error = set(begin, int(p.value), bytes, "cudaGraphAddMemsetNode", caller);
+    if (error != cudaSuccess || p.elementSize == 1) return error;
+    note_write(begin, bytes);
+    for (std::size_t at = 0; at < bytes; at += p.elementSize) std::memcpy(begin + at, &p.value, p.elementSize);
+    return error;
   });
 }
 
 cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const void* other, size_t bytes,
-                        size_t offset, bool to_symbol) {
+                        size_t offset, bool to_symbol, cudaStream_t stream) {
   const std::string_view function = to_symbol ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
     report(
@@ -138,8 +170,10 @@ cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const 
   void* to = static_cast<char*>(const_cast<void*>(symbol)) + offset;
   void* from = const_cast<void*>(other);
   if (!to_symbol) std::swap(to, from);
-  if (!to_symbol) note_host_read(from, BANKWISE_CALLER);
-  return copy(to, from, bytes, cudaMemcpyDefault, function, BANKWISE_CALLER);
+  return give_to(stream, cudaGraphNodeTypeMemcpy, [=, caller = BANKWISE_CALLER] {
+    if (!to_symbol) note_host_read(from, caller);
+    return copy(to, from, bytes, cudaMemcpyDefault, function, caller);
+  });
 }
 
 }  // namespace bankwise::emulator::runtime

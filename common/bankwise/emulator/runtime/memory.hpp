@@ -20,12 +20,15 @@ enum class MemoryKind { device, managed, pinned };
 cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, size_t bytes);
 constexpr size_t pitch_of(size_t width) { return (width + 511) / 512 * 512; }
 cudaError_t free_for(const char* function, void* pointer, bool host);
+/// What a graph frees stays allocated: the graph may run again.
+cudaError_t free_in_order(const char* function, void* pointer, cudaStream_t stream);
 cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                      size_t width, size_t height, cudaMemcpyKind kind);
-cudaError_t set_rows(const char* function, void* to, size_t pitch, int value, size_t width, size_t height);
+                      size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t set_rows(const char* function, void* to, size_t pitch, int value, size_t width, size_t height,
+                     cudaStream_t stream = nullptr);
 /// Copies to or from a variable of the device.
 cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const void* other, size_t bytes,
-                        size_t offset, bool to_symbol);
+                        size_t offset, bool to_symbol, cudaStream_t stream = nullptr);
 
 }  // namespace bankwise::emulator::runtime
 
@@ -60,7 +63,7 @@ BANKWISE_DEVICE cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t w
   return cudaMallocPitch(reinterpret_cast<void**>(reinterpret_cast<void*>(pointer)), pitch, width, height);
 }
 BANKWISE_RUNTIME(cudaFree, (void* p), free_for(__func__, p, false))
-BANKWISE_RUNTIME(cudaFreeAsync, (void* p, cudaStream_t), free_for(__func__, p, false))
+BANKWISE_RUNTIME(cudaFreeAsync, (void* p, cudaStream_t stream), free_in_order(__func__, p, stream))
 BANKWISE_RUNTIME(cudaFreeHost, (void* p), free_for(__func__, p, true))
 
 BANKWISE_RUNTIME(cudaHostRegister, (void* pointer, size_t bytes, unsigned),
@@ -80,33 +83,26 @@ BANKWISE_RUNTIME(cudaMemPrefetchAsync, (const void*, size_t, cudaMemLocation, un
 // clang-format off
 template <class Location>  // an int, or a cudaMemLocation
 BANKWISE_RUNTIME(cudaMemAdvise, (const void*, size_t, cudaMemoryAdvise, Location), lasting_error())
-    // clang-format on
+BANKWISE_RUNTIME_ASYNC(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
+                       copy_rows, (to, bytes, from, bytes, bytes, 1, kind))
+BANKWISE_RUNTIME_ASYNC(cudaMemcpyPeer, (void* to, int, const void* from, int, size_t bytes),
+                       copy_rows, (to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice))
+BANKWISE_RUNTIME_ASYNC(cudaMemcpy2D, (void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                      size_t height, cudaMemcpyKind kind),
+                       copy_rows, (to, to_pitch, from, from_pitch, width, height, kind))
+BANKWISE_RUNTIME_ASYNC(cudaMemset, (void* to, int value, size_t bytes), set_rows, (to, bytes, value, bytes, 1))
+BANKWISE_RUNTIME_ASYNC(cudaMemset2D, (void* to, size_t pitch, int value, size_t width, size_t height),
+                       set_rows, (to, pitch, value, width, height))
+BANKWISE_RUNTIME_ASYNC(cudaMemset3D, (cudaPitchedPtr to, int value, cudaExtent extent),
+                       set_rows, (to.ptr, to.pitch, value, extent.width, to.ysize * extent.depth))
 
-    BANKWISE_RUNTIME_ASYNC(cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
-                           copy_rows(__func__, to, bytes, from, bytes, bytes, 1, kind))
-        BANKWISE_RUNTIME_ASYNC(cudaMemcpyPeer, (void* to, int, const void* from, int, size_t bytes),
-                               copy_rows(__func__, to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice))
-            BANKWISE_RUNTIME_ASYNC(cudaMemcpy2D,
-                                   (void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                    size_t height, cudaMemcpyKind kind),
-                                   copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind))
-                BANKWISE_RUNTIME_ASYNC(cudaMemset, (void* to, int value, size_t bytes),
-                                       set_rows(__func__, to, bytes, value, bytes, 1))
-                    BANKWISE_RUNTIME_ASYNC(cudaMemset2D,
-                                           (void* to, size_t pitch, int value, size_t width, size_t height),
-                                           set_rows(__func__, to, pitch, value, width, height))
-                        BANKWISE_RUNTIME_ASYNC(cudaMemset3D, (cudaPitchedPtr to, int value, cudaExtent extent),
-                                               set_rows(__func__, to.ptr, to.pitch, value, extent.width,
-                                                        to.ysize* extent.depth))
-
-// clang-format off
 #define BANKWISE_SYMBOL reinterpret_cast<const volatile void*>(&symbol)
-#define BANKWISE_SYMBOL_COPY(name, to_symbol, parameters) \
-  template <class T>                                      \
-  BANKWISE_RUNTIME(name, parameters, copy_symbol(BANKWISE_SYMBOL, sizeof symbol, memory, bytes, offset, to_symbol))
+#define BANKWISE_SYMBOL_COPY(name, parameters, ...) \
+  template <class T>                                \
+  BANKWISE_RUNTIME(name, parameters, copy_symbol(BANKWISE_SYMBOL, sizeof symbol, memory, bytes, offset, __VA_ARGS__))
 #define BANKWISE_SYMBOL_COPIES(name, to_symbol, parameters) \
-  BANKWISE_SYMBOL_COPY(name, to_symbol, parameters)         \
-  BANKWISE_SYMBOL_COPY(name##Async, to_symbol, (BANKWISE_LISTED parameters, cudaStream_t = nullptr))
+  BANKWISE_SYMBOL_COPY(name, parameters, to_symbol)         \
+  BANKWISE_SYMBOL_COPY(name##Async, (BANKWISE_LISTED parameters, cudaStream_t stream = nullptr), to_symbol, stream)
 BANKWISE_SYMBOL_COPIES(cudaMemcpyToSymbol, true, (const T& symbol, const void* memory, size_t bytes, size_t offset = 0,
                                                   cudaMemcpyKind = cudaMemcpyHostToDevice))
 BANKWISE_SYMBOL_COPIES(cudaMemcpyFromSymbol, false, (void* memory, const T& symbol, size_t bytes, size_t offset = 0,
@@ -119,4 +115,4 @@ BANKWISE_RUNTIME(cudaGetSymbolSize, (size_t* bytes, const T& symbol), give(bytes
 #undef BANKWISE_SYMBOL_COPIES
 #undef BANKWISE_SYMBOL_COPY
 #undef BANKWISE_SYMBOL
-                                // clang-format on
+                        // clang-format on

@@ -10,6 +10,7 @@
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/cuda/small_float_bits.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
+#include <bankwise/emulator/runtime/captures.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 
 using namespace bankwise::emulator;
@@ -158,7 +159,8 @@ cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaC
 }
 
 cudaError_t copy_box(const char* function, const cudaArray& array, std::size_t x, std::size_t y, const void* memory,
-                     std::size_t pitch, std::size_t width, std::size_t height, bool to_array, cudaMemcpyKind kind) {
+                     std::size_t pitch, std::size_t width, std::size_t height, bool to_array, cudaMemcpyKind kind,
+                     cudaStream_t stream) {
   const void* const caller = __builtin_return_address(0);
   if (const std::size_t row = array.width * array.element; pitch == 0 && x == 0 && width % row == 0) {
     height = width / row;
@@ -166,13 +168,43 @@ cudaError_t copy_box(const char* function, const cudaArray& array, std::size_t x
   }
   if (pitch == 0) pitch = width;
   if (!contains(array, x, y, width, height, function, caller)) return failed(cudaErrorInvalidValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    char* to = array.at(0, y + row, 0) + x;
-    char* from = static_cast<char*>(const_cast<void*>(memory)) + row * pitch;
-    if (!to_array) std::swap(to, from);
-    if (const cudaError_t error = copy(to, from, width, kind, function, caller); error != cudaSuccess) return error;
+  return give_to(stream, cudaGraphNodeTypeMemcpy, [=] {
+    for (std::size_t row = 0; row < height; ++row) {
+      char* to = array.at(0, y + row, 0) + x;
+      char* from = static_cast<char*>(const_cast<void*>(memory)) + row * pitch;
+      if (!to_array) std::swap(to, from);
+      if (const cudaError_t error = copy(to, from, width, kind, function, caller); error != cudaSuccess) return error;
+    }
+    return lasting_error();
+  });
+}
+
+cudaError_t copy_boxes(const cudaMemcpy3DParms& parameters, const void* caller) {
+  const BoxSide from{parameters.srcArray, parameters.srcPos, parameters.srcPtr},
+      to{parameters.dstArray, parameters.dstPos, parameters.dstPtr};
+  const cudaArray* array = from.array != nullptr ? from.array : to.array;
+  const std::size_t width = parameters.extent.width * (array != nullptr ? array->element : 1);
+  for (const BoxSide* side : {&from, &to}) {
+    if (side->array == nullptr) continue;
+    const cudaArray& cuda_array = *side->array;
+    if (!contains(cuda_array, side->position.x * cuda_array.element, side->position.y, width, parameters.extent.height,
+                  "cudaMemcpy3D", caller) ||
+        side->position.z + parameters.extent.depth > cuda_array.depth) {
+      return failed(cudaErrorInvalidValue);
+    }
+  }
+  for (std::size_t z = 0; z < parameters.extent.depth; ++z) {
+    for (std::size_t y = 0; y < parameters.extent.height; ++y) {
+      const cudaError_t error = copy(to.row(y, z), from.row(y, z), width, parameters.kind, "cudaMemcpy3D", caller);
+      if (error != cudaSuccess) return error;
+    }
   }
   return lasting_error();
+}
+
+cudaError_t copy_between(const cudaMemcpy3DParms& parameters, cudaStream_t stream) {
+  const void* const caller = __builtin_return_address(0);
+  return give_to(stream, cudaGraphNodeTypeMemcpy, [=] { return copy_boxes(parameters, caller); });
 }
 
 Texel fetch(cudaTextureObject_t texture, int x) noexcept {
@@ -260,31 +292,6 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, 
   if (flags != nullptr) *flags = array->flags;
   return cudaSuccess;
 }
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters_) {
-  const void* const caller = __builtin_return_address(0);
-  const cudaMemcpy3DParms& parameters = *parameters_;
-  const BoxSide from{parameters.srcArray, parameters.srcPos, parameters.srcPtr},
-      to{parameters.dstArray, parameters.dstPos, parameters.dstPtr};
-  const cudaArray* array = from.array != nullptr ? from.array : to.array;
-  const std::size_t width = parameters.extent.width * (array != nullptr ? array->element : 1);
-  for (const BoxSide* side : {&from, &to}) {
-    if (side->array == nullptr) continue;
-    const cudaArray& cuda_array = *side->array;
-    if (!contains(cuda_array, side->position.x * cuda_array.element, side->position.y, width, parameters.extent.height,
-                  "cudaMemcpy3D", caller) ||
-        side->position.z + parameters.extent.depth > cuda_array.depth) {
-      return failed(cudaErrorInvalidValue);
-    }
-  }
-  for (std::size_t z = 0; z < parameters.extent.depth; ++z) {
-    for (std::size_t y = 0; y < parameters.extent.height; ++y) {
-      const cudaError_t error = copy(to.row(y, z), from.row(y, z), width, parameters.kind, "cudaMemcpy3D", caller);
-      if (error != cudaSuccess) return error;
-    }
-  }
-  return lasting_error();
-}
-
 // --- Textures and surfaces ---
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,

@@ -69,7 +69,9 @@ cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaC
                            cudaExtent extent, unsigned flags);
 /// Copies a box, its x in bytes, between an array and memory; a pitch of 0: as many rows as `width` bytes fill.
 cudaError_t copy_box(const char* function, const cudaArray& array, size_t x, size_t y, const void* memory, size_t pitch,
-                     size_t width, size_t height, bool to_array, cudaMemcpyKind kind);
+                     size_t width, size_t height, bool to_array, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t copy_between(const cudaMemcpy3DParms& parameters, cudaStream_t stream = nullptr);
+cudaError_t copy_boxes(const cudaMemcpy3DParms& parameters, const void* caller);
 
 }  // namespace bankwise::emulator::runtime
 
@@ -104,14 +106,14 @@ BANKWISE_RUNTIME(cudaMemcpyFromArray,
 BANKWISE_RUNTIME_ASYNC(cudaMemcpy2DToArray,
                        (cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
                         cudaMemcpyKind kind),
-                       copy_box(__func__, *to, x, y, from, pitch, width, height, true, kind))
+                       copy_box, (*to, x, y, from, pitch, width, height, true, kind))
 BANKWISE_RUNTIME(cudaMemcpy2DFromArray,
                  (void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
                   cudaMemcpyKind kind),
                  copy_box(__func__, *from, x, y, to, pitch, width, height, false, kind))
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters);
-BANKWISE_FUNCTION(cudaError_t, cudaMemcpy3DAsync, (const cudaMemcpy3DParms* parameters, cudaStream_t = nullptr),
-                  cudaMemcpy3D(parameters))
+BANKWISE_RUNTIME(cudaMemcpy3D, (const cudaMemcpy3DParms* parameters), copy_between(*parameters))
+BANKWISE_RUNTIME(cudaMemcpy3DAsync, (const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr),
+                 copy_between(*parameters, stream))
 
 // --- Textures and surfaces ---
 

@@ -8,10 +8,11 @@
 /// A function of CUDA: one call of the emulator. Inlined, so that reports name the program's line.
 #define BANKWISE_RUNTIME(name, parameters, ...) \
   BANKWISE_FUNCTION(cudaError_t, name, parameters, bankwise_runtime::__VA_ARGS__)
-/// The same, and its form for a stream.
-#define BANKWISE_RUNTIME_ASYNC(name, parameters, ...) \
-  BANKWISE_RUNTIME(name, parameters, __VA_ARGS__)     \
-  BANKWISE_RUNTIME(name##Async, (BANKWISE_LISTED parameters, cudaStream_t = nullptr), __VA_ARGS__)
+/// The same, and its form for a stream, which is the last of the emulator's arguments.
+#define BANKWISE_RUNTIME_ASYNC(name, parameters, function, arguments)                        \
+  BANKWISE_RUNTIME(name, parameters, function(__func__, BANKWISE_LISTED arguments))          \
+  BANKWISE_RUNTIME(name##Async, (BANKWISE_LISTED parameters, cudaStream_t stream = nullptr), \
+                   function(__func__, BANKWISE_LISTED arguments, stream))
 #define BANKWISE_LISTED(...) __VA_ARGS__
 
 // --- Errors: names and numbers as in CUDA 12, and the names that older programs have ---
@@ -143,7 +144,8 @@ cudaError_t cudaPeekAtLastError();
 #define __CUDA_RUNTIME_H__
 #define __DRIVER_TYPES_H__
 
-/// Streams and events. Everything that a program gives to a stream is done before the call returns.
+/// Streams and events. Everything that a program gives to a stream is done before the call returns, unless the stream
+/// captures (captures.hpp).
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 struct CUevent_st;
@@ -154,13 +156,25 @@ using cudaEvent_t = CUevent_st*;
 #define cudaStreamNonBlocking 1
 
 // clang-format off
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
+};
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
+};
+enum cudaGraphNodeType {
+  cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost,
+  cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
+  cudaGraphNodeTypeMemAlloc = 10, cudaGraphNodeTypeMemFree
+};
+
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault
 };
 
 enum : unsigned {
   cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4,
-  cudaEventRecordDefault = 0, cudaEventWaitDefault = 0,
+  cudaEventRecordDefault = 0, cudaEventRecordExternal = 1, cudaEventWaitDefault = 0, cudaEventWaitExternal = 1,
   cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4,
   cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2, cudaHostRegisterIoMemory = 4,
   cudaHostRegisterReadOnly = 8,

@@ -223,10 +223,45 @@ void check_host() {
   CHECK(hipGetLastError() == hipErrorInvalidValue);
 }
 
+__global__ void add_to(int* to, int value) { to[threadIdx.x] += value; }
+
+void check_graphs() {
+  int *device = nullptr, host[2] = {1, 2}, back[2] = {}, value = 100;
+  hipStream_t stream;
+  hipGraph_t graph;
+  hipGraphExec_t instance;
+  hipGraphNode_t node, *nodes = nullptr;
+  size_t count = 0;
+  HIP_CHECK(hipMalloc(&device, sizeof host));
+  HIP_CHECK(hipStreamCreate(&stream));
+  HIP_CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  HIP_CHECK(hipMemcpyHtoDAsync(device, host, sizeof host, stream));
+  hipLaunchKernelGGL(add_to, 1, 2, 0, stream, device, 10);
+  HIP_CHECK(hipStreamEndCapture(stream, &graph));
+  hipKernelNodeParams kernel{};
+  void* arguments[] = {&device, &value};
+  kernel.func = reinterpret_cast<void*>(add_to);
+  kernel.gridDim = dim3(1);
+  kernel.blockDim = dim3(2);
+  kernel.kernelParams = arguments;
+  HIP_CHECK(hipGraphGetNodes(graph, nodes, &count));
+  hipGraphNode_t captured[2];
+  HIP_CHECK(hipGraphGetNodes(graph, captured, &count));
+  HIP_CHECK(hipGraphAddKernelNode(&node, graph, captured + 1, 1, &kernel));
+  HIP_CHECK(hipGraphInstantiate(&instance, graph, nullptr, nullptr, 0));
+  HIP_CHECK(hipGraphLaunch(instance, stream));
+  HIP_CHECK(hipStreamSynchronize(stream));
+  HIP_CHECK(hipMemcpy(back, device, sizeof back, hipMemcpyDeviceToHost));
+  CHECK(count == 2 && back[0] == 111 && back[1] == 112);
+  HIP_CHECK(hipGraphExecDestroy(instance));
+  HIP_CHECK(hipGraphDestroy(graph));
+}
+
 int main() {
   check_lanes();
   check_numbers();
   check_blas();
   check_host();
+  check_graphs();
   return checked();
 }

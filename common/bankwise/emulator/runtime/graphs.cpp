@@ -1,0 +1,275 @@
+#include <bankwise/emulator/runtime/graphs.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <bankwise/emulator/runtime/allocations.hpp>
+#include <bankwise/emulator/runtime/captures.hpp>
+
+#define BANKWISE_CALLER __builtin_return_address(0)
+
+using namespace bankwise::emulator::runtime;
+
+namespace {
+
+using Nodes = std::vector<cudaGraphNode_t>;
+
+/// A node of a graph that can be launched. `after`: numbers of nodes.
+struct NodeToRun {
+  cudaGraphNode_t origin;
+  cudaGraphNodeType type;
+  Work work;
+  std::vector<std::size_t> after;
+};
+using NodesToRun = std::vector<NodeToRun>;
+
+/// Nodes in an order in which they may run, that of the calls if it is one; empty if they form a cycle.
+Nodes in_order(const CUgraph_st& graph) {
+  Nodes order;
+  std::map<cudaGraphNode_t, bool> is_placed;
+  bool has_cycle = false;
+  const auto place = [&](const auto& self, cudaGraphNode_t node) -> void {
+    const auto [known, is_new] = is_placed.try_emplace(node, false);
+    if (!is_new) {
+      has_cycle |= !known->second;
+      return;
+    }
+    for (const cudaGraphNode_t earlier : node->after) self(self, earlier);
+    known->second = true;
+    order.push_back(node);
+  };
+  for (const auto& node : graph.nodes) place(place, node.get());
+  return has_cycle ? Nodes() : order;
+}
+
+/// Empty if the nodes form a cycle.
+NodesToRun to_run(const CUgraph_st& graph) {
+  NodesToRun nodes;
+  std::map<cudaGraphNode_t, std::size_t> numbers;
+  for (const cudaGraphNode_t node : in_order(graph)) {
+    NodeToRun& added = nodes.emplace_back(NodeToRun{node, node->type, node->work, {}});
+    for (const cudaGraphNode_t earlier : node->after) added.after.push_back(numbers.at(earlier));
+    std::sort(added.after.begin(), added.after.end());
+    numbers.emplace(node, numbers.size());
+  }
+  return nodes;
+}
+
+/// Runs nodes up to the first error.
+cudaError_t run_nodes(const NodesToRun& nodes) {
+  for (const NodeToRun& node : nodes) {
+    if (const cudaError_t error = node.work(); error != cudaSuccess) return error;
+  }
+  return lasting_error();
+}
+
+cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, std::size_t count,
+                     cudaGraphNodeType type, Work work) {
+  if (node == nullptr || graph == nullptr || (after == nullptr && count > 0) || !work) {
+    return failed(cudaErrorInvalidValue);
+  }
+  *node = graph->add(type, std::move(work), Nodes(after, after + count));
+  return lasting_error();
+}
+
+// The work of nodes, by their parameters; empty if these are wrong.
+
+constexpr cudaGraphNodeType type_of(const cudaKernelNodeParams*) { return cudaGraphNodeTypeKernel; }
+constexpr cudaGraphNodeType type_of(const cudaMemcpy3DParms*) { return cudaGraphNodeTypeMemcpy; }
+constexpr cudaGraphNodeType type_of(const cudaMemsetParams*) { return cudaGraphNodeTypeMemset; }
+constexpr cudaGraphNodeType type_of(const cudaHostNodeParams*) { return cudaGraphNodeTypeHost; }
+
+Work work_of(const cudaKernelNodeParams& p, const void*) {
+  if (p.func.launch == nullptr || p.extra != nullptr) return {};
+  return work_given_by([&](cudaStream_t stream) {
+    p.func.launch(p.func.kernel, {p.gridDim, p.blockDim, p.sharedMemBytes, false, stream}, p.kernelParams);
+  });
+}
+Work work_of(const cudaMemcpy3DParms& p, const void* caller) {
+  return [=] { return copy_boxes(p, caller); };
+}
+Work work_of(const cudaMemsetParams& p, const void* caller) {
+  if (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4) return {};
+  return [=] { return set_elements(p, caller); };
+}
+Work work_of(const cudaHostNodeParams& p, const void*) {
+  return [=] {
+    p.fn(p.userData);
+    return cudaSuccess;
+  };
+}
+
+template <class Parameters>
+Work work_of(const Parameters* parameters, const void* caller) {
+  return parameters != nullptr ? work_of(*parameters, caller) : Work();
+}
+
+cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
+  if (node == nullptr || node->type != type || !work) return failed(cudaErrorInvalidValue);
+  node->work = std::move(work);
+  return lasting_error();
+}
+
+/// Up to *count nodes, and their number; without room only the number.
+cudaError_t list_nodes(const Nodes& list, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (count == nullptr) return failed(cudaErrorInvalidValue);
+  if (nodes == nullptr) return give(count, list.size());
+  const std::size_t listed = std::min(*count, list.size());
+  std::copy_n(list.begin(), listed, nodes);
+  std::fill(nodes + listed, nodes + *count, nullptr);
+  return give(count, listed);
+}
+
+}  // namespace
+
+struct CUgraphExec_st {
+  std::shared_ptr<const NodesToRun> nodes;  ///< shared with graphs that have captured a launch
+};
+
+namespace {
+
+cudaError_t set_node(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
+  if (instance == nullptr || !work) return failed(cudaErrorInvalidValue);
+  NodesToRun nodes = *instance->nodes;
+  const auto found =
+      std::find_if(nodes.begin(), nodes.end(), [=](const NodeToRun& candidate) { return candidate.origin == node; });
+  if (found == nodes.end() || found->type != type) return failed(cudaErrorInvalidValue);
+  found->work = std::move(work);
+  instance->nodes = std::make_shared<const NodesToRun>(std::move(nodes));
+  return lasting_error();
+}
+
+}  // namespace
+
+// --- Nodes ---
+
+#define BANKWISE_NODE(Parameters, add, set, set_in_instance)                                                  \
+  cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, std::size_t count,  \
+                  const Parameters* parameters) {                                                             \
+    return add_node(node, graph, after, count, type_of(parameters), work_of(parameters, BANKWISE_CALLER));    \
+  }                                                                                                           \
+  cudaError_t set(cudaGraphNode_t node, const Parameters* parameters) {                                       \
+    return set_node(node, type_of(parameters), work_of(parameters, BANKWISE_CALLER));                         \
+  }                                                                                                           \
+  cudaError_t set_in_instance(cudaGraphExec_t instance, cudaGraphNode_t node, const Parameters* parameters) { \
+    return set_node(instance, node, type_of(parameters), work_of(parameters, BANKWISE_CALLER));               \
+  }
+BANKWISE_NODES(BANKWISE_NODE)
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                     std::size_t count, void* to, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind kind) {
+  return add_node(node, graph, after, count, cudaGraphNodeTypeMemcpy, [=, caller = BANKWISE_CALLER] {
+    return copy(to, from, bytes, kind, "cudaGraphAddMemcpyNode1D", caller);
+  });
+}
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                       std::size_t count, cudaGraph_t child) {
+  if (child == nullptr) return failed(cudaErrorInvalidValue);
+  return add_node(node, graph, after, count, cudaGraphNodeTypeGraph,
+                  [nodes = to_run(*child)] { return run_nodes(nodes); });
+}
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                  std::size_t count) {
+  return add_node(node, graph, after, count, cudaGraphNodeTypeEmpty, lasting_error);
+}
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                     std::size_t count) {
+  if (graph == nullptr || (count > 0 && (from == nullptr || to == nullptr))) return failed(cudaErrorInvalidValue);
+  for (std::size_t i = 0; i < count; ++i) {
+    Nodes& after = to[i]->after;
+    if (from[i] == to[i] || std::find(after.begin(), after.end(), from[i]) != after.end()) {
+      return failed(cudaErrorInvalidValue);
+    }
+    after.push_back(from[i]);
+  }
+  return lasting_error();
+}
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) { return give(type, node->type); }
+
+// --- Graphs ---
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+  if (graph == nullptr) return failed(cudaErrorInvalidValue);
+  *graph = new CUgraph_st;
+  return lasting_error();
+}
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
+  if (clone == nullptr || graph == nullptr) return failed(cudaErrorInvalidValue);
+  *clone = new CUgraph_st;
+  std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
+  for (const auto& node : graph->nodes) copies[node.get()] = (*clone)->add(node->type, node->work, {});
+  for (const auto& node : graph->nodes) {
+    for (const cudaGraphNode_t earlier : node->after) copies[node.get()]->after.push_back(copies[earlier]);
+  }
+  return lasting_error();
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (graph == nullptr) return failed(cudaErrorInvalidValue);
+  delete graph;
+  return lasting_error();
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (graph == nullptr) return failed(cudaErrorInvalidValue);
+  Nodes list;
+  for (const auto& node : graph->nodes) list.push_back(node.get());
+  return list_nodes(list, nodes, count);
+}
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (graph == nullptr) return failed(cudaErrorInvalidValue);
+  Nodes list;
+  for (const auto& node : graph->nodes) {
+    if (node->after.empty()) list.push_back(node.get());
+  }
+  return list_nodes(list, nodes, count);
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t graph, unsigned long long) {
+  if (instance == nullptr || graph == nullptr) return failed(cudaErrorInvalidValue);
+  NodesToRun nodes = to_run(*graph);
+  if (nodes.size() != graph->nodes.size()) return failed(cudaErrorInvalidValue);
+  *instance = new CUgraphExec_st{std::make_shared<const NodesToRun>(std::move(nodes))};
+  return lasting_error();
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) {
+  if (instance == nullptr) return failed(cudaErrorInvalidValue);
+  delete instance;
+  return lasting_error();
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t instance, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
+  if (instance == nullptr || graph == nullptr || result == nullptr) return failed(cudaErrorInvalidValue);
+  *result = {};
+  NodesToRun nodes = to_run(*graph);
+  const NodesToRun& old = *instance->nodes;
+  if (nodes.size() != old.size()) result->result = cudaGraphExecUpdateErrorTopologyChanged;
+  for (std::size_t i = 0; i < nodes.size() && result->result == cudaGraphExecUpdateSuccess; ++i) {
+    if (nodes[i].type == old[i].type && nodes[i].after == old[i].after) {
+      nodes[i].origin = old[i].origin;  // whose parameters a program may set
+      continue;
+    }
+    result->result = nodes[i].type != old[i].type ? cudaGraphExecUpdateErrorNodeTypeChanged
+                                                  : cudaGraphExecUpdateErrorTopologyChanged;
+    result->errorNode = nodes[i].origin;
+  }
+  if (result->result != cudaGraphExecUpdateSuccess) return failed(cudaErrorGraphExecUpdateFailure);
+  instance->nodes = std::make_shared<const NodesToRun>(std::move(nodes));
+  return lasting_error();
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t instance, cudaGraph_t graph, cudaGraphNode_t* wrong,
+                                cudaGraphExecUpdateResult* result) {
+  cudaGraphExecUpdateResultInfo info{};
+  const cudaError_t error = cudaGraphExecUpdate(instance, graph, &info);
+  if (wrong != nullptr) *wrong = info.errorNode;
+  if (result != nullptr) *result = info.result;
+  return error;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t stream) {
+  if (instance == nullptr) return failed(cudaErrorInvalidValue);
+  return give_to(stream, cudaGraphNodeTypeGraph, [nodes = instance->nodes] { return run_nodes(*nodes); });
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t stream) {
+  return instance == nullptr ? failed(cudaErrorInvalidValue) : refuse_while_capturing(stream);
+}

@@ -1,0 +1,258 @@
+// Graphs: of streams that capture, and of nodes that the program adds. Prints each check that fails, and "right" if
+// none does.
+#include "checks.cuh"
+
+#define OK(call) CHECK((call) == cudaSuccess)
+#define FAILS(call, error)           \
+  CHECK((call) == cudaError##error); \
+  cudaGetLastError()
+
+__device__ int factor = 3;
+
+__global__ void add(int* to, int value) { to[threadIdx.x] += value; }
+__global__ void multiply(int* to) { to[threadIdx.x] *= factor; }
+__global__ void column(int* to) {
+  __shared__ int a[32 * 32];
+  a[threadIdx.x * 32] = threadIdx.x;
+  to[threadIdx.x] += a[threadIdx.x * 32];
+}
+__global__ void outside(int* to) { to[1 << 20] = 1; }
+
+int* numbers;  // 32, managed
+cudaStream_t first, second;
+
+int after(cudaGraphExec_t instance, int before) {
+  numbers[0] = before;
+  OK(cudaGraphLaunch(instance, first));
+  OK(cudaStreamSynchronize(first));
+  return numbers[0];
+}
+
+void capture() {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  cudaStreamCaptureStatus status;
+  unsigned long long id = 0;
+  int calls = 0, three = 3, back = 0;
+  numbers[0] = 1;
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  OK(cudaStreamIsCapturing(first, &status));
+  CHECK(status == cudaStreamCaptureStatusActive);
+  OK(cudaStreamGetCaptureInfo(first, &status, &id));
+  CHECK(id != 0);
+  OK(cudaStreamIsCapturing(second, &status));
+  CHECK(status == cudaStreamCaptureStatusNone);
+  int value = 10;
+  add<<<1, 32, 0, first>>>(numbers, value);
+  value = 20;  // the launch has the value of the call
+  multiply<<<1, 32, 0, first>>>(numbers);
+  OK(cudaMemcpyAsync(&back, numbers, sizeof back, cudaMemcpyDefault, first));
+  OK(cudaMemcpyToSymbolAsync(factor, &three, sizeof three, 0, cudaMemcpyHostToDevice, first));
+  OK(cudaLaunchHostFunc(
+      first, [](void* data) { ++*static_cast<int*>(data); }, &calls));
+  add<<<1, 32, 0, second>>>(numbers, 1);  // at once
+  CHECK(numbers[0] == 2 && back == 0 && calls == 0);
+  OK(cudaStreamEndCapture(first, &graph));
+  size_t count = 0;
+  OK(cudaGraphGetNodes(graph, nullptr, &count));
+  CHECK(count == 5);
+  OK(cudaGraphInstantiate(&instance, graph, nullptr, nullptr, 0));
+  OK(cudaGraphDestroy(graph));
+  OK(cudaGraphUpload(instance, first));
+  CHECK(numbers[0] == 2);
+  CHECK(after(instance, 2) == 36 && back == 36 && calls == 1);
+  factor = 2;
+  CHECK(after(instance, 0) == 20 && factor == 3 && calls == 2);
+  OK(cudaGraphExecDestroy(instance));
+}
+
+// The second stream joins, and the first waits for it.
+cudaGraph_t joined(int value, bool joins_again = true) {
+  cudaGraph_t graph = nullptr;
+  cudaEvent_t forked, done;
+  OK(cudaEventCreate(&forked));
+  OK(cudaEventCreate(&done));
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed));
+  OK(cudaMemsetAsync(numbers, 0, sizeof(int), first));
+  OK(cudaEventRecord(forked, first));
+  OK(cudaStreamWaitEvent(second, forked, 0));
+  add<<<1, 1, 0, second>>>(numbers, value);
+  FAILS(cudaEventElapsedTime(nullptr, forked, done), CapturedEvent);
+  OK(cudaEventRecord(done, second));
+  if (joins_again) {
+    OK(cudaStreamWaitEvent(first, done, 0));
+    multiply<<<1, 1, 0, first>>>(numbers);
+    OK(cudaStreamEndCapture(first, &graph));
+  } else {
+    FAILS(cudaStreamEndCapture(first, &graph), StreamCaptureUnjoined);
+    CHECK(graph == nullptr);
+  }
+  FAILS(cudaEventSynchronize(done), CapturedEvent);
+  OK(cudaEventRecord(done, second));
+  OK(cudaEventSynchronize(done));
+  OK(cudaEventDestroy(forked));
+  OK(cudaEventDestroy(done));
+  return graph;
+}
+
+void several_streams() {
+  joined(1, false);
+  cudaGraph_t graph = joined(5), other = joined(7), cloned, both;
+  cudaGraphExec_t instance, of_both;
+  OK(cudaGraphInstantiate(&instance, graph));
+  CHECK(after(instance, 100) == 15);
+  cudaGraphExecUpdateResult result;
+  OK(cudaGraphExecUpdate(instance, other, nullptr, &result));
+  CHECK(result == cudaGraphExecUpdateSuccess && after(instance, 100) == 21);
+  cudaGraphExecUpdateResultInfo info;
+  OK(cudaGraphExecUpdate(instance, graph, &info));
+  CHECK(after(instance, 100) == 15);
+  OK(cudaGraphClone(&cloned, other));
+  OK(cudaGraphDestroy(other));
+  cudaGraphNode_t node, last;
+  OK(cudaGraphAddChildGraphNode(&node, cloned, nullptr, 0, graph));
+  OK(cudaGraphAddEmptyNode(&last, cloned, &node, 1));
+  size_t count = 0, roots = 0;
+  OK(cudaGraphGetNodes(cloned, nullptr, &count));
+  OK(cudaGraphGetRootNodes(cloned, nullptr, &roots));
+  CHECK(count == 5 && roots == 2);
+  FAILS(cudaGraphExecUpdate(instance, cloned, &info), GraphExecUpdateFailure);
+  CHECK(info.result == cudaGraphExecUpdateErrorTopologyChanged);
+
+  // The launch of a graph may be captured, too.
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal));
+  OK(cudaGraphLaunch(instance, first));
+  OK(cudaGraphLaunch(instance, first));
+  add<<<1, 1, 0, first>>>(numbers, 1);
+  OK(cudaStreamEndCapture(first, &both));
+  OK(cudaGraphExecDestroy(instance));
+  OK(cudaGraphInstantiateWithFlags(&of_both, both, 0));
+  CHECK(after(of_both, 100) == 16);
+}
+
+void errors() {
+  cudaGraph_t graph;
+  cudaStreamCaptureStatus status;
+  FAILS(cudaStreamEndCapture(first, &graph), IllegalState);
+  FAILS(cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal), StreamCaptureUnsupported);
+  const auto invalid = [&](cudaError_t expected, auto call) {
+    OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    FAILS(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal), IllegalState);
+    CHECK(call() == expected);
+    CHECK(cudaGetLastError() == expected);
+    OK(cudaStreamIsCapturing(first, &status));
+    CHECK(status == cudaStreamCaptureStatusInvalidated);
+    FAILS(cudaMemsetAsync(numbers, 0, 4, first), StreamCaptureInvalidated);
+    graph = reinterpret_cast<cudaGraph_t>(&graph);
+    FAILS(cudaStreamEndCapture(first, &graph), StreamCaptureInvalidated);
+    CHECK(graph == nullptr);
+    OK(cudaStreamIsCapturing(first, &status));
+    CHECK(status == cudaStreamCaptureStatusNone);
+  };
+  int* other;
+  cudaEvent_t event;
+  OK(cudaEventCreate(&event));
+  OK(cudaEventRecord(event, second));
+  const auto unsupported = cudaErrorStreamCaptureUnsupported, implicit = cudaErrorStreamCaptureImplicit;
+  invalid(unsupported, [] { return cudaStreamSynchronize(first); });
+  invalid(unsupported, [] { return cudaStreamQuery(first); });
+  invalid(unsupported, [] { return cudaDeviceSynchronize(); });
+  invalid(unsupported, [] { return cudaStreamAddCallback(first, nullptr, nullptr, 0); });
+  invalid(unsupported, [&] { return cudaMalloc(&other, 4); });
+  invalid(implicit, [] { return cudaMemset(numbers, 0, 4); });
+  invalid(implicit, [] {
+    add<<<1, 1>>>(numbers, 1);
+    return cudaPeekAtLastError();
+  });
+  invalid(cudaErrorStreamCaptureIsolation, [&] { return cudaStreamWaitEvent(first, event, 0); });
+  // Relaxed: all of the device's functions may be called.
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed));
+  OK(cudaMalloc(&other, 4));
+  OK(cudaFree(other));
+  OK(cudaStreamEndCapture(first, &graph));
+  // The default stream waits for no stream of this kind.
+  cudaStream_t alone;
+  OK(cudaStreamCreateWithFlags(&alone, cudaStreamNonBlocking));
+  OK(cudaStreamBeginCapture(alone, cudaStreamCaptureModeGlobal));
+  numbers[0] = 1;
+  add<<<1, 1>>>(numbers, 1);
+  CHECK(numbers[0] == 2);
+  OK(cudaStreamEndCapture(alone, &graph));
+}
+
+void nodes() {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  cudaGraphNode_t set, kernel, copied, copied_1d, host;
+  int value = 2, back[2] = {}, calls = 0;
+  OK(cudaGraphCreate(&graph, 0));
+  cudaKernelNodeParams launch = {0};
+  void* arguments[] = {&numbers, &value};
+  launch.func = (void*)add;
+  launch.gridDim = dim3(1);
+  launch.blockDim = dim3(2);
+  launch.kernelParams = arguments;
+  OK(cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch));
+  value = 4;
+  cudaMemsetParams filled = {};
+  filled.dst = numbers;
+  filled.value = 0x01020304;
+  filled.elementSize = 4;
+  filled.width = 2;
+  filled.height = 1;
+  OK(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &filled));
+  OK(cudaGraphAddDependencies(graph, &set, &kernel, 1));  // added after it, but runs before
+  FAILS(cudaGraphAddDependencies(graph, &set, &kernel, 1), InvalidValue);
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(numbers, 8, 2, 1);
+  copy.dstPtr = make_cudaPitchedPtr(back, 8, 2, 1);
+  copy.extent = make_cudaExtent(4, 1, 1);
+  copy.kind = cudaMemcpyDeviceToHost;
+  OK(cudaGraphAddMemcpyNode(&copied, graph, &kernel, 1, &copy));
+  OK(cudaGraphAddMemcpyNode1D(&copied_1d, graph, &kernel, 1, back + 1, numbers + 1, 4, cudaMemcpyDeviceToHost));
+  cudaHostNodeParams call = {[](void* data) { ++*static_cast<int*>(data); }, &calls};
+  const cudaGraphNode_t copies[] = {copied, copied_1d};
+  OK(cudaGraphAddHostNode(&host, graph, copies, 2, &call));
+  cudaGraphNodeType type;
+  OK(cudaGraphNodeGetType(host, &type));
+  CHECK(type == cudaGraphNodeTypeHost);
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  CHECK(after(instance, 1) == 0x01020306 && back[0] == 0x01020306 && back[1] == 0x01020306 && calls == 1);
+  OK(cudaGraphExecKernelNodeSetParams(instance, kernel, &launch));
+  CHECK(after(instance, 1) == 0x01020308 && numbers[1] == 0x01020308);
+  FAILS(cudaGraphExecKernelNodeSetParams(instance, host, &launch), InvalidValue);
+  OK(cudaGraphAddDependencies(graph, &kernel, &set, 1));
+  FAILS(cudaGraphInstantiate(&instance, graph, 0), InvalidValue);  // a cycle
+}
+
+// A launch of a graph is one of each kernel, in its line.
+void conflicts(bool faults) {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  column<<<1, 32, 0, first>>>(numbers);
+  if (faults) outside<<<1, 1, 0, first>>>(numbers);
+  OK(cudaStreamEndCapture(first, &graph));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  for (int i = 0; i < 3 && !faults; ++i) OK(cudaGraphLaunch(instance, first));
+  if (!faults) return;
+  CHECK(cudaGraphLaunch(instance, first) == cudaErrorIllegalAddress);
+  CHECK(cudaStreamSynchronize(first) == cudaErrorIllegalAddress);
+}
+
+int main(int argc, char**) {
+  OK(cudaMallocManaged(&numbers, 32 * sizeof(int)));
+  OK(cudaStreamCreate(&first));
+  OK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  if (argc > 1) {
+    conflicts(true);
+    return checked();
+  }
+  capture();
+  several_streams();
+  errors();
+  nodes();
+  conflicts(false);
+  OK(cudaDeviceSynchronize());
+  return checked();
+}
