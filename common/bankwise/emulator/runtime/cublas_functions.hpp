@@ -4,20 +4,37 @@
 #include <cmath>
 
 #include <bankwise/emulator/runtime/blas.hpp>
+#include <bankwise/emulator/runtime/captures.hpp>
 #include <bankwise/emulator/runtime/memory.hpp>
 
 namespace bankwise::emulator::cuda {
 
-// Nothing here needs the handle: there is one, and what is set has no effect on results.
+/// What a handle holds. What else is set has no effect on results.
+struct BankwiseBlas {
+  cudaStream_t stream = nullptr;
+  bool scalars_in_memory = false;  ///< of the device: they are read when the function runs
+};
+inline BankwiseBlas& bankwise_blas(cublasHandle_t handle) {
+  static BankwiseBlas other;
+  return handle != nullptr ? *reinterpret_cast<BankwiseBlas*>(handle) : other;
+}
 inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
-  static char the_handle;
-  *handle = reinterpret_cast<cublasHandle_t>(&the_handle);
+  *handle = reinterpret_cast<cublasHandle_t>(new BankwiseBlas);
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasDestroy(cublasHandle_t) { return CUBLAS_STATUS_SUCCESS; }
-inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
+inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  delete reinterpret_cast<BankwiseBlas*>(handle);
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  bankwise_blas(handle).stream = stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode) {
+  bankwise_blas(handle).scalars_in_memory = mode == CUBLAS_POINTER_MODE_DEVICE;
+  return CUBLAS_STATUS_SUCCESS;
+}
 inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
-inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, size_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   *version = 120800;
@@ -51,39 +68,65 @@ BANKWISE_DEVICE cublasStatus_t cublasGetMatrix(int m, int n, int bytes, const vo
   return bankwise_copy(m, n, bytes, from, lda, to, ldb, cudaMemcpyDeviceToHost);
 }
 
+/// Runs the work of a function on the handle's stream, or keeps it for a graph.
+template <class Work>
+cublasStatus_t bankwise_run(cublasHandle_t handle, Work work) {
+  const auto error = runtime::give_to(bankwise_blas(handle).stream, cudaGraphNodeTypeKernel, [=] {
+    work();
+    return cudaSuccess;
+  });
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+/// A factor: the value at the time of the call, or `late`, when the function runs.
+template <class T>
+class BlasScalar {
+ public:
+  BANKWISE_NOT_THE_KERNEL BlasScalar(const T* pointer) : pointer_(pointer), value_(*pointer) {}
+  BANKWISE_NOT_THE_KERNEL T at(bool late) const { return late ? *pointer_ : value_; }
+
+ private:
+  const T* pointer_;
+  T value_;
+};
+
 // clang-format off
 // X(function, parameters, its work)
 #define BANKWISE_BLAS(X, S, T)                                                                                        \
-  X(S##gemv, (cublasHandle_t, cublasOperation_t transpose, int m, int n, const T* alpha, const T* a, int lda,         \
-              const T* x, int step_x, const T* beta, T* y, int step_y),                                               \
-    runtime::blas_gemv(transpose != CUBLAS_OP_N, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y))                  \
-  X(S##geam, (cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, const T* alpha, const T* a,   \
-              int lda, const T* beta, const T* b, int ldb, T* c, int ldc),                                            \
-    runtime::blas_geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, *alpha, a, lda, *beta, b, ldb, c, ldc))            \
-  X(S##axpy, (cublasHandle_t, int n, const T* alpha, const T* x, int step_x, T* y, int step_y),                       \
+  X(S##gemv, (cublasHandle_t handle, cublasOperation_t transpose, int m, int n, BlasScalar<T> alpha, const T* a,      \
+              int lda, const T* x, int step_x, BlasScalar<T> beta, T* y, int step_y),                                 \
+    runtime::blas_gemv(transpose != CUBLAS_OP_N, m, n, alpha.at(late), a, lda, x, step_x, beta.at(late), y, step_y))  \
+  X(S##geam, (cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, BlasScalar<T> alpha,   \
+              const T* a, int lda, BlasScalar<T> beta, const T* b, int ldb, T* c, int ldc),                           \
+    runtime::blas_geam(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, alpha.at(late), a, lda, beta.at(late), b, ldb, c,  \
+                       ldc))                                                                                          \
+  X(S##axpy, (cublasHandle_t handle, int n, BlasScalar<T> alpha, const T* x, int step_x, T* y, int step_y),           \
     runtime::blas_writes(y);                                                                                          \
-    for (ptrdiff_t i = 0; i < n; ++i) y[i * step_y] += *alpha * x[i * step_x])                                        \
-  X(S##scal, (cublasHandle_t, int n, const T* alpha, T* x, int step_x),                                               \
+    for (ptrdiff_t i = 0; i < n; ++i) y[i * step_y] += alpha.at(late) * x[i * step_x])                                \
+  X(S##scal, (cublasHandle_t handle, int n, BlasScalar<T> alpha, T* x, int step_x),                                   \
     runtime::blas_writes(x);                                                                                          \
-    for (ptrdiff_t i = 0; i < n; ++i) x[i * step_x] *= *alpha)                                                        \
-  X(S##copy, (cublasHandle_t, int n, const T* x, int step_x, T* y, int step_y),                                       \
+    for (ptrdiff_t i = 0; i < n; ++i) x[i * step_x] *= alpha.at(late))                                                \
+  X(S##copy, (cublasHandle_t handle, int n, const T* x, int step_x, T* y, int step_y),                                \
     runtime::blas_writes(y);                                                                                          \
     for (ptrdiff_t i = 0; i < n; ++i) y[i * step_y] = x[i * step_x])                                                  \
-  X(S##dot, (cublasHandle_t, int n, const T* x, int step_x, const T* y, int step_y, T* result),                       \
+  X(S##dot, (cublasHandle_t handle, int n, const T* x, int step_x, const T* y, int step_y, T* result),                \
     double sum = 0; /* as near as cuBLAS's sums of parts */                                                           \
     for (ptrdiff_t i = 0; i < n; ++i) sum += double(x[i * step_x]) * y[i * step_y];                                   \
     *result = T(sum))                                                                                                 \
   X(S##nrm2, (cublasHandle_t handle, int n, const T* x, int step_x, T* result),                                       \
-    cublas##S##dot(handle, n, x, step_x, x, step_x, result);                                                          \
-    *result = std::sqrt(*result))                                                                                     \
-  X(S##asum, (cublasHandle_t, int n, const T* x, int step_x, T* result),                                              \
+    double sum = 0;                                                                                                   \
+    for (ptrdiff_t i = 0; i < n; ++i) sum += double(x[i * step_x]) * x[i * step_x];                                   \
+    *result = T(std::sqrt(sum)))                                                                                      \
+  X(S##asum, (cublasHandle_t handle, int n, const T* x, int step_x, T* result),                                       \
     double sum = 0;                                                                                                   \
     for (ptrdiff_t i = 0; i < n; ++i) sum += std::abs(x[i * step_x]);                                                 \
     *result = T(sum))
-#define BANKWISE_DEFINE(function, parameters, ...)                            \
-  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##function parameters { \
-    __VA_ARGS__;                                                              \
-    return CUBLAS_STATUS_SUCCESS;                                             \
+#define BANKWISE_DEFINE(function, parameters, ...)                                                                    \
+  BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublas##function parameters {                                         \
+    return bankwise_run(handle, [=, late = bankwise_blas(handle).scalars_in_memory]() BANKWISE_NOT_THE_KERNEL {       \
+      (void)late;                                                                                                     \
+      __VA_ARGS__;                                                                                                    \
+    });                                                                                                               \
   }
 BANKWISE_BLAS(BANKWISE_DEFINE, S, float)
 BANKWISE_BLAS(BANKWISE_DEFINE, D, double)
@@ -107,20 +150,23 @@ BANKWISE_NOT_THE_KERNEL inline double bankwise_scalar(const void* value, cublasC
 
 /// The matrices are of half precision, bfloat16, float or double, and may differ. Sums are of float, or of double.
 BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
-    cublasHandle_t, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const void* alpha, const void* a,
-    cudaDataType_t type_a, int lda, long long step_a, const void* b, cudaDataType_t type_b, int ldb, long long step_b,
-    const void* beta, void* c, cudaDataType_t type_c, int ldc, long long step_c, int count, cublasComputeType_t compute,
-    cublasGemmAlgo_t) {
+    cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const void* alpha,
+    const void* a, cudaDataType_t type_a, int lda, long long step_a, const void* b, cudaDataType_t type_b, int ldb,
+    long long step_b, const void* beta, void* c, cudaDataType_t type_c, int ldc, long long step_c, int count,
+    cublasComputeType_t compute, cublasGemmAlgo_t) {
   if (!bankwise_is_float(type_a) || !bankwise_is_float(type_b) || !bankwise_is_float(type_c) ||
       compute == CUBLAS_COMPUTE_32I || compute == CUBLAS_COMPUTE_32I_PEDANTIC) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  for (int i = 0; i < count; ++i) {
-    runtime::blas_gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k, bankwise_scalar(alpha, compute),
-                       {a, type_a, lda, i * step_a}, {b, type_b, ldb, i * step_b}, bankwise_scalar(beta, compute),
-                       {c, type_c, ldc, i * step_c});
-  }
-  return CUBLAS_STATUS_SUCCESS;
+  const double alpha_now = bankwise_scalar(alpha, compute), beta_now = bankwise_scalar(beta, compute);
+  return bankwise_run(handle, [=, late = bankwise_blas(handle).scalars_in_memory]() BANKWISE_NOT_THE_KERNEL {
+    for (int i = 0; i < count; ++i) {
+      runtime::blas_gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k,
+                         late ? bankwise_scalar(alpha, compute) : alpha_now, {a, type_a, lda, i * step_a},
+                         {b, type_b, ldb, i * step_b}, late ? bankwise_scalar(beta, compute) : beta_now,
+                         {c, type_c, ldc, i * step_c});
+    }
+  });
 }
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
                                    int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,

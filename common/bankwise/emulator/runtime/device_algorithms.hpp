@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <bankwise/emulator/cuda/qualifiers.hpp>
+#include <bankwise/emulator/runtime/captures.hpp>
 #include <bankwise/emulator/runtime/device.hpp>
 #include <bankwise/emulator/runtime/memory.hpp>
 
@@ -49,13 +50,15 @@ struct Greater {
 
 /// An algorithm that is called without temporary memory only tells how much it needs.
 template <class Algorithm>
-cudaError_t run(void* temporary, size_t& bytes, Algorithm algorithm) {
+cudaError_t run(void* temporary, size_t& bytes, cudaStream_t stream, Algorithm algorithm) {
   namespace runtime = bankwise::emulator::runtime;
   if (temporary == nullptr) return bytes = 1, cudaSuccess;
   if (const cudaError_t error = cudaPeekAtLastError(); error != cudaSuccess) return error;
-  const runtime::LibraryCall call;
-  algorithm();
-  return cudaSuccess;
+  return runtime::give_to(stream, cudaGraphNodeTypeKernel, [=]() mutable {
+    const runtime::LibraryCall call;
+    algorithm();
+    return cudaSuccess;
+  });
 }
 
 /// In the type that the operator returns.
@@ -152,79 +155,88 @@ void store_first(In in, Out out, int n, Before is_before) {
 struct DeviceReduce {
   template <class In, class Out, class N, class Operator, class T>
   static cudaError_t Reduce(void* temporary, size_t& bytes, In in, Out out, N n, Operator combine, T first,
-                            cudaStream_t = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, [&] { *out = on_host::reduced(in, N(0), n, combine, first); });
+                            cudaStream_t stream = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { *out = on_host::reduced(in, N(0), n, combine, first); });
   }
   template <class In, class Out, class N>
-  static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Plus{}, on_host::SumInOutput<In, Out>{});
+  static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
+                         bool = false) {
+    return Reduce(temporary, bytes, in, out, n, on_host::Plus{}, on_host::SumInOutput<In, Out>{}, stream);
   }
   template <class In, class Out, class N>
-  static cudaError_t Min(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Smaller{}, std::numeric_limits<on_host::Value<In>>::max());
+  static cudaError_t Min(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
+                         bool = false) {
+    return Reduce(temporary, bytes, in, out, n, on_host::Smaller{}, std::numeric_limits<on_host::Value<In>>::max(),
+                  stream);
   }
   template <class In, class Out, class N>
-  static cudaError_t Max(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Greater{}, std::numeric_limits<on_host::Value<In>>::lowest());
+  static cudaError_t Max(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
+                         bool = false) {
+    return Reduce(temporary, bytes, in, out, n, on_host::Greater{}, std::numeric_limits<on_host::Value<In>>::lowest(),
+                  stream);
   }
   template <class In, class Out>
-  static cudaError_t ArgMin(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t = nullptr,
+  static cudaError_t ArgMin(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t stream = nullptr,
                             bool = false) {
-    return on_host::run(temporary, bytes, [&] { on_host::store_first(in, out, n, std::less<>{}); });
+    return on_host::run(temporary, bytes, stream, [=]() mutable { on_host::store_first(in, out, n, std::less<>{}); });
   }
   template <class In, class Out>
-  static cudaError_t ArgMax(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t = nullptr,
+  static cudaError_t ArgMax(void* temporary, size_t& bytes, In in, Out out, int n, cudaStream_t stream = nullptr,
                             bool = false) {
-    return on_host::run(temporary, bytes, [&] { on_host::store_first(in, out, n, std::greater<>{}); });
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { on_host::store_first(in, out, n, std::greater<>{}); });
   }
 };
 
 struct DeviceSegmentedReduce {
   template <class In, class Out, class Begin, class End, class Operator, class T>
   static cudaError_t Reduce(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
-                            Operator combine, T first, cudaStream_t = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, [&] {
+                            Operator combine, T first, cudaStream_t stream = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, stream, [=]() mutable {
       for (int s = 0; s < segments; ++s)
         out[s] = on_host::reduced(in, (long long)(begin[s]), (long long)(end[s]), combine, first);
     });
   }
   template <class In, class Out, class Begin, class End>
   static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
-                         cudaStream_t = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, segments, begin, end, on_host::Plus{}, on_host::SumInOutput<In, Out>{});
+                         cudaStream_t stream = nullptr, bool = false) {
+    return Reduce(temporary, bytes, in, out, segments, begin, end, on_host::Plus{}, on_host::SumInOutput<In, Out>{},
+                  stream);
   }
 };
 
 struct DeviceScan {
   template <class In, class Out, class Operator, class T, class N>
   static cudaError_t ExclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, T first, N n,
-                                   cudaStream_t = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, [&] { on_host::scan<T>(in, out, n, combine, first, true); });
+                                   cudaStream_t stream = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { on_host::scan<T>(in, out, n, combine, first, true); });
   }
   template <class In, class Out, class Operator, class N>
   static cudaError_t InclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, N n,
-                                   cudaStream_t = nullptr, bool = false) {
-    return on_host::run(temporary, bytes,
-                        [&] { on_host::scan<on_host::Value<In>>(in, out, n, combine, {}, false, false); });
+                                   cudaStream_t stream = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { on_host::scan<on_host::Value<In>>(in, out, n, combine, {}, false, false); });
   }
   template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
-  static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr,
+  static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                                   bool = false) {
-    return ExclusiveScan(temporary, bytes, in, out, on_host::Plus{}, on_host::Sum<In>{}, n);
+    return ExclusiveScan(temporary, bytes, in, out, on_host::Plus{}, on_host::Sum<In>{}, n, stream);
   }
   template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
-  static cudaError_t InclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t = nullptr,
+  static cudaError_t InclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                                   bool = false) {
-    return on_host::run(temporary, bytes,
-                        [&] { on_host::scan<on_host::Sum<In>>(in, out, n, on_host::Plus{}, {}, false); });
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { on_host::scan<on_host::Sum<In>>(in, out, n, on_host::Plus{}, {}, false); });
   }
   template <class Data, class N, class = std::enable_if_t<std::is_integral_v<N>>>
-  static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t = nullptr) {
-    return ExclusiveSum(temporary, bytes, data, data, n);
+  static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t stream = nullptr) {
+    return ExclusiveSum(temporary, bytes, data, data, n, stream);
   }
   template <class Data, class N, class = std::enable_if_t<std::is_integral_v<N>>>
-  static cudaError_t InclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t = nullptr) {
-    return InclusiveSum(temporary, bytes, data, data, n);
+  static cudaError_t InclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t stream = nullptr) {
+    return InclusiveSum(temporary, bytes, data, data, n, stream);
   }
 };
 
@@ -256,37 +268,39 @@ struct CachingDeviceAllocator {
 #endif
 
 struct DeviceRadixSort {
-#define BANKWISE_SORTS(keys_name, pairs_name, descending)                                                              \
-  template <class Key, class N>                                                                                        \
-  static cudaError_t keys_name(void* temporary, size_t& bytes, const Key* in, Key* out, N n, int begin = 0,            \
-                               int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) {                      \
-    return on_host::run(temporary, bytes,                                                                              \
-                        [&] { on_host::permute(on_host::order_of(in, n, begin, end, descending), in, out); });         \
-  }                                                                                                                    \
-  template <class Key, class N>                                                                                        \
-  static cudaError_t keys_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, N n, int begin = 0,            \
-                               int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) {                      \
-    const auto error = keys_name(temporary, bytes, keys.Current(), keys.Alternate(), n, begin, end);                   \
-    if (temporary != nullptr) keys.selector ^= 1;                                                                      \
-    return error;                                                                                                      \
-  }                                                                                                                    \
-  template <class Key, class Item, class N>                                                                            \
-  static cudaError_t pairs_name(void* temporary, size_t& bytes, const Key* in, Key* out, const Item* values,           \
-                                Item* values_out, N n, int begin = 0, int end = 8 * sizeof(Key),                       \
-                                cudaStream_t = nullptr, bool = false) {                                                \
-    return on_host::run(temporary, bytes, [&] {                                                                        \
-      const auto order = on_host::order_of(in, n, begin, end, descending);                                             \
-      on_host::permute(order, in, out);                                                                                \
-      on_host::permute(order, values, values_out);                                                                     \
-    });                                                                                                                \
-  }                                                                                                                    \
-  template <class Key, class Item, class N>                                                                            \
-  static cudaError_t pairs_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, DoubleBuffer<Item>& values,   \
-                                N n, int begin = 0, int end = 8 * sizeof(Key), cudaStream_t = nullptr, bool = false) { \
-    const auto error = pairs_name(temporary, bytes, keys.Current(), keys.Alternate(), values.Current(),                \
-                                  values.Alternate(), n, begin, end);                                                  \
-    if (temporary != nullptr) keys.selector ^= 1, values.selector ^= 1;                                                \
-    return error;                                                                                                      \
+#define BANKWISE_SORTS(keys_name, pairs_name, descending)                                                            \
+  template <class Key, class N>                                                                                      \
+  static cudaError_t keys_name(void* temporary, size_t& bytes, const Key* in, Key* out, N n, int begin = 0,          \
+                               int end = 8 * sizeof(Key), cudaStream_t stream = nullptr, bool = false) {             \
+    return on_host::run(temporary, bytes, stream, [=]() mutable {                                                    \
+      on_host::permute(on_host::order_of(in, n, begin, end, descending), in, out);                                   \
+    });                                                                                                              \
+  }                                                                                                                  \
+  template <class Key, class N>                                                                                      \
+  static cudaError_t keys_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, N n, int begin = 0,          \
+                               int end = 8 * sizeof(Key), cudaStream_t stream = nullptr, bool = false) {             \
+    const auto error = keys_name(temporary, bytes, keys.Current(), keys.Alternate(), n, begin, end, stream);         \
+    if (temporary != nullptr) keys.selector ^= 1;                                                                    \
+    return error;                                                                                                    \
+  }                                                                                                                  \
+  template <class Key, class Item, class N>                                                                          \
+  static cudaError_t pairs_name(void* temporary, size_t& bytes, const Key* in, Key* out, const Item* values,         \
+                                Item* values_out, N n, int begin = 0, int end = 8 * sizeof(Key),                     \
+                                cudaStream_t stream = nullptr, bool = false) {                                       \
+    return on_host::run(temporary, bytes, stream, [=]() mutable {                                                    \
+      const auto order = on_host::order_of(in, n, begin, end, descending);                                           \
+      on_host::permute(order, in, out);                                                                              \
+      on_host::permute(order, values, values_out);                                                                   \
+    });                                                                                                              \
+  }                                                                                                                  \
+  template <class Key, class Item, class N>                                                                          \
+  static cudaError_t pairs_name(void* temporary, size_t& bytes, DoubleBuffer<Key>& keys, DoubleBuffer<Item>& values, \
+                                N n, int begin = 0, int end = 8 * sizeof(Key), cudaStream_t stream = nullptr,        \
+                                bool = false) {                                                                      \
+    const auto error = pairs_name(temporary, bytes, keys.Current(), keys.Alternate(), values.Current(),              \
+                                  values.Alternate(), n, begin, end, stream);                                        \
+    if (temporary != nullptr) keys.selector ^= 1, values.selector ^= 1;                                              \
+    return error;                                                                                                    \
   }
   BANKWISE_SORTS(SortKeys, SortPairs, false)
   BANKWISE_SORTS(SortKeysDescending, SortPairsDescending, true)
@@ -296,21 +310,24 @@ struct DeviceRadixSort {
 struct DeviceSelect {
   template <class In, class Flags, class Out, class Count, class N>
   static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
-                             cudaStream_t = nullptr, bool = false) {
-    const auto is_flagged = [&](N i) { return bool(flags[i]); };
-    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_flagged, on_host::drop); });
+                             cudaStream_t stream = nullptr, bool = false) {
+    const auto is_flagged = [=](N i) { return bool(flags[i]); };
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { *count = on_host::select(in, out, n, is_flagged, on_host::drop); });
   }
   template <class In, class Out, class Count, class N, class Predicate>
   static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
-                        cudaStream_t = nullptr, bool = false) {
-    const auto is_wanted = [&](N i) { return predicate(in[i]); };
-    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_wanted, on_host::drop); });
+                        cudaStream_t stream = nullptr, bool = false) {
+    const auto is_wanted = [=](N i) { return predicate(in[i]); };
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { *count = on_host::select(in, out, n, is_wanted, on_host::drop); });
   }
   template <class In, class Out, class Count, class N>
-  static cudaError_t Unique(void* temporary, size_t& bytes, In in, Out out, Count count, N n, cudaStream_t = nullptr,
-                            bool = false) {
-    const auto is_new = [&](N i) { return i == 0 || !(in[i] == in[i - 1]); };
-    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_new, on_host::drop); });
+  static cudaError_t Unique(void* temporary, size_t& bytes, In in, Out out, Count count, N n,
+                            cudaStream_t stream = nullptr, bool = false) {
+    const auto is_new = [=](N i) { return i == 0 || !(in[i] == in[i - 1]); };
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { *count = on_host::select(in, out, n, is_new, on_host::drop); });
   }
 };
 
@@ -318,25 +335,27 @@ struct DeviceSelect {
 struct DevicePartition {
   template <class In, class Out, class Count, class N, class Predicate>
   static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
-                        cudaStream_t = nullptr, bool = false) {
-    const auto is_wanted = [&](N i) { return predicate(in[i]); };
-    const auto put_last = [&, last = n](const auto& value) mutable { out[--last] = value; };
-    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_wanted, put_last); });
+                        cudaStream_t stream = nullptr, bool = false) {
+    const auto is_wanted = [=](N i) { return predicate(in[i]); };
+    const auto put_last = [=, last = n](const auto& value) mutable { out[--last] = value; };
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { *count = on_host::select(in, out, n, is_wanted, put_last); });
   }
   template <class In, class Flags, class Out, class Count, class N>
   static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
-                             cudaStream_t = nullptr, bool = false) {
-    const auto is_flagged = [&](N i) { return bool(flags[i]); };
-    const auto put_last = [&, last = n](const auto& value) mutable { out[--last] = value; };
-    return on_host::run(temporary, bytes, [&] { *count = on_host::select(in, out, n, is_flagged, put_last); });
+                             cudaStream_t stream = nullptr, bool = false) {
+    const auto is_flagged = [=](N i) { return bool(flags[i]); };
+    const auto put_last = [=, last = n](const auto& value) mutable { out[--last] = value; };
+    return on_host::run(temporary, bytes, stream,
+                        [=]() mutable { *count = on_host::select(in, out, n, is_flagged, put_last); });
   }
 };
 
 struct DeviceRunLengthEncode {
   template <class In, class Out, class Lengths, class Count, class N>
   static cudaError_t Encode(void* temporary, size_t& bytes, In in, Out out, Lengths lengths, Count count, N n,
-                            cudaStream_t = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, [&] {
+                            cudaStream_t stream = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, stream, [=]() mutable {
       N runs = 0;
       for (N i = 0; i < n; ++i) {
         if (i == 0 || !(in[i] == in[i - 1])) {
@@ -353,8 +372,8 @@ struct DeviceRunLengthEncode {
 struct DeviceHistogram {
   template <class In, class Counter, class Level, class N>
   static cudaError_t HistogramEven(void* temporary, size_t& bytes, In in, Counter* histogram, int levels, Level lower,
-                                   Level upper, N n, cudaStream_t = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, [&] {
+                                   Level upper, N n, cudaStream_t stream = nullptr, bool = false) {
+    return on_host::run(temporary, bytes, stream, [=]() mutable {
       std::fill(histogram, histogram + levels - 1, Counter(0));
       for (N i = 0; i < n; ++i) {
         const auto value = in[i];

@@ -1,5 +1,8 @@
 // Graphs: of streams that capture, and of nodes that the program adds. Prints each check that fails, and "right" if
 // none does.
+#include <cublas_v2.h>
+#include <cub/cub.cuh>
+
 #include "checks.cuh"
 
 #define OK(call) CHECK((call) == cudaSuccess)
@@ -225,6 +228,37 @@ void nodes() {
   FAILS(cudaGraphInstantiate(&instance, graph, 0), InvalidValue);  // a cycle
 }
 
+// What runs on the host waits for the launch, too.
+void libraries() {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  cublasHandle_t handle;
+  float *x, *y, alpha = 2;
+  size_t bytes = 0;
+  CHECK(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS && cublasSetStream(handle, first) == CUBLAS_STATUS_SUCCESS);
+  OK(cudaMallocManaged(&x, 2 * sizeof(float)));
+  OK(cudaMallocManaged(&y, 3 * sizeof(float)));
+  OK(cub::DeviceReduce::Sum(nullptr, bytes, y, y + 2, 2, first));
+  void* temporary;
+  OK(cudaMalloc(&temporary, bytes));
+  x[0] = x[1] = 0;
+  y[0] = y[1] = y[2] = 1;
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  CHECK(cublasSaxpy(handle, 2, &alpha, x, 1, y, 1) == CUBLAS_STATUS_SUCCESS);
+  CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 1, 1, &alpha, y, 2, &alpha, 1, &alpha, x, 2) ==
+        CUBLAS_STATUS_SUCCESS);
+  OK(cub::DeviceReduce::Sum(temporary, bytes, y, y + 2, 2, first));
+  OK(cudaStreamEndCapture(first, &graph));
+  CHECK(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
+  CHECK(y[0] == 1 && y[2] == 1 && x[0] == 0);
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  x[1] = 10;
+  alpha = 3;  // the matrix product has the old one as a factor, and reads this one
+  OK(cudaGraphLaunch(instance, first));
+  OK(cudaDeviceSynchronize());
+  CHECK(y[0] == 1 && y[1] == 21 && y[2] == 22 && x[0] == 2 * 1 * 3 + 2 * 0 && x[1] == 2 * 21 * 3 + 2 * 10);
+}
+
 // A launch of a graph is one of each kernel, in its line.
 void conflicts(bool faults) {
   cudaGraph_t graph;
@@ -252,6 +286,7 @@ int main(int argc, char**) {
   several_streams();
   errors();
   nodes();
+  libraries();
   conflicts(false);
   OK(cudaDeviceSynchronize());
   return checked();
