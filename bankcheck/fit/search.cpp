@@ -242,8 +242,8 @@ bool is_about_as_quick(const Option& option, const Option& quickest) {
   return option.cycles <= nearly * quickest.cycles || is_as_easy;
 }
 
-/// Whether a plain pad saves most of what the quickest option does: such a change, which leaves the indices as they are,
-/// is worth some passes.
+/// Whether a plain pad saves most of what the quickest option does: a change that leaves the indices as they are is
+/// worth some passes.
 bool is_plain_and_enough(const Option& option, const Option& quickest, const Option& before) {
   constexpr double enough = 0.95;
   return option.is_plain && before.cycles - option.cycles >= enough * (before.cycles - quickest.cycles);
