@@ -44,12 +44,12 @@ double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64
 double cycles_of(const Option& option, std::uint64_t executions);
 
 /// The index of the proposal among options, of which the first is the identity: of those within 2 % of the fewest
-/// estimated cycles, or with one instruction more, and no more passes and operators, one with the fewest passes of
-/// all; then one that takes no room from other blocks; then a plain pad, also if it saves only 95 % of the cycles; then
-/// the fewest operators, bytes, cycles, passes, and the first. 0 if none saves cycles and 1 % of the passes, or 25 % if its index has a division. An array
-/// that is longer by more than a quarter has one pad or XOR, and saves a tenth more than any shorter one; so does one
-/// of more than twice the bytes. Two pads, or a pad and an XOR, are proposed only if they save more than any change of
-/// one part, by 2 % of the cycles and by 35 % of what they save.
+/// estimated cycles, or with one instruction more, and no more passes and operators, one with the fewest passes of all;
+/// then one that takes no room from other blocks; then a plain pad, also if it saves only 95 % of the cycles; then the
+/// fewest operators, bytes, cycles, passes, and the first. 0 if none saves cycles and 1 % of the passes, or 25 % if its
+/// index has a division. An array that is longer by more than a quarter has one pad or XOR, and saves a tenth more than
+/// any shorter one; so does one of more than twice the bytes. Two pads, or a pad and an XOR, are proposed only if they
+/// save more than any change of one part, by 2 % of the cycles and by 35 % of what they save.
 std::size_t proposal(const std::vector<Option>& options);
 
 struct SearchResult {
