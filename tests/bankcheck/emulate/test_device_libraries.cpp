@@ -21,6 +21,16 @@ TEST_CASE("emulate/device_libraries/cub", "[emulate]") {
   CHECK_THAT(outcome.out, ContainsSubstring("right\n") && ContainsSubstring("block_merge_sort.cuh:"));
 }
 
+TEST_CASE("emulate/device_libraries/standard", "[emulate]") {
+  if (find_in_toolkit("include/cccl/cuda/std").empty()) return;
+  const Outcome outcome = ended(0, emulate("--json - " + source("standard")));
+  CHECK_THAT(outcome.err, ContainsSubstring("right\n"));
+  const Checked report{outcome, nlohmann::json::parse(outcome.out)};
+  CHECK(numbers(report.on("views"), "view(threadIdx.x, 0) = threadIdx.x", "store") == Numbers{1, 32, 32, 1, 31});
+  // cuda::atomic and cuda::atomic_ref are watched, in the lines of the toolkit's header.
+  CHECK(numbers(report.on("atomics"), "atom.add", "atomic") == Numbers{2, 64, 64, 2, 62});
+}
+
 TEST_CASE("emulate/device_libraries/algorithms", "[emulate]") {
   for (const std::string options : {"", "--hip "}) {
     const Outcome outcome = ended(0, emulate(options + source("algorithms")));

@@ -49,12 +49,12 @@ BANKWISE_DEVICE void __pipeline_wait_prior(std::size_t open) { device::wait_asyn
 namespace cuda {
 
 /// Bytes that are a multiple of an alignment.
-template <std::size_t alignment>
+template <::std::size_t alignment>
 struct aligned_size_t {
-  static constexpr std::size_t align = alignment;
-  std::size_t value;
-  constexpr explicit aligned_size_t(std::size_t bytes) : value(bytes) {}
-  constexpr operator std::size_t() const { return value; }
+  static constexpr ::std::size_t align = alignment;
+  ::std::size_t value;
+  constexpr explicit aligned_size_t(::std::size_t bytes) : value(bytes) {}
+  constexpr operator ::std::size_t() const { return value; }
 };
 
 }  // namespace cuda

@@ -10,13 +10,13 @@ enum class pipeline_role { producer, consumer };
 /// Two barrier objects for each stage.
 template <thread_scope scope, unsigned char stages>
 struct pipeline_shared_state {
-  std::uint64_t produced[stages], consumed[stages];
+  ::std::uint64_t produced[stages], consumed[stages];
 };
 
 template <thread_scope scope>
 class pipeline {
  public:
-  BANKWISE_DEVICE pipeline(std::uint64_t* produced, std::uint64_t* consumed, unsigned stages)
+  BANKWISE_DEVICE pipeline(::std::uint64_t* produced, ::std::uint64_t* consumed, unsigned stages)
       : produced_(produced), consumed_(consumed), stages_(stages) {}
   BANKWISE_DEVICE void producer_acquire() {
     // The first round finds all stages empty.
@@ -55,7 +55,7 @@ class pipeline {
   }
 
  private:
-  std::uint64_t *produced_, *consumed_;
+  ::std::uint64_t *produced_, *consumed_;
   unsigned stages_;  // 0: of a thread, with any number of stages
   unsigned long long filled_ = 0, emptied_ = 0, released_ = 0;
 };
@@ -81,7 +81,7 @@ BANKWISE_DEVICE pipeline<scope> make_pipeline(const Group& group, pipeline_share
 }
 template <class Group, thread_scope scope, unsigned char stages>
 BANKWISE_DEVICE pipeline<scope> make_pipeline(const Group& group, pipeline_shared_state<scope, stages>* state,
-                                              std::size_t producers) {
+                                              ::std::size_t producers) {
   return make_pipeline_of(group, state, unsigned(producers), unsigned(group.size() - producers));
 }
 template <class Group, thread_scope scope, unsigned char stages>

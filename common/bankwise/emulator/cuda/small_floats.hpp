@@ -68,6 +68,7 @@ struct __align__(2) BANKWISE_T {
   BANKWISE_TO(unsigned char, unsigned long long)
 #undef BANKWISE_TO
   BANKWISE_DEVICE constexpr operator BANKWISE_RAW_ONE() const { return {__x}; }
+  BANKWISE_DEVICE operator BANKWISE_RAW_ONE() const volatile { return {__x}; }  // which cuda::std::complex copies
 
   unsigned short __x;  // the bits; libraries of the toolkit know this name
 };
