@@ -31,7 +31,7 @@ TEST_CASE("emulate/programs/graphs", "[emulate]") {
   CHECK_THAT(ended(0, emulate("--max-launches 1 " + source("graphs"))).out,
              ContainsSubstring("column: 1 of 3 launches watched, 1 block"));
   const Outcome faulty = ended(1, emulate(source("graphs") + " -- fault"));
-  CHECK_THAT(faulty.out, ContainsSubstring("right\n") && ContainsSubstring("graphs.cu:22: invalid address"));
+  CHECK_THAT(faulty.out, ContainsSubstring("right\n") && ContainsSubstring("graphs.cu:27: invalid address"));
 
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "program.cu").string();

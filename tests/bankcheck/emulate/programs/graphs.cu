@@ -19,6 +19,11 @@ __global__ void column(int* to) {
   a[threadIdx.x * 32] = threadIdx.x;
   to[threadIdx.x] += a[threadIdx.x * 32];
 }
+__global__ void slow(int* to, int value) {
+  int sum = 0;
+  for (int i = 0; i < 500; ++i) sum += i % value;
+  if (blockIdx.x == 0) to[threadIdx.x] = sum;
+}
 __global__ void outside(int* to) { to[1 << 20] = 1; }
 
 int* numbers;  // 32, managed
@@ -168,6 +173,9 @@ void errors() {
     return cudaPeekAtLastError();
   });
   invalid(cudaErrorStreamCaptureIsolation, [&] { return cudaStreamWaitEvent(first, event, 0); });
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal));
+  FAILS(cudaFree(numbers), StreamCaptureUnsupported);
+  FAILS(cudaStreamEndCapture(first, &graph), StreamCaptureInvalidated);
   // Relaxed: all of the device's functions may be called.
   OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed));
   OK(cudaMalloc(&other, 4));
@@ -224,8 +232,32 @@ void nodes() {
   OK(cudaGraphExecKernelNodeSetParams(instance, kernel, &launch));
   CHECK(after(instance, 1) == 0x01020308 && numbers[1] == 0x01020308);
   FAILS(cudaGraphExecKernelNodeSetParams(instance, host, &launch), InvalidValue);
+  cudaGraph_t same;
+  cudaGraphExecUpdateResultInfo info;
+  OK(cudaGraphClone(&same, graph));
+  OK(cudaGraphExecUpdate(instance, same, &info));
+  CHECK(after(instance, 1) == 0x01020306);
+  OK(cudaGraphExecKernelNodeSetParams(instance, kernel, &launch));
+  CHECK(after(instance, 1) == 0x01020308);
   OK(cudaGraphAddDependencies(graph, &kernel, &set, 1));
   FAILS(cudaGraphInstantiate(&instance, graph, 0), InvalidValue);  // a cycle
+}
+
+// Launches that the emulator compares, as it need not run them again.
+void repeats() {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  int results[2] = {};
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  for (int i = 0; i < 2; ++i) {
+    OK(cudaMemsetAsync(numbers, 0, 32 * sizeof(int), first));
+    slow<<<64, 32, 0, first>>>(numbers, 2 + i);
+    OK(cudaMemcpyAsync(results + i, numbers, sizeof(int), cudaMemcpyDefault, first));
+  }
+  OK(cudaStreamEndCapture(first, &graph));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  for (int i = 0; i < 4; ++i) OK(cudaGraphLaunch(instance, first));
+  CHECK(results[0] == 250 && results[1] == 499);
 }
 
 // What runs on the host waits for the launch, too.
@@ -265,7 +297,18 @@ void conflicts(bool faults) {
   cudaGraphExec_t instance;
   OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
   column<<<1, 32, 0, first>>>(numbers);
-  if (faults) outside<<<1, 1, 0, first>>>(numbers);
+  int calls = 0;
+  if (faults) {
+    OK(cudaMemcpyAsync(numbers + 31, &calls, 8, cudaMemcpyDefault, first));  // of 4 bytes
+    OK(cudaLaunchHostFunc(
+        first, [](void* data) { ++*static_cast<int*>(data); }, &calls));
+    OK(cudaStreamEndCapture(first, &graph));
+    OK(cudaGraphInstantiate(&instance, graph, 0));
+    FAILS(cudaGraphLaunch(instance, first), InvalidValue);
+    CHECK(calls == 0);  // the first error ends a graph
+    OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    outside<<<1, 1, 0, first>>>(numbers);
+  }
   OK(cudaStreamEndCapture(first, &graph));
   OK(cudaGraphInstantiate(&instance, graph, 0));
   for (int i = 0; i < 3 && !faults; ++i) OK(cudaGraphLaunch(instance, first));
@@ -286,6 +329,7 @@ int main(int argc, char**) {
   several_streams();
   errors();
   nodes();
+  repeats();
   libraries();
   conflicts(false);
   OK(cudaDeviceSynchronize());
