@@ -31,6 +31,11 @@ TEST_CASE("emulate/device_libraries/standard", "[emulate]") {
   CHECK(numbers(report.on("atomics"), "atom.add", "atomic") == Numbers{2, 64, 64, 2, 62});
 }
 
+TEST_CASE("emulate/device_libraries/sorts", "[emulate]") {
+  if (find_in_toolkit("include/cccl/thrust").empty()) return;
+  CHECK_THAT(ended(0, emulate(source("sorts"))).out, ContainsSubstring("right\n"));
+}
+
 TEST_CASE("emulate/device_libraries/algorithms", "[emulate]") {
   for (const std::string options : {"", "--hip "}) {
     const Outcome outcome = ended(0, emulate(options + source("algorithms")));
