@@ -9,11 +9,7 @@
 
 #define BANKWISE_CALLER __builtin_return_address(0)
 
-using namespace bankwise::emulator::runtime;
-
-namespace {
-
-using Nodes = std::vector<cudaGraphNode_t>;
+namespace bankwise::emulator::runtime {
 
 /// A node of a graph that can be launched. `after`: numbers of nodes.
 struct NodeToRun {
@@ -23,6 +19,14 @@ struct NodeToRun {
   std::vector<std::size_t> after;
 };
 using NodesToRun = std::vector<NodeToRun>;
+
+}  // namespace bankwise::emulator::runtime
+
+using namespace bankwise::emulator::runtime;
+
+namespace {
+
+using Nodes = std::vector<cudaGraphNode_t>;
 
 /// Nodes in an order in which they may run, that of the calls if it is one; empty if they form a cycle.
 Nodes in_order(const CUgraph_st& graph) {
