@@ -9,7 +9,6 @@
 
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
-#include <bankwise/emulator/core/shadow.hpp>
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/codec.hpp>
 #include "kernel_tests.hpp"
@@ -242,7 +241,6 @@ TEST_CASE("emulator/run_ahead/lock_step") {
   std::mt19937 random(36);
   unsigned faulty = 0;
   constexpr unsigned programs = 400;
-  const std::size_t max_calm = emulator::Shadow::max_calm;
   for (unsigned i = 0; i < programs; ++i) {
     const Program program = random_program(random);
     CAPTURE(i);
@@ -256,10 +254,7 @@ TEST_CASE("emulator/run_ahead/lock_step") {
                                     .source_lines = false,
                                     .warp_synchronous = warp_synchronous,
                                     .fatal = false};
-      emulator::Shadow::max_calm = i % 16 == 0 ? 100 : max_calm;
-      const Result ahead = result_of(program, launch, false);
-      emulator::Shadow::max_calm = max_calm;
-      const Result in_lock_step = result_of(program, launch, true);
+      const Result ahead = result_of(program, launch, false), in_lock_step = result_of(program, launch, true);
       REQUIRE(ahead.trace == in_lock_step.trace);
       REQUIRE(ahead.memory == in_lock_step.memory);
       faulty += in_lock_step.faults != 0 ? 1 : 0;

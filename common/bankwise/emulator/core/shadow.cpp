@@ -33,9 +33,7 @@ void Shadow::add(const CalmAccess& access, const std::uint32_t* offsets) {
   if (access.how != TouchKind::read) {
     for (std::size_t i = first; i < calm_.size(); ++i) uses_.write(calm_[i], access.bytes);
   }
-  if (calm_.size() <= max_calm) return;
-  note_calm();
-  uses_.keep();
+  if (calm_.size() > max_calm) look_closely();
 }
 
 /// Calls each(access, moment, lane in the block, offset) in the order of lock-step.
@@ -50,21 +48,15 @@ void Shadow::for_each_calm(Each each) const {
 }
 
 void Shadow::undo_uses() {
-  uses_.return_to_kept();
+  uses_.forget();
   for_each_calm([&](const CalmAccess& access, Moment, unsigned lane, std::uint32_t offset) {
     uses_.use(lane, offset, access.bytes, access.how);
-    if (access.how != TouchKind::read) uses_.write(offset, access.bytes);
   });
 }
 
 void Shadow::look_closely() {
   if (is_close_) return;
   is_close_ = true;
-  note_calm();
-}
-
-/// What the calm accesses were, as their words' last touches.
-void Shadow::note_calm() {
   const Moment now = now_;
   for_each_calm([&](const CalmAccess& access, Moment when, unsigned lane, std::uint32_t offset) {
     now_ = when;

@@ -47,15 +47,12 @@ class Shadow {
  public:
   explicit Shadow(std::uint32_t bytes);
 
-  /// 32-bit words for calm accesses, before they are noted as touches. Tests change it.
-  static inline std::size_t max_calm = std::size_t{4} << 20;
-
   /// Begins a new block, whose memory is unwritten.
   void begin_block();
   /// A barrier: everything before it is ordered with everything after it.
   void begin_level() {
     level_began_ = now_;
-    uses_.begin_level();
+    uses_.forget();
     calm_.clear();
     is_close_ = false;
   }
@@ -124,7 +121,6 @@ class Shadow {
   std::optional<Clash> touch_cells(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how);
   template <class Each>
   void for_each_calm(Each each) const;
-  void note_calm();
   bool races(const Toucher& lane, const Past& past) const;
   const Past* racing(const LastTouches& last, const Toucher& lane) const;
   const Past* racing_in_level(const LastTouches& last, const Toucher& lane) const;
@@ -133,6 +129,8 @@ class Shadow {
     if (last.latest.when <= level_began_ || last.latest.lane != lane) last.other = last.latest;
     last.latest = {now_, pc, lane, warp};
   }
+
+  static constexpr std::size_t max_calm = std::size_t{4} << 20;
 
   Uses uses_;
   std::vector<std::uint32_t> calm_;  ///< each a moment, a CalmAccess, and the offsets of its lanes

@@ -12,18 +12,6 @@ void Uses::begin_block() {
   block_began_ = ++now_;
 }
 
-void Uses::keep() {
-  words_.copy_to(kept_words_);
-  bytes_.copy_to(kept_bytes_);
-  is_kept_ = true;
-}
-
-void Uses::return_to_kept() {
-  if (!is_kept_) return begin_level();
-  words_.copy_from(kept_words_);
-  bytes_.copy_from(kept_bytes_);
-}
-
 template <class Part>
 bool Uses::for_each_part(std::uint32_t offset, std::uint32_t bytes, Part part) {
   for (std::uint32_t at = offset; at < offset + bytes;) {

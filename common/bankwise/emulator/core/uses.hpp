@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <vector>
 
 namespace bankwise::emulator {
 
@@ -30,8 +29,6 @@ class Zeros {
   Zeros& operator=(const Zeros&) = delete;
   Element& operator[](std::size_t i) const { return elements_[i]; }
   void clear() { std::fill_n(elements_, count_, Element{}); }
-  void copy_to(std::vector<Element>& copy) const { copy.assign(elements_, elements_ + count_); }
-  void copy_from(const std::vector<Element>& copy) { std::copy(copy.begin(), copy.end(), elements_); }
 
  private:
   Element* const elements_;
@@ -44,15 +41,8 @@ class Uses {
   explicit Uses(std::uint32_t bytes) : words_(bytes / 4 + 1), bytes_(bytes + 4) {}
 
   void begin_block();
-  /// A barrier: the uses are forgotten, but not which bytes are written.
-  void begin_level() {
-    ++now_;
-    is_kept_ = false;
-  }
-  /// All uses so far are for good.
-  void keep();
-  /// Forgets the uses since keep(), or since the last barrier.
-  void return_to_kept();
+  /// A barrier; or the uses since the last one are forgotten, but not which bytes are written.
+  void forget() { ++now_; }
 
   /// Whether an access of a lane, by its number in the block, is no fault and has the same result whatever other lanes
   /// did since the last barrier, and the other way round. Then it counts.
@@ -135,8 +125,6 @@ class Uses {
 
   Zeros<Use> words_, bytes_;
   std::uint32_t now_ = 1, block_began_ = 1;  ///< numbers of intervals
-  bool is_kept_ = false;
-  std::vector<Use> kept_words_, kept_bytes_;
 };
 
 }  // namespace bankwise::emulator
