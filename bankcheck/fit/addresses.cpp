@@ -240,8 +240,8 @@ Reach reach_of_address(const Expressions& code, std::size_t ampersand, std::stri
   const Part argument{ampersand, code.past_element(ampersand + 1)};
   if (!is_argument(code, argument)) return {};
   const ArgumentPlace place = argument_at(code, ampersand);
-  if (code.is(place.function,
-              "reinterpret_cast")) {  // *reinterpret_cast<float4*>(& or reinterpret_cast<float4*>(&…)[0]
+  // *reinterpret_cast<float4*>(&t[i]), reinterpret_cast<float4*>(&t[i])[0]
+  if (code.is(place.function, "reinterpret_cast")) {
     const std::size_t behind = argument.end + 1;
     const bool is_first = code.is(behind, "[") && code.is(behind + 1, "0") && code.is(behind + 2, "]") &&
                           !code.takes_address(place.function - 1);

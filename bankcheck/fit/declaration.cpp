@@ -410,9 +410,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   SourceConstants constants = of_source;
   add_arguments(constants, array, candidate);
   find_lengths(declaration, constants, array);
-  for (const std::string& dimension : declaration.dimensions) {
-    declaration.unpadded.push_back(unpadded_of(dimension, constants));
-  }
+  declaration.unpadded = unpadded_of(declaration.dimensions.back(), constants);
   const auto is_alike = [&](const Candidate& other) {  // two blocks of one function: a trace does not tell which it is
     const bool in_function = !candidate.function.empty() && other.function_at == candidate.function_at;
     return other.block == candidate.block || (in_function && other.declaration.name == declaration.name);

@@ -53,12 +53,12 @@ struct Declaration {
   std::string type, name;               ///< "float", "tile"
   std::vector<std::string> dimensions;  ///< as written: {"TILE", "TILE + 1"}; {""} if the launch gives the bytes
   std::vector<std::uint64_t> lengths;   ///< their values; empty if one is not known
-  /// Where a dimension is a sum: the text before its last +, and the value.
+  /// Of the last dimension, if it is a sum: the text before the +, and the value.
   struct Unpadded {
     std::string text;
     std::uint64_t value = 0;  ///< 0: not known
   };
-  std::vector<Unpadded> unpadded;        ///< one for each dimension
+  Unpadded unpadded;
   std::string unknown;                   ///< why they are empty: "TILE is not known"
   std::uint64_t element = 0;             ///< bytes of an element; 0: not known
   std::vector<Extract> dimension_texts;  ///< each dimension in the source, without its brackets

@@ -24,8 +24,8 @@ bool is_cuda(const Declaration& declaration) { return declaration.qualifier == "
 /// The declaration with shorter rows, if these are what a pad was added to: "TILE" of "TILE + PAD".
 std::optional<Declaration> without_pad(const Declaration& declaration, const Change& change, const ArrayShape& shape) {
   const auto lengths = lengths_after(change, shape);
-  if (!lengths || lengths->back() >= shape.lengths.back() || declaration.unpadded.empty()) return std::nullopt;
-  const Declaration::Unpadded& row = declaration.unpadded.back();
+  if (!lengths || lengths->back() >= shape.lengths.back()) return std::nullopt;
+  const Declaration::Unpadded& row = declaration.unpadded;
   if (lengths->size() != declaration.dimensions.size() || row.value != lengths->back()) return std::nullopt;
   Declaration shorter = declaration;
   shorter.dimensions.back() = row.text;
