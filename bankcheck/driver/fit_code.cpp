@@ -91,7 +91,7 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
   }
   const auto form = form_of(change, code.shape);
   LayoutCode layout;
-  if (!form) layout.declaration = to_text(change);
+  if (!form || change.sequential) layout.declaration = to_text(change);
   if (!form || *form == IndexForm::none) return layout;
   if (*form == IndexForm::elements) {
     layout.declaration = fmt::format("elements of {} bytes", code.shape.element + change.pads[0].bytes);

@@ -91,7 +91,8 @@ void set_edits(KernelFitReport& report, std::size_t number) {
     return;
   }
   source.edits = edits_of(source.text, source.declaration, change, array.shape, alike_with(report, number));
-  if (auto* edits = std::get_if<std::vector<fit::Edit>>(&source.edits); edits != nullptr && !edits->empty()) {
+  auto* edits = std::get_if<std::vector<fit::Edit>>(&source.edits);
+  if (edits != nullptr && !edits->empty() && !change.sequential) {
     const bool removed = array.after().option.passes == array.bound;
     const fit::ConflictFacts facts{array.facts.bounds.period, array.facts.stride, removed};
     auto comment = reason_comment(source.text, source.declaration, change, array.shape, facts);

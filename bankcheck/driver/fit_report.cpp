@@ -6,6 +6,7 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/driver/array_sources.hpp"
+#include "bankcheck/fit/sequential_edits.hpp"
 
 namespace bankwise::driver {
 namespace {
@@ -139,6 +140,32 @@ void choose_for_declarations(std::vector<KernelFitReport>& reports, const trace:
   }
 }
 
+/// Proposes sequential addressing for trees of sums, if it is proved for all kernels that use the declaration.
+void choose_sequential_addressing(std::vector<KernelFitReport>& reports, const trace::Trace& trace,
+                                  const std::vector<KernelReport>& kernels, const fit::Architectures& architectures) {
+  constexpr auto kind = fit::CureKind::sequential_addressing;
+  for (const auto& [place, numbers] : arrays_to_change_alike(reports)) {
+    const ArraySource& source = *reports[numbers.front().first].sources[numbers.front().second];
+    const auto cure_of = [&](const ArrayNumber& number) {
+      auto& cures = reports[number.first].fit.cures;
+      return std::ranges::find_if(cures, [&](const fit::Cure& cure) {
+        return cure.kind == kind && cure.array == reports[number.first].fit.arrays[number.second].name;
+      });
+    };
+    const bool is_proved = std::ranges::all_of(
+        numbers, [&](const ArrayNumber& number) { return cure_of(number) != reports[number.first].fit.cures.end(); });
+    const auto edits = is_proved ? sequential_edits(source.text, source.declaration) : Edits("not proved");
+    if (std::holds_alternative<std::string>(edits) || !source.declaration.tied.empty()) continue;
+    for (const auto& number : numbers) {
+      KernelFitReport& report = reports[number.first];
+      choose_sequential(report.fit.arrays[number.second], *cure_of(number));
+      report.fit.cures.erase(cure_of(number));
+      settle(report.fit, trace.kernels[kernels[number.first].number], architectures);
+      std::ranges::for_each(report.fit.after, sort_by_place);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
@@ -194,6 +221,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     }
   }
   choose_for_declarations(reports, trace, kernels, architectures);
+  choose_sequential_addressing(reports, trace, kernels, architectures);
   share_declarations(reports);
   for (KernelFitReport& report : reports) set_all_edits(report);
   note_patched(reports, trace, kernels, architectures);

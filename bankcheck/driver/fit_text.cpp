@@ -166,6 +166,7 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
   const auto tma = fit::tma_name(change);
   if (!tma.empty() && array.facts.bounds.copied_in) text += ", for TMA " + tma;
   text += '\n';
+  if (change.sequential) text += "  sums of floats are then rounded otherwise\n";
   if (const fit::Repitch& rows = change.rows; rows.to < rows.from) {
     const std::uint64_t first = (array.facts.bounds.used_row + array.shape.element - 1) / array.shape.element;
     const std::uint64_t last = rows.from / array.shape.element - 1;
@@ -349,10 +350,7 @@ std::string pictures(const KernelReport& kernel, const KernelFitReport& report, 
   };
   const std::string before = draw("before", !after_report);
   const trace::Array& place = report.fit.places.at(array.arrays.front());
-  banks::for_each_lane(worst->worst->mask, [&](unsigned lane) {
-    if (lane >= addresses.size()) return;
-    addresses[lane] = std::uint32_t(place.offset + array.after().option.change(addresses[lane] - place.offset));
-  });
+  move_lanes(array.after().option.change, place.offset, worst->worst->mask, worst->width, addresses);
   return before + draw("after", true);
 }
 

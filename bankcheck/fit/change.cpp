@@ -14,11 +14,13 @@
 
 namespace bankwise::fit {
 std::string_view to_string(ChangeKind kind) {
-  constexpr std::string_view names[kind_count]{"as it is", "XOR", "pad", "rows", "two pads", "pad and XOR"};
+  constexpr std::string_view names[]{
+      "as it is", "XOR", "pad", "rows", "two pads", "pad and XOR", "sequential addressing"};
   return names[int(kind)];
 }
 
 ChangeKind Change::kind() const {
+  if (sequential) return ChangeKind::sequential;
   if (rows.from > 0) return ChangeKind::repitch;
   const bool padded = pads[0].every > 0;
   if (swizzle.bits > 0) return padded ? ChangeKind::pad_and_xor : ChangeKind::row_xor;
@@ -39,7 +41,16 @@ std::uint64_t Change::bytes_of(std::uint64_t bytes) const {
   return padded;
 }
 
+void move_lanes(const Change& change, std::uint32_t offset, std::uint64_t mask, unsigned width,
+                std::vector<std::uint32_t>& addresses) {
+  banks::for_each_lane(mask, [&](unsigned lane) {
+    if (lane >= addresses.size()) return;
+    addresses[lane] = offset + std::uint32_t(change.sequential ? width * lane : change(addresses[lane] - offset));
+  });
+}
+
 std::string to_text(const Change& change) {
+  if (change.sequential) return "thread i adds element i + n / 2 to element i, and n halves";
   std::string text;
   if (change.rows.from > 0) text = fmt::format("rows of {} bytes instead of {}", change.rows.to, change.rows.from);
   if (change.swizzle.bits > 0) {

@@ -48,9 +48,9 @@ struct RowXor {
 };
 
 /// From the simplest to the most complicated. The pads or the XOR of a repitch are a part of it.
-enum class ChangeKind { identity, row_xor, pad, repitch, two_pads, pad_and_xor };
-inline constexpr int kind_count = 6;
-/// "as it is", "XOR", "pad", "rows", "two pads", "pad and XOR".
+enum class ChangeKind { identity, row_xor, pad, repitch, two_pads, pad_and_xor, sequential };
+inline constexpr int kind_count = 6;  ///< of layouts
+/// "as it is", "XOR", "pad", "rows", "two pads", "pad and XOR", "sequential addressing".
 std::string_view to_string(ChangeKind kind);
 
 /// First the new rows, then the XOR, then both pads, each counted in offsets before padding: y = x ^ ..., and then
@@ -59,6 +59,7 @@ struct Change {
   RowXor swizzle;
   std::array<Pad, 2> pads;
   Repitch rows;
+  bool sequential = false;  ///< no layout: a tree of sums adds neighbours, and no byte moves (sequential_edits.hpp)
   auto operator<=>(const Change&) const = default;
 
   ChangeKind kind() const;
@@ -75,6 +76,10 @@ struct Change {
   /// Bytes that an array of `bytes` takes afterwards: fewer, if rows become shorter.
   std::uint64_t bytes_of(std::uint64_t bytes) const;
 };
+
+/// Moves the addresses of the lanes of an access to an array at `offset`. For sequential addressing: of a step of a tree.
+void move_lanes(const Change& change, std::uint32_t offset, std::uint64_t mask, unsigned width,
+                std::vector<std::uint32_t>& addresses);
 
 /// A sentence without a verb: "pad of 4 bytes after every 128", "XOR of row / 128 B into bits 2-6 of the offset".
 std::string to_text(const Change& change);

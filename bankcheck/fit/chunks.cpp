@@ -180,6 +180,7 @@ template <Rearranging rearranging, int pads>
   if (change.rows.from > 0 || change.swizzle.plane > 0)
     return compute_costs<other_rows, 2, false>(plan, chunks, count, costs);
   switch (change.kind()) {
+    case ChangeKind::sequential:
     case ChangeKind::identity: return compute_costs<nothing, 0>(plan, chunks, count, costs);
     case ChangeKind::row_xor: return compute_costs<row_xor, 0>(plan, chunks, count, costs);
     case ChangeKind::pad: return compute_costs<nothing, 1>(plan, chunks, count, costs);

@@ -188,9 +188,7 @@ bool beats_layout(const Evidence& evidence, const ArrayFit& array, const std::ve
   Costs layout(evidence);
   for (const trace::Pattern* pattern : patterns) {
     trace::Pattern moved = *pattern;
-    banks::for_each_lane(moved.mask, [&](unsigned lane) {
-      moved.addresses[lane] = std::uint32_t(offset + array.after().option.change(moved.addresses[lane] - offset));
-    });
+    move_lanes(array.after().option.change, offset, moved.mask, moved.width, moved.addresses);
     layout.add_passes(moved);
   }
   for (std::size_t a = 0; a < costs.size(); ++a) {

@@ -45,13 +45,24 @@ bool belongs_to(const Steps& steps, const trace::Pattern& pattern, std::int64_t 
   return at % (step != steps.end() ? step->second / 2 : steps.rbegin()->second) == 0;
 }
 
-/// The access if its lanes are neighbours; where they begin does not matter.
-trace::Pattern with_neighbours(trace::Pattern pattern, std::uint32_t offset) {
-  for (std::size_t lane = 0; lane < pattern.addresses.size(); ++lane) {
-    pattern.addresses[lane] = offset + pattern.width * std::uint32_t(lane);
-  }
-  return pattern;
+/// Whether lanes of the access make a step. Those of a single lane cost what they do in any order.
+bool is_step(const Steps& steps, const trace::Pattern& pattern) {
+  return steps.contains(pattern.level) && std::popcount(pattern.mask) > 1;
 }
+
+/// Bytes of the elements that the first step adds, if it adds all up to this one.
+std::uint64_t bytes_added(const Steps& steps, const Patterns& patterns, std::int64_t offset) {
+  std::uint64_t bytes = 0;
+  for (const trace::Pattern* pattern : patterns) {
+    if (pattern->level != steps.begin()->first) continue;
+    banks::for_each_lane(pattern->mask, [&](unsigned lane) {
+      bytes = std::max(bytes, std::uint64_t(pattern->addresses[lane] - offset + pattern->width));
+    });
+  }
+  return bytes;
+}
+
+const Change neighbours{.swizzle = {}, .pads = {}, .rows = {}, .sequential = true};
 
 std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayFit& array) {
   constexpr std::size_t fewest_steps = 3;
@@ -60,9 +71,12 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
   if (steps.size() < fewest_steps || !has_whole_warps(evidence)) return std::nullopt;
   const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
   const std::int64_t width = patterns.front()->width;
-  const bool is_tree = double_from(steps, 2 * width) && std::ranges::all_of(patterns, [&](const auto* pattern) {
-                         return pattern->width == width && belongs_to(steps, *pattern, offset);
-                       });
+  // The last step of several lanes has two. Of another number of elements, halves would not meet.
+  const bool is_power_of_two = bytes_added(steps, patterns, offset) == 2 * std::uint64_t(steps.rbegin()->second);
+  const bool is_tree =
+      is_power_of_two && double_from(steps, 2 * width) && std::ranges::all_of(patterns, [&](const auto* pattern) {
+        return pattern->width == width && belongs_to(steps, *pattern, offset);
+      });
   if (!is_tree) return std::nullopt;
   Costs before(evidence), after(evidence);
   std::set<std::uint32_t> sites;
@@ -70,9 +84,11 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
   std::set<std::pair<std::uint32_t, std::int64_t>> operands;  // by level
   for (const trace::Pattern* pattern : patterns) {
     const auto step = steps.find(pattern->level);
-    if (step == steps.end() || std::popcount(pattern->mask) < 2) continue;
+    if (!is_step(steps, *pattern)) continue;
     before.add_passes(*pattern);
-    after.add_passes(with_neighbours(*pattern, offset));
+    trace::Pattern moved = *pattern;
+    move_lanes(neighbours, offset, moved.mask, moved.width, moved.addresses);
+    after.add_passes(moved);
     sites.insert(pattern->site);
     changed.push_back(pattern);
     if (pattern->operation != banks::Operation::load) continue;
@@ -96,6 +112,34 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
 void add_sequential_addressing(const Evidence& evidence, Cures& cures) {
   for (const ArrayFit& array : evidence.arrays) {
     if (auto cure = sequential_addressing(evidence, array)) cures.push_back(std::move(*cure));
+  }
+}
+
+void choose_sequential(ArrayFit& array, const Cure& cure) {
+  PricedOption sequential = array.before();
+  Option& option = sequential.option;
+  option.change = neighbours;
+  option.passes = 0;
+  for (std::size_t a = 0; a < cure.costs.size(); ++a) {
+    option.passes += sequential.passes[a] -= cure.costs[a].before - cure.costs[a].after;
+  }
+  option.cycles = cycles_of(option, array.facts.executions);
+  sequential.prediction = {sequential.passes, sequential.passes, false};
+  array.chosen = array.options.size();
+  if (option.passes <= array.options[array.best].option.passes) array.best = array.chosen;
+  array.verdict = option.passes <= array.bound ? FitVerdict::removed : FitVerdict::reduced;
+  array.parted = 0;
+  array.options.push_back(std::move(sequential));
+}
+
+void make_sequential(trace::KernelTrace& trace, std::uint32_t array) {
+  Patterns patterns;
+  for (const std::uint32_t number : patterns_of(trace, {array})) patterns.push_back(&trace.patterns[number]);
+  const Steps steps = steps_of(patterns);
+  for (const std::uint32_t number : patterns_of(trace, {array})) {
+    trace::Pattern& pattern = trace.patterns[number];
+    if (!is_step(steps, pattern)) continue;
+    move_lanes(neighbours, trace.arrays[array].offset, pattern.mask, pattern.width, pattern.addresses);
   }
 }
 

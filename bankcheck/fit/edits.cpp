@@ -10,6 +10,7 @@
 #include "bankcheck/fit/launches.hpp"
 #include "bankcheck/fit/required_lengths.hpp"
 #include "bankcheck/fit/row_edits.hpp"
+#include "bankcheck/fit/sequential_edits.hpp"
 #include "bankcheck/fit/source_lines.hpp"
 #include "bankcheck/fit/statements.hpp"
 #include "bankcheck/fit/uses.hpp"
@@ -172,6 +173,7 @@ bool keeps_together(const Change& change, std::uint64_t bytes) {
 std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
                                                       const Change& change, const ArrayShape& shape,
                                                       std::vector<const Declaration*> alike) {
+  if (change.sequential) return sequential_edits(source, declaration);
   if (alike.empty()) alike.push_back(&declaration);
   auto edits = edits_of_uses(source, declaration, alike, change, shape);
   const auto* list = std::get_if<std::vector<Edit>>(&edits);

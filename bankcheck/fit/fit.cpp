@@ -451,6 +451,7 @@ void settle(KernelFit& kernel, const trace::KernelTrace& trace, const Architectu
   kernel.after.clear();
   trace::KernelTrace left = trace;
   for (const ArrayFit& fit : kernel.arrays) {
+    if (fit.after().option.change.sequential) make_sequential(left, fit.arrays.front());
     const unsigned widest = widest_merged(trace, fit.arrays, fit.shape);
     if (widest > 0) left = split_accesses(left, fit.arrays, merged_bytes(fit.after().option.change, fit.shape, widest));
   }

@@ -100,7 +100,7 @@ struct ArrayFit {
   bool shape_inferred = false;  ///< from the accesses, for want of a declaration
   AccessFacts facts;
   FitVerdict verdict = FitVerdict::none;
-  /// The identity, then by estimated cycles the frontier and the best of each kind.
+  /// The identity, then by estimated cycles the frontier and the best of each kind; then what was added.
   std::vector<PricedOption> options;
   std::vector<PricedOption> front;  ///< SearchResult::front
   std::size_t chosen = 0;           ///< proposal() among options; 0 unless the verdict is removed or reduced
@@ -160,6 +160,12 @@ enum class OneText { no, refused, written };
 /// and saves at least half as many passes.
 void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
                   const std::function<OneText(const std::vector<Change>&)>& text_of);
+
+/// Adds sequential addressing to the options, and chooses it. `cure`: of this kind, and of this array.
+void choose_sequential(ArrayFit& array, const Cure& cure);
+
+/// Gives the steps of a tree of sums the addresses that they have with sequential addressing.
+void make_sequential(trace::KernelTrace& trace, std::uint32_t array);
 
 /// Computes KernelFit::after and shared_after from the chosen changes.
 void settle(KernelFit& kernel, const trace::KernelTrace& trace, const Architectures& architectures);

@@ -370,7 +370,7 @@ std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, co
 }
 
 std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape) {
-  if (change.kind() == ChangeKind::identity) return IndexForm::none;
+  if (change.kind() == ChangeKind::identity || change.sequential) return IndexForm::none;
   const std::uint64_t element = shape.element;
   if (element == 0) return std::nullopt;
   if (change.kind() == ChangeKind::pad && change.pads[0].every == element) return IndexForm::elements;

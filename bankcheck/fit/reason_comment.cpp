@@ -117,9 +117,9 @@ std::string reason_text(const Change& change, const ArrayShape& shape, const Con
 }
 
 /// "//", or "/*" if the source has no other comments.
-std::string in_style_of(std::string_view source, const std::string& text) {
+std::string in_style_of(std::string_view source, std::string_view text) {
   const bool is_c = source.find("//") == source.npos && source.find("/*") != source.npos;
-  return is_c ? fmt::format("/* {} */", text) : "// " + text;
+  return is_c ? fmt::format("/* {} */", text) : fmt::format("// {}", text);
 }
 
 }  // namespace
@@ -146,9 +146,14 @@ std::optional<Edit> reason_comment(std::string_view source, const Declaration& d
   if (source::trimmed(source.substr(after, end - after)).empty() && columns <= max_columns) {
     return Edit{after, after, "  " + comment};
   }
-  const std::string_view indentation = source.substr(begin, code.tokens[first].begin - begin);
+  return comment_before(source, code.tokens[first].begin, reason_text(change, shape, facts));
+}
+
+std::optional<Edit> comment_before(std::string_view source, std::size_t at, std::string_view text) {
+  const std::size_t begin = begin_of_line(source, at);
+  const std::string_view indentation = source.substr(begin, at - begin);
   if (!source::trimmed(indentation).empty()) return std::nullopt;
-  return Edit{begin, begin, fmt::format("{}{}{}", indentation, comment, line_end_of(source))};
+  return Edit{begin, begin, fmt::format("{}{}{}", indentation, in_style_of(source, text), line_end_of(source))};
 }
 
 }  // namespace bankwise::fit

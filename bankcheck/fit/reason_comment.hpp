@@ -20,4 +20,7 @@ struct ConflictFacts {
 std::optional<Edit> reason_comment(std::string_view source, const Declaration& declaration, const Change& change,
                                    const ArrayShape& shape, const ConflictFacts& facts);
 
+/// Adds a comment in a line before the statement that begins at an offset; nothing if other code precedes it there.
+std::optional<Edit> comment_before(std::string_view source, std::size_t at, std::string_view text);
+
 }  // namespace bankwise::fit

@@ -808,4 +808,81 @@ TEST_CASE("fit/patch/names", "[fit]") {
   CHECK(diff("a\n", {{0, 1, "x"}}, "a\"b\\c\n.cu").starts_with("--- \"a/a\\\"b\\\\c\\012.cu\"\n"));
 }
 
+/// A kernel with this loop, and what becomes of the loop with sequential addressing; or why nothing does.
+std::string sequential_loop(const std::string& loop, const std::string& head = "", const std::string& tail = "",
+                            const std::string& type = "float") {
+  const auto kernel = [&](const std::string& tree) {
+    return "void k(float* out, int tid) {\n  __shared__ " + type + " t[256];\n  t[tid] = 1;\n  " + head + tree +
+           "\n  if (tid == 0) out[0] = t[0];\n" + tail + "}\n";
+  };
+  const std::string after =
+      changed(kernel(loop), {.swizzle = {}, .pads = {}, .rows = {}, .sequential = true}, {4, {256}});
+  if (after.starts_with("line")) return after;
+  const std::string comment = "// sequential addressing: no bank conflicts";
+  const std::size_t begin = after.find(comment);
+  REQUIRE(begin != std::string::npos);
+  CHECK(after.substr(0, begin).ends_with("  t[tid] = 1;\n  " + head));
+  const std::size_t tree = begin + comment.size();
+  return after.substr(tree, after.find("\n  if (tid == 0)") - tree);
+}
+
+TEST_CASE("fit/edits/sequential_addressing", "[fit]") {
+  CHECK(sequential_loop("for (unsigned int s = 1; s < blockDim.x; s *= 2) {\n"
+                        "    int index = 2 * s * tid;  // strided\n\n"
+                        "    if (index < blockDim.x) { t[index] += t[index + s]; }  // a pair\n"
+                        "    __syncthreads();\n  }") ==
+        "; blockDim.x must be a power of two\n  for (unsigned int s = blockDim.x / 2; s > 0; s /= 2) {\n"
+        "    if (tid < s) { t[tid] += t[tid + s]; }  // a pair\n"
+        "    __syncthreads();\n  }");
+  CHECK(sequential_loop("for (int s = 1; s < (256); s <<= 1) { barrier(CLK_LOCAL_MEM_FENCE); "
+                        "if ((s * (get_local_id(0) * 2)) + s < 256) "
+                        "t[s*2*get_local_id(0)] = max(t[2*s*get_local_id(0)], t[s + 2*s*get_local_id(0)]); }") ==
+        "\n  for (int s = 128; s > 0; s >>= 1) { barrier(CLK_LOCAL_MEM_FENCE); if (get_local_id(0) < s) "
+        "t[get_local_id(0)] = max(t[get_local_id(0)], t[s + get_local_id(0)]); }");
+  CHECK(sequential_loop("for (int d = 2; d <= N; d = d * 2) { if (tid < N / d) t[d * tid] += t[d * tid + d / 2]; "
+                        "block.sync(); }") ==
+        "; N must be a power of two\n  for (int d = N / 2; d > 0; d /= 2) { if (tid < d) t[tid] += t[tid + d]; "
+        "block.sync(); }");
+  CHECK(sequential_loop(
+            "for (int s = 1; s <= n; s += s) { if (tid < 2 * n / (2 * s)) if (t[2 * s * tid] < t[2 * s * tid + s]) "
+            "t[2 * s * tid] = t[2 * s * tid + s]; __syncthreads(); }") ==
+        "; n must be a power of two\n  for (int s = n; s > 0; s /= 2) { if (tid < s) if (t[tid] < t[tid + s]) t[tid] = "
+        "t[tid + s]; __syncthreads(); }");
+  CHECK(sequential_loop(
+            "for (int s = 1; s < n + m; s *= 2) { if (2 * s * tid < n + m) t[2 * s * tid] *= t[2 * s * tid + s]; "
+            "__syncthreads(); }") ==
+        "; n + m must be a power of two\n  for (int s = (n + m) / 2; s > 0; s /= 2) { if (tid < s) t[tid] *= t[tid + "
+        "s]; __syncthreads(); }");
+}
+
+TEST_CASE("fit/edits/no_sequential_addressing", "[fit]") {
+  const std::string head = "for (int s = 1; s < 256; s *= 2) { ", sum = "t[2 * s * tid] += t[2 * s * tid + s];";
+  const std::string guard = "if (2 * s * tid < 256) ", barrier = " __syncthreads(); }";
+  const std::string tree = head + guard + sum + barrier;
+  CHECK(sequential_loop(tree).starts_with("\n  for (int s = 128;"));
+  const auto is_refused = [](const std::string& why) { return why.starts_with("line ") && !why.ends_with("}\n"); };
+  const auto with = [&](const std::string& other) { return head + guard + other + barrier; };
+  CHECK(is_refused(sequential_loop(with("t[2 * s * tid] -= t[2 * s * tid + s];"))));  // the order counts
+  CHECK(is_refused(sequential_loop(with("t[2 * s * tid] = f(t[2 * s * tid], t[2 * s * tid + s]);"))));
+  CHECK(is_refused(sequential_loop(with("t[2 * s * tid] += t[2 * s * tid + 2 * s];"))));  // another element
+  CHECK(is_refused(sequential_loop(with("t[2 * s * tid] += t[2 * s * other + s];"))));    // of another thread
+  CHECK(is_refused(sequential_loop(with("t[2 * s * tid] += t[4 * s * tid + s];"))));
+  CHECK(is_refused(sequential_loop(with("{ " + sum + " out[s] = 1; }"))));               // more than a sum
+  CHECK(is_refused(sequential_loop(head + "if (2 * s * tid < 128) " + sum + barrier)));  // not all of them
+  CHECK(is_refused(sequential_loop(head + "if (2 * s * tid <= 256) " + sum + barrier)));
+  CHECK(is_refused(sequential_loop(head + guard + sum + " else out[s] = 1;" + barrier)));
+  CHECK(is_refused(sequential_loop(head + "out[s] = 1; " + guard + sum + barrier)));
+  CHECK(is_refused(sequential_loop(head + sum + barrier)));
+  CHECK(is_refused(sequential_loop("for (int s = 1; s < 256; s *= 4) { " + guard + sum + barrier)));
+  CHECK(is_refused(sequential_loop("for (int s = 2; s < 256; s *= 2) { " + guard + sum + barrier)));
+  CHECK(is_refused(sequential_loop("for (s = 1; s < 256; s *= 2) { " + guard + sum + barrier)));  // s is used again
+  CHECK(is_refused(
+      sequential_loop("for (int s = 1; s < 256; s *= 2) {\n#if A\n" + guard + sum + "\n#endif\n" + barrier)));
+  CHECK(is_refused(sequential_loop(tree, "for (int i = 0; i < 2; ++i) ")));  // other elements are left
+  CHECK(is_refused(sequential_loop(tree, "", "  out[tid] = t[tid];\n")));    // and read
+  CHECK(is_refused(sequential_loop(tree, "", tree + "\n")));
+  CHECK(is_refused(sequential_loop(with("t[2 * s * tid] *= t[2 * s * tid + s];"), "", "", "matrix")));
+  CHECK(sequential_loop(tree, "", "", "matrix").starts_with("\n  for (int s = 128;"));
+}
+
 }  // namespace

@@ -30,13 +30,15 @@ Sites& sites() {
 
 std::atomic<unsigned> number_of_launches{0};
 
-/// Held during a store, by its page: if two host threads stored the same value to a word, neither would find it there.
+/// Held during a store, by its place: if two host threads stored the same value to a word, neither would find it there.
+/// Places are so small that neighbouring blocks, which two host threads run, seldom share one.
 struct alignas(64) StoreLock {
   std::atomic_flag held;
 };
-std::array<StoreLock, 64> store_locks;
+constexpr unsigned place_bits = 8;
+std::array<StoreLock, 256> store_locks;
 void take_lock(PendingStore& store) {
-  std::atomic_flag& lock = store_locks[(store.address >> GlobalMemory::page_bits) % store_locks.size()].held;
+  std::atomic_flag& lock = store_locks[(store.address >> place_bits) % store_locks.size()].held;
   store.waits = true;
   while (lock.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   store.waits = false;

@@ -63,6 +63,9 @@ struct DeviceMemory {
     // The races in device memory take four times its size.
     using Touches = std::remove_pointer_t<decltype(global_memory.touches)>;
     global_memory.touches = static_cast<Touches*>(reserve(address_space / 4 * sizeof(Touches), PROT_READ | PROT_WRITE));
+    // A kernel may touch each page once: huge pages are faulted in far less often.
+    madvise(memory, address_space, MADV_HUGEPAGE);
+    madvise(global_memory.touches, address_space / 4 * sizeof(Touches), MADV_HUGEPAGE);
     global_memory.describe = [](const void* address) { return in_words_of_program(place_in_allocation(address)); };
     global_memory.sentence_about = [](const void* address, std::size_t bytes, bool writes) {
       return in_words_of_program(sentence_about(address, bytes, writes));
