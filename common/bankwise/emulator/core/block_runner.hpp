@@ -93,9 +93,13 @@ class BlockRunner {
     report_invalid(lane, address, bytes, writes, pc);
     return false;
   }
-  /// Whether an access to device memory is a usual one: valid, and neither recorded nor noted.
+  /// Whether an access to device memory is a usual one: valid, and not noted.
   bool is_usual(const void* address, std::size_t bytes) const {
-    return !global_.watches() && global_memory.uses == nullptr && global_memory.is_valid(address, bytes);
+    return global_memory.uses == nullptr && global_memory.is_valid(address, bytes);
+  }
+  /// log_access() of a usual one.
+  void log_usual(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, std::uintptr_t pc) {
+    if (global_.watches()) global_.log(lane, operation, address, bytes, true, pc);
   }
   /// Whether an access to memory that is neither shared nor device memory needs no more: to a variable of the program.
   bool is_usual_variable(const void* address) const {

@@ -80,6 +80,7 @@ template <Operation operation, unsigned bytes>
     return unusual_access<operation, bytes>(lane, address, caller);
   }
   if (!runner.is_usual(address, bytes)) return unusual_access<operation, bytes>(lane, address, caller);
+  runner.log_usual(lane, operation, address, bytes, pc);
   constexpr bool writes = operation == Operation::store;
   if (writes) global_memory.note_write(address);
   if (runner.races().touch_words<writes, bytes>(lane, address, pc)) return;
