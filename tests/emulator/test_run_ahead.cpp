@@ -148,7 +148,9 @@ class DeviceMemory {
     memory.begin = std::uintptr_t(words);
     memory.owners = owners;
     memory.allocations = allocations;
-    memory.touches = touches;
+    memory.last_writes = last_writes;
+    memory.last_reads = last_reads;
+    memory.written_in = written_in;
     memory.describe = [](const void*) { return std::string("in it"); };
     memory.host_access = [](const void*, std::size_t, bool, std::uintptr_t) {};
     memory.bytes = bytes;
@@ -156,14 +158,15 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   ~DeviceMemory() {
     emulator::global_memory.bytes = 0;
-    emulator::global_memory.touches = nullptr;
+    emulator::global_memory.last_reads = nullptr;
   }
   alignas(4096) inline static unsigned words[bytes / 4];
 
  private:
   static constexpr std::uint32_t owners[]{1, 1};
   inline static emulator::GlobalMemory::Range allocations[]{{}, {std::uintptr_t(words), bytes}};
-  alignas(4096) inline static std::pair<std::atomic<std::uint64_t>, std::atomic<std::uint64_t>> touches[bytes / 4];
+  alignas(4096) inline static emulator::GlobalMemory::Touch last_writes[bytes / 4], last_reads[bytes / 4];
+  alignas(4096) inline static std::atomic<std::uint8_t> written_in[4096];  // whole pages are cleared
 };
 
 Result result_of(const Program& program, emulator::Launch launch, bool in_lock_step) {

@@ -99,7 +99,7 @@ class BlockRunner {
   }
   /// log_access() of a usual one.
   void log_usual(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, std::uintptr_t pc) {
-    if (global_.watches()) global_.log(lane, operation, address, bytes, true, pc);
+    if (global_.watches()) global_.log_device(lane, operation, address, bytes, true, pc);
   }
   /// Whether an access to memory that is neither shared nor device memory needs no more: to a variable of the program.
   bool is_usual_variable(const void* address) const {

@@ -29,6 +29,11 @@ class GlobalAccesses {
   void log(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, bool as_aligned,
            std::uintptr_t pc) {
     if (!global_memory.contains(address) && is_constant(address)) return;
+    log_device(lane, operation, address, bytes, as_aligned, pc);
+  }
+  /// The same for device memory.
+  [[gnu::always_inline]] void log_device(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes,
+                                         bool as_aligned, std::uintptr_t pc) {
     lane.global.push_back(
         {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned, std::uint16_t(lane.noted)});
     ++pending_[lane.warp];

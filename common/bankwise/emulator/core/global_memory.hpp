@@ -26,8 +26,12 @@ struct GlobalMemory {
   bool (*make_usable)(const void* address, std::size_t bytes) = nullptr;
   /// "at byte 8 of the 4096 bytes that ...": for an address in an allocation.
   std::string (*describe)(const void* address) = nullptr;
-  /// The last write and the last read of each word (global_races.hpp); null: they are not watched.
-  std::pair<std::atomic<std::uint64_t>, std::atomic<std::uint64_t>>* touches = nullptr;
+  /// The last write and the last read of each word (global_races.hpp); null: they are not watched. Two tables: of memory
+  /// that is only read, or only written, the pages of the other one stay empty.
+  using Touch = std::atomic<std::uint64_t>;
+  Touch *last_writes = nullptr, *last_reads = nullptr;
+  /// The launch that was the last to write to each page, as it is called in `last_writes`.
+  std::atomic<std::uint8_t>* written_in = nullptr;
   /// How a launch uses each allocation, by number: bits; 0: the program's variables. Null: this is not noted.
   std::atomic<std::uint8_t>* uses = nullptr;
   static constexpr std::uint8_t reads = 1, writes = 2, synchronizes = 4;  // atomics, volatile accesses
@@ -36,7 +40,7 @@ struct GlobalMemory {
   /// Set if a kernel reads, writes or calls anything but its memory: device memory, the program's variables, its stack;
   /// cleared before each launch.
   std::atomic<bool> left{false};
-  /// Set if a kernel uses device memory otherwise than by accesses that are in `touches`: by atomics, for example.
+  /// Set if a kernel uses device memory otherwise than by accesses that are in these tables: by atomics, for example.
   std::atomic<bool> unwatched{false};
   static void raise(std::atomic<bool>& flag) {
     if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);  // threads share the line
@@ -67,7 +71,8 @@ struct GlobalMemory {
 inline constinit GlobalMemory global_memory;
 
 unsigned launches_so_far();
-/// Whether the last launch has both read and written a word of device memory here, by accesses in `touches`.
+/// Whether the last launch has both read and written a word of device memory here, by accesses in `last_writes` and
+/// `last_reads`.
 bool reads_what_it_writes(std::uintptr_t begin, std::size_t bytes);
 
 }  // namespace bankwise::emulator

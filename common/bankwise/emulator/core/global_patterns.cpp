@@ -52,28 +52,40 @@ void GlobalPatterns::add(const Access& access, const std::uint64_t* addresses, c
   } else {
     std::ranges::copy(trace::relative_to_line(access.mask, addresses), pattern.addresses.begin());
   }
+  std::uint32_t& latest = latest_kept_[(access.pc * 8 + pattern.addresses[lanes - 1] / 4) % latest_kept_.size()];
+  if (latest != 0 && is_same(kept_[latest - 1], pattern, lanes)) return count(kept_[latest - 1], pattern);
   pattern.hash = hash_of(access, pattern.addresses.data(), lanes);
-  add(pattern);
+  latest = add(pattern);
 }
 
-void GlobalPatterns::add(const Kept& pattern) {
-  if (std::countl_zero(pattern.hash) < int(level_)) return cost(pattern);
+bool GlobalPatterns::is_same(const Kept& a, const Kept& b, unsigned lanes) {
+  return a.access == b.access && std::equal(a.addresses.begin(), a.addresses.begin() + lanes, b.addresses.begin());
+}
+
+void GlobalPatterns::count(Kept& known, const Kept& pattern) {
+  known.count += pattern.count;
+  known.first = std::min(known.first, pattern.first);
+}
+
+std::uint32_t GlobalPatterns::add(const Kept& pattern) {
+  if (std::countl_zero(pattern.hash) < int(level_)) {
+    cost(pattern);
+    return 0;
+  }
   if (slots_.empty()) slots_.resize(std::bit_ceil(4 * max_patterns_ + 4));
   const unsigned lanes = banks::max_lanes - unsigned(std::countl_zero(pattern.access.mask));
   std::size_t slot = pattern.hash % slots_.size();
   for (; slots_[slot] != 0; slot = (slot + 1) % slots_.size()) {
     Kept& known = kept_[slots_[slot] - 1];
-    if (known.hash != pattern.hash || known.access != pattern.access ||
-        !std::equal(known.addresses.begin(), known.addresses.begin() + lanes, pattern.addresses.begin())) {
-      continue;
-    }
-    known.count += pattern.count;
-    known.first = std::min(known.first, pattern.first);
-    return;
+    if (known.hash != pattern.hash || !is_same(known, pattern, lanes)) continue;
+    count(known, pattern);
+    return slots_[slot];
   }
   kept_.push_back(pattern);
   slots_[slot] = std::uint32_t(kept_.size());
+  if (kept_.size() <= max_patterns_) return slots_[slot];
   while (kept_.size() > max_patterns_) raise_level();
+  return 0;
 }
 
 void GlobalPatterns::raise_level() {
@@ -82,6 +94,7 @@ void GlobalPatterns::raise_level() {
     std::countl_zero(pattern.hash) < int(level_) ? cost(pattern) : kept_.push_back(pattern);
   }
   std::ranges::fill(slots_, 0);
+  latest_kept_ = {};
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     std::size_t slot = kept_[i].hash % slots_.size();
     while (slots_[slot] != 0) slot = (slot + 1) % slots_.size();

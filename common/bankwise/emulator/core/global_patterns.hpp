@@ -55,7 +55,9 @@ class GlobalPatterns {
   };
   static constexpr unsigned region_bits = 16, sector_bits = 5;
 
-  void add(const Kept& pattern);
+  static bool is_same(const Kept& a, const Kept& b, unsigned lanes);
+  static void count(Kept& known, const Kept& pattern);
+  std::uint32_t add(const Kept& pattern);  ///< 1 + its number; 0: it is not kept
   void cost(const Kept& pattern);
   void raise_level();
   void touch(const Access& access, const std::uint64_t* addresses);
@@ -65,7 +67,8 @@ class GlobalPatterns {
   const banks::Architecture* architecture_;  ///< null: there is none of this name
   unsigned level_ = 0;                       ///< patterns are kept whose hashes begin with so many zeros
   std::vector<Kept> kept_;
-  std::vector<std::uint32_t> slots_;  ///< 1 + number of a pattern, by hash; 0: none
+  std::vector<std::uint32_t> slots_;              ///< 1 + number of a pattern, by hash; 0: none
+  std::array<std::uint32_t, 256> latest_kept_{};  ///< the same, by instruction and first address
   std::map<std::tuple<std::uintptr_t, banks::Operation, unsigned>, banks::SectorTally> excess_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Sectors>> sectors_;  ///< by region
   std::array<std::pair<std::uint64_t, Sectors*>, 64> latest_{};          ///< of these, by number % 64

@@ -59,9 +59,6 @@ bool is_unordered(const GlobalTouch& past, const GlobalTouch& now) {
 GlobalTouch load(const std::atomic<std::uint64_t>& cell) {
   return std::bit_cast<GlobalTouch>(cell.load(std::memory_order_relaxed));
 }
-void store(std::atomic<std::uint64_t>& cell, const GlobalTouch& touch) {
-  cell.store(std::bit_cast<std::uint64_t>(touch), std::memory_order_relaxed);
-}
 
 /// Calls run(bytes); that of a number or a vector is known to the compiler.
 template <class Run>
@@ -78,8 +75,10 @@ auto with_size(std::size_t bytes, Run run) {
 
 unsigned GlobalRaces::new_epoch() {
   const unsigned launch = number_of_launches++;
-  if (launch % GlobalTouch::max_epoch == 0 && global_memory.touches != nullptr) {
-    madvise(global_memory.touches, 4 * global_memory.bytes, MADV_DONTNEED);
+  if (launch % GlobalTouch::max_epoch == 0 && global_memory.last_reads != nullptr) {
+    madvise(global_memory.last_writes, 2 * global_memory.bytes, MADV_DONTNEED);
+    madvise(global_memory.last_reads, 2 * global_memory.bytes, MADV_DONTNEED);
+    madvise(global_memory.written_in, global_memory.bytes >> GlobalMemory::page_bits, MADV_DONTNEED);
   }
   return launch % GlobalTouch::max_epoch + 1;
 }
@@ -88,15 +87,17 @@ unsigned launches_so_far() { return number_of_launches; }
 
 bool reads_what_it_writes(std::uintptr_t begin, std::size_t bytes) {
   const unsigned epoch = (number_of_launches - 1) % GlobalTouch::max_epoch + 1;
-  const auto* const first = global_memory.touches + (begin - global_memory.begin) / 4;
-  return std::any_of(first, first + (bytes + 3) / 4, [&](const auto& touches) {
-    return load(touches.first).epoch == epoch && load(touches.second).epoch == epoch;
-  });
+  const std::uintptr_t first = (begin - global_memory.begin) / 4, end = first + (bytes + 3) / 4;
+  for (std::uintptr_t word = first; word < end; ++word) {
+    const bool is_written = load(global_memory.last_writes[word]).epoch == epoch;
+    if (is_written && load(global_memory.last_reads[word]).epoch == epoch) return true;
+  }
+  return false;
 }
 
 bool GlobalRaces::can_watch(const RunningBlock& block) {
   const auto& allowed = block.launch.allow;
-  return global_memory.touches != nullptr && block.launch.grid.count() < GlobalTouch::several_blocks &&
+  return global_memory.last_reads != nullptr && block.launch.grid.count() < GlobalTouch::several_blocks &&
          block.warps.size() < GlobalTouch::several_warps &&
          std::find(allowed.begin(), allowed.end(), Fault::global_race) == allowed.end();
 }
@@ -113,7 +114,7 @@ bool GlobalRaces::has_written(const Lane& lane, const GlobalAccess& access) cons
   const std::uint64_t mine = now_at(lane, 0) & bits(which);
   bool all = (first | access.bytes) % 4 == 0 && is_current();
   for (std::uintptr_t word = first / 4; all && word < (first + access.bytes) / 4; ++word) {
-    all = (global_memory.touches[word].first.load(std::memory_order_relaxed) & bits(which)) == mine;
+    all = (last_write(word) & bits(which)) == mine;
   }
   return all;
 }
@@ -159,17 +160,17 @@ void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access) {
 }
 
 void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now) {
-  auto& [write, read] = global_memory.touches[word];
-  const GlobalTouch last_write = load(write), last_read = load(read);
+  GlobalMemory::Touch& read = global_memory.last_reads[word];
+  const GlobalTouch last_write = load(global_memory.last_writes[word]), last_read = load(read);
   if (access.silent) {
-    if (last_write.epoch != epoch_ || last_write.silent != 0) store(write, now);
+    if (last_write.epoch != epoch_ || last_write.silent != 0) store_write(word, bits(now));
     return;
   }
   if (is_unordered(last_write, now) && (access.writes || last_write.silent == 0)) {
     report(lane, access, last_write, true);
   }
   if (access.writes && is_unordered(last_read, now)) report(lane, access, last_read, false);
-  if (access.writes) return store(write, now);
+  if (access.writes) return store_write(word, bits(now));
   const bool both = last_read.epoch == now.epoch && last_read.bytes == now.bytes;
   read.store(both ? joined(bits(last_read), bits(now)) : bits(now), std::memory_order_relaxed);
 }

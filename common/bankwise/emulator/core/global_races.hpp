@@ -67,8 +67,8 @@ class GlobalRaces {
   }
   /// check_load() will soon be called for an address in device memory.
   static void prefetch(const void* address) {
-    if (global_memory.touches == nullptr) return;
-    __builtin_prefetch(global_memory.touches + (std::uintptr_t(address) - global_memory.begin) / 4, 1);
+    if (global_memory.last_reads == nullptr) return;
+    __builtin_prefetch(global_memory.last_reads + (std::uintptr_t(address) - global_memory.begin) / 4, 1);
   }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
@@ -113,7 +113,7 @@ class GlobalRaces {
   /// Whether the last write is one of the same warp at the same moment: whether the next is silent tells nothing then.
   static bool is_rewritten(std::uintptr_t word, std::uint64_t now) {
     constexpr GlobalTouch sites{.site = GlobalTouch::max_site};
-    return ((global_memory.touches[word].first.load(std::memory_order_relaxed) ^ now) & ~bits(sites)) == 0;
+    return ((last_write(word) ^ now) & ~bits(sites)) == 0;
   }
   static constexpr GlobalTouch anyone{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps};
   /// Whether nobody else has touched the word in this launch.
@@ -129,18 +129,32 @@ class GlobalRaces {
     return (differs & bits(warps)) != 0 && (differs & bits(moment)) == 0 ? now | bits(warps) : now;
   }
   /// The usual cases: nobody else has written the word in this launch, or read it before a write. Otherwise false.
-  static bool touch_calm_word(bool writes, std::uintptr_t word, std::uint64_t now) {
+  [[gnu::always_inline]] static bool touch_calm_word(bool writes, std::uintptr_t word, std::uint64_t now) {
     constexpr GlobalTouch blocks{.block = GlobalTouch::several_blocks}, all{.bytes = GlobalTouch::all_bytes};
-    auto& [write, read] = global_memory.touches[word];
-    if (!is_mine(write.load(std::memory_order_relaxed), now)) return false;
+    GlobalMemory::Touch& read = global_memory.last_reads[word];
+    if (was_written(word, now) && !is_mine(last_write(word), now)) return false;
     const std::uint64_t last = read.load(std::memory_order_relaxed);
     if (!is_mine(last, now)) {
       if (writes || ((last ^ now) & bits(all)) != 0) return false;
       if ((last & bits(blocks)) == bits(blocks)) return true;  // it stays as it is
       now = joined(last, now);
     }
-    (writes ? write : read).store(now, std::memory_order_relaxed);
+    writes ? store_write(word, now) : read.store(now, std::memory_order_relaxed);
     return true;
+  }
+  static std::uint64_t last_write(std::uintptr_t word) {
+    return global_memory.last_writes[word].load(std::memory_order_relaxed);
+  }
+  static std::atomic<std::uint8_t>& written_in(std::uintptr_t word) {
+    return global_memory.written_in[word >> (GlobalMemory::page_bits - 2)];
+  }
+  /// Whether some word of the page has been written in this launch: a small table, which the cache keeps.
+  static bool was_written(std::uintptr_t word, std::uint64_t now) {
+    return written_in(word).load(std::memory_order_relaxed) == std::uint8_t(now);
+  }
+  static void store_write(std::uintptr_t word, std::uint64_t now) {
+    if (!was_written(word, now)) written_in(word).store(std::uint8_t(now), std::memory_order_relaxed);
+    global_memory.last_writes[word].store(now, std::memory_order_relaxed);
   }
   void touch_word(Lane& lane, const GlobalAccess& access, std::uintptr_t word, std::uint64_t now) {
     if (!access.silent && touch_calm_word(access.writes, word, now)) return;

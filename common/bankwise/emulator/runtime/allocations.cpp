@@ -61,11 +61,15 @@ struct DeviceMemory {
     global_memory.owners = owners;
     global_memory.allocations = ranges;
     // The races in device memory take four times its size.
-    using Touches = std::remove_pointer_t<decltype(global_memory.touches)>;
-    global_memory.touches = static_cast<Touches*>(reserve(address_space / 4 * sizeof(Touches), PROT_READ | PROT_WRITE));
+    for (auto* table : {&global_memory.last_writes, &global_memory.last_reads}) {
+      *table = static_cast<GlobalMemory::Touch*>(reserve(2 * address_space, PROT_READ | PROT_WRITE));
+      madvise(*table, 2 * address_space, MADV_HUGEPAGE);
+    }
+    global_memory.written_in =
+        static_cast<std::atomic<std::uint8_t>*>(reserve(address_space / page, PROT_READ | PROT_WRITE));
+    if (global_memory.last_writes == nullptr || global_memory.written_in == nullptr) global_memory.last_reads = nullptr;
     // A kernel may touch each page once: huge pages are faulted in far less often.
     madvise(memory, address_space, MADV_HUGEPAGE);
-    madvise(global_memory.touches, address_space / 4 * sizeof(Touches), MADV_HUGEPAGE);
     global_memory.describe = [](const void* address) { return in_words_of_program(place_in_allocation(address)); };
     global_memory.sentence_about = [](const void* address, std::size_t bytes, bool writes) {
       return in_words_of_program(sentence_about(address, bytes, writes));
@@ -168,8 +172,9 @@ Freed release(void* pointer, const void* caller) {
   const std::uintptr_t first = allocation->begin / page * page;
   const std::size_t bytes = pages_for(allocation->bytes) * page;
   device.used -= bytes;
-  if (global_memory.touches != nullptr) {
-    madvise(global_memory.touches + (first - device.base) / 4, bytes * 4, MADV_DONTNEED);
+  if (global_memory.last_reads != nullptr) {
+    madvise(global_memory.last_writes + (first - device.base) / 4, bytes * 2, MADV_DONTNEED);
+    madvise(global_memory.last_reads + (first - device.base) / 4, bytes * 2, MADV_DONTNEED);
   }
   // The addresses stay reserved, without memory. If the system refuses, the memory stays.
   static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
