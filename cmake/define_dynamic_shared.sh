@@ -24,7 +24,7 @@ bytes=232448  # 227 KiB, the maximum per block of any supported GPU
 {
   printf '.section .tbss.bankwise_dynamic_shared,"awT",@nobits\n.balign 128\n'
   # Without symbols of the C and C++ libraries. Weak: a definition in another object of the program takes precedence.
-  printf '%s\n' "$symbols" | sed -nE '/ UND +(_ZSt|__|errno)/d
+  printf '%s\n' "$symbols" | sed -nE '/ UND +(_ZSt|__libc_|__resp|__h_errno|errno)/d
     s/.* TLS +(GLOBAL|WEAK) +DEFAULT +UND +([^ ]+).*/\2/p' | sort -u | sed 's/.*/.weak &\n.type &, @object\n&:/'
   printf '.globl bankwise_dynamic_shared\n.type bankwise_dynamic_shared, @object\n'
   printf '.size bankwise_dynamic_shared, %s\nbankwise_dynamic_shared:\n.zero %s\n' $bytes $bytes

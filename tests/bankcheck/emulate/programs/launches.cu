@@ -47,6 +47,15 @@ __global__ void aligned(int* out) {
   out[threadIdx.x] = bytes[(threadIdx.x + 1) % 4];
 }
 
+__device__ int number_of(const dim3& thread) { return int(thread.x); }
+__global__ void reserved_name(int* out) {
+  extern __shared__ int __words[];
+  const dim3 whole(threadIdx), same = threadIdx;
+  __words[number_of(threadIdx)] = 29 + number_of(whole) - number_of(same);
+  __syncthreads();
+  out[threadIdx.x] = __words[3 - threadIdx.x];
+}
+
 struct Words {
   int* volatile begin;  // the destructor's store remains
   ~Words() { begin = nullptr; }
@@ -106,6 +115,8 @@ int main() {
   EXPECT(15);
   ::names::inner::kernel<<<1, 4>>>(out);
   EXPECT(13);
+  reserved_name<<<1, 4, 16>>>(out);
+  EXPECT(29);
   overloaded<<<1, 4>>>(out);
   EXPECT(17);
   launch_pack(out, 1, 2);
