@@ -109,12 +109,13 @@ TEST_CASE("fit/cures/wide_accesses_to_shared_memory", "[fit]") {
 
 TEST_CASE("fit/cures/sequential_addressing", "[fit]") {
   constexpr auto kind = CureKind::sequential_addressing;
-  const auto before = traced(tree_sum, four_blocks, {256}), after = traced(block_sum, four_blocks, {256});
+  const auto before = traced(tree_sum<256>, four_blocks, {256}), after = traced(block_sum, four_blocks, {256});
   const Cure cure = cure_of(before, kind);
   check_saving(cure, before, after, passes_of);
   CHECK(cure.sites.size() == 1);
   CHECK_FALSE(is_cured(after, kind));
   CHECK_FALSE(is_cured(traced(tree_sum_not_alone, four_blocks, {256}), kind));
+  CHECK_FALSE(is_cured(traced(tree_sum<192>, four_blocks, {256}), kind));  // no power of two
 }
 
 TEST_CASE("fit/cures/shuffles", "[fit]") {

@@ -44,6 +44,45 @@ TEST_CASE("fit/verify/same_results", "[fit]") {
   CHECK(text_of(difference) == text_of(PROGRAMS "/kernels_fixed.diff"));
 }
 
+/// A program that adds 256 elements of this type in a tree, in two blocks of 128 threads.
+std::string tree_of(const std::string& type, const std::string& step) {
+  return "template <class T>\n__global__ void sum(T* out) {\n  __shared__ T sums[256];\n"
+         "  for (unsigned i = threadIdx.x; i < 256; i += 128) sums[i] = T(i) * T(i) / T(3);\n  __syncthreads();\n"
+         "  for (unsigned s = 1; s < 256; s *= 2) {\n    const unsigned i = 2 * s * threadIdx.x;\n"
+         "    if (i < 256) sums[i] " +
+         step +
+         " sums[i + s];\n    __syncthreads();\n  }\n"
+         "  if (threadIdx.x == 0) out[blockIdx.x] = sums[0];\n}\n"
+         "int main() {\n  " +
+         type +
+         "* out;\n  cudaMalloc(&out, 1024);\n  sum<<<2, 128>>>(out);\n"
+         "  return cudaDeviceSynchronize();\n}\n";
+}
+
+TEST_CASE("fit/verify/sequential_addressing", "[fit]") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "tree.cu", patch = scratch.path() / "fix.diff";
+  const auto outcome_of = [&](const std::string& type, const std::string& step) {
+    std::ofstream(path, std::ios::trunc) << tree_of(type, step);
+    const std::string options =
+        "--verify --sources '" + scratch.path().string() + "' --patch '" + patch.string() + "' '" + path.string() + "'";
+    return ended(0, bankcheck(emulate(options))).out;
+  };
+  const auto predicted = ContainsSubstring("verified by a run: sum<int> 300 -> 90 passes on sm_90, same results");
+  CHECK_THAT(outcome_of("int", "+="),
+             predicted &&
+                 ContainsSubstring("\nfit of sum<int>: sums takes 90 passes instead "
+                                   "of 300 on sm_90: no conflict left, 0 bytes more") &&
+                 ContainsSubstring("\n  tree.cu:8   load 4   sums             188     48     48\n"));
+  CHECK_THAT(text_of(patch),
+             ContainsSubstring("+  for (unsigned s = 128; s > 0; s /= 2) {\n"
+                               "+    if (threadIdx.x < s) sums[threadIdx.x] += sums[threadIdx.x + s];\n"));
+  CHECK_THAT(outcome_of("float", "+="),
+             ContainsSubstring("results not compared from launch 1 on, where sum<float> adds floats in another order"));
+  CHECK_THAT(outcome_of("int", "-="), ContainsSubstring("same results") && !ContainsSubstring("passes than"));
+  CHECK_THAT(text_of(patch), ContainsSubstring("+  __shared__ T sums[256 + 256 / 32];"));
+}
+
 TEST_CASE("fit/verify/not_applicable", "[fit]") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "decay.cu";

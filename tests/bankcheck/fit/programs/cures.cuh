@@ -97,14 +97,15 @@ __global__ void block_sum_cured(const float* in, float* out) {
   if (i == 0) out[blockIdx.x] = sum;
 }
 /// Interleaved addressing.
+template <unsigned n>
 __global__ void tree_sum(const float* in, float* out) {
   __shared__ float sums[256];
   const unsigned i = threadIdx.x;
   sums[i] = in[blockIdx.x * 256 + i];
   __syncthreads();
-  for (unsigned s = 1; s < 256; s *= 2) {
+  for (unsigned s = 1; s < n; s *= 2) {
     const unsigned at = 2 * s * i;
-    if (at < 256) sums[at] += sums[at + s];
+    if (at + s < n) sums[at] += sums[at + s];
     __syncthreads();
   }
   if (i == 0) out[blockIdx.x] = sums[0];
