@@ -21,6 +21,8 @@ struct RowIndex {
   std::size_t begin = 0, end = 0;  ///< of the index in the source, without its brackets
   std::string row, column;
   std::vector<Extract> pitches;  ///< where it names the pitch
+  /// Rows that it has from the definitions of variables: "y" of `at`, for `const int at = y * TILE + x`; and their pitch.
+  std::string variable_row, variable_pitch;
   bool operator==(const RowIndex&) const = default;
 };
 

@@ -24,6 +24,7 @@ using source::SourceTokens;
 struct Term {
   bool is_negative = false;
   std::vector<Span> factors;
+  bool is_of_variable = false;  ///< it stands in the definition of one
 };
 
 /// The factors of a summand: a quotient or a remainder is one as a whole. Nothing if one has a sign.
@@ -50,6 +51,20 @@ std::vector<Term> terms_of(const Ranges& code, Span index) {
     if (terms.back().factors.empty()) return {};
   }
   return terms;
+}
+
+/// The summands, with those of the definition of each that is a variable.
+std::vector<Term> with_definitions(const Ranges& code, const std::vector<Term>& terms) {
+  std::vector<Term> all;
+  for (const Term& term : terms) {
+    const bool is_name = term.factors.size() == 1 && term.factors[0].size() == 1 && !term.is_negative;
+    const auto definition = is_name ? code.definition_of(term.factors[0].begin) : std::nullopt;
+    std::vector<Term> parts = definition ? terms_of(code, *definition) : std::vector<Term>{};
+    if (parts.size() < 2) parts = {term};
+    for (Term& part : parts) part.is_of_variable = parts.size() > 1;
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
 }
 
 /// What commas separate in the parentheses that open at a token.
@@ -120,14 +135,14 @@ void append_summand(std::string& sum, bool is_negative, const std::string& text)
 struct Index {
   Span span;
   std::vector<Term> terms;
+  std::vector<Term> defined;  ///< with the definitions of variables
 };
 
 /// The index as a row and a column; nothing if it is not certain that the column lies in the row.
-std::optional<RowIndex> row_index(const Ranges& code, const Index& index, std::int64_t pitch) {
-  const Span& span = index.span;
+std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Term> terms, std::int64_t pitch) {
   if (span.begin >= span.end) return std::nullopt;  // the source ends, or the brackets are empty
   RowIndex split{.begin = code.tokens[span.begin].begin, .end = code.tokens[span.end - 1].end};
-  const std::vector<Term> terms = index.terms.empty() ? std::vector<Term>{{false, {span}}} : index.terms;
+  if (terms.empty()) terms = {{false, {span}}};
   const auto is_pitch = [&](const Span& factor) { return only_value(code, factor) == pitch; };
   Range column{0, 0};
   for (const Term& term : terms) {
@@ -141,8 +156,14 @@ std::optional<RowIndex> row_index(const Ranges& code, const Index& index, std::i
       append_summand(split.column, term.is_negative, code.text_of(whole));
       continue;
     }
-    append_summand(split.row, term.is_negative, text_without(code, term, *place));
-    split.pitches.push_back({code.tokens[place->begin].begin, code.tokens[place->end - 1].end});
+    const std::string row = text_without(code, term, *place);
+    append_summand(split.row, term.is_negative, row);
+    if (term.is_of_variable) {
+      append_summand(split.variable_row, term.is_negative, row);
+      split.variable_pitch = code.text_of(*place);
+    } else {
+      split.pitches.push_back({code.tokens[place->begin].begin, code.tokens[place->end - 1].end});
+    }
   }
   if (column.low < 0 || column.high >= pitch) return std::nullopt;
   if (split.row.empty()) split.row = "0";
@@ -154,7 +175,8 @@ std::optional<RowIndex> row_index(const Ranges& code, const Index& index, std::i
 std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Index>& indices, std::int64_t pitch) {
   std::vector<RowIndex> splits;
   for (const Index& index : indices) {
-    auto split = row_index(code, index, pitch);
+    auto split = row_index(code, index.span, index.terms, pitch);
+    if (!split) split = row_index(code, index.span, index.defined, pitch);
     if (!split) return {};
     splits.push_back(std::move(*split));
   }
@@ -180,7 +202,7 @@ std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std:
                                                   std::int64_t length) {
   std::set<std::int64_t, std::greater<>> pitches;
   for (const Index& index : indices) {
-    for (const Term& term : index.terms) {
+    for (const Term& term : index.defined) {
       if (term.factors.size() < 2) continue;
       for (const Span& factor : term.factors) {
         const std::int64_t value = only_value(code, factor).value_or(0);
@@ -330,7 +352,9 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
     for (std::size_t d = 1; d < declaration.dimensions.size(); ++d) open = code.past_bracket(open);
     const Span span{open + 1, code.past_bracket(open) - 1};
     std::vector<Term> terms = terms_of_call(code, span, macros);
-    indices.push_back({span, terms.empty() ? terms_of(code, span) : std::move(terms)});
+    if (terms.empty()) terms = terms_of(code, span);
+    std::vector<Term> defined = with_definitions(code, terms);
+    indices.push_back({span, std::move(terms), std::move(defined)});
   }
   for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.back()))) {
     auto row_indices = row_indices_of(code, indices, pitch);

@@ -42,6 +42,16 @@ std::optional<Edit> named_pitch(const SourceTokens& code, const Declaration& dec
   return line_before(code.source, at, fmt::format("constexpr int {} = {};", name, value));
 }
 
+/// What rows that become longer, or shorter, add to an index whose variable stays as it is: " + y * 2".
+std::string added_rows_text(const Change& change, const ArrayShape& shape, const RowIndex& index) {
+  const auto more = std::int64_t(lengths_after(change, shape)->back()) - std::int64_t(shape.lengths.back());
+  const bool is_one = more == 1 || more == -1;
+  const bool is_sum = index.variable_row.find_first_of("+-") != std::string::npos;
+  const std::string row =
+      is_sum && (more < 0 || !is_one) ? fmt::format("({})", index.variable_row) : index.variable_row;
+  return fmt::format(" {} {}{}", more < 0 ? '-' : '+', row, is_one ? "" : fmt::format(" * {}", std::abs(more)));
+}
+
 }  // namespace
 
 bool has_rows(const Declaration& declaration, const ArrayShape& shape) {
@@ -66,6 +76,7 @@ std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape&
 
 std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
   for (const RowIndex& index : declaration.row_indices) {
+    if (!index.variable_pitch.empty()) return index.variable_pitch;
     if (index.pitches.empty()) continue;
     const Extract& place = index.pitches.front();
     return std::string(source.substr(place.begin, place.end - place.begin));
@@ -99,6 +110,7 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
       const std::string old(source.substr(place.begin, place.end - place.begin));
       edits.push_back({place.begin, place.end, line ? name : pitch_text(change, shape, old)});
     }
+    if (!index.variable_row.empty()) edits.push_back({index.end, index.end, added_rows_text(change, shape, index)});
   }
   if (is_symbolic) return edits;
   if (!declaration.parameters.empty()) {

@@ -64,6 +64,10 @@ class Ranges : public source::SourceTokens {
   /// From the parenthesis of its parameters to the end of the outermost function around a place.
   Span function_at(std::size_t place) const;
 
+  /// The expression that a variable has wherever its name is: the one at its declaration, of names that do not change,
+  /// either. Nothing if it is no such variable.
+  std::optional<Span> definition_of(std::size_t name) const;
+
   /// What the expression can be, as often as the source gets there; nothing if that is not known.
   std::optional<Range> of(Span part) const;
 

@@ -133,6 +133,21 @@ std::optional<Range> Ranges::known_variable(std::size_t place) const {
   return refined(*sum, {place, place + 1}, place);
 }
 
+std::optional<Span> Ranges::definition_of(std::size_t name) const {
+  const Span function = function_at(name);
+  const auto writings_of = [&](std::size_t i) { return writings(text(i), function, function); };
+  const auto places = is_name(name) ? writings_of(name) : std::vector<std::size_t>{};
+  const bool is_defined = places.size() == 1 && places[0] < name && is_name(places[0] - 1) &&
+                          writing_at(places[0], function) == Writing::assignment;
+  if (!is_defined) return std::nullopt;
+  const Span value = value_after(places[0] + 1);
+  for (std::size_t i = value.begin; i < value.end; ++i) {
+    const bool changes = is_name(i) && !is(i - 1, ".") && writings_of(i).size() > 1;
+    if (changes || is_any(i, "[]?{}\"'") || tokens[i].kind == source::TokenKind::text) return std::nullopt;
+  }
+  return value;
+}
+
 std::optional<Range> Ranges::loop_range(std::string_view name, const Control& loop) const {
   std::size_t first = loop.head.begin, second = 0;
   while (first < loop.head.end && !is(first, ";")) ++first;
