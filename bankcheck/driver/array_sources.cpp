@@ -26,6 +26,15 @@ std::array<std::uint64_t, 3> largest_block(const trace::KernelTrace& kernel) {
   return block;
 }
 
+/// 0 where launches differ.
+std::array<std::uint64_t, 3> only_block(const trace::KernelTrace& kernel) {
+  std::array<std::uint64_t, 3> block = largest_block(kernel);
+  for (const trace::LaunchShape& shape : kernel.shapes) {
+    for (std::size_t d = 0; d < block.size(); ++d) block[d] = shape.block[d] == block[d] ? block[d] : 0;
+  }
+  return block;
+}
+
 std::optional<ArraySource> declared_in(const std::string& path, const std::string& text, const trace::Array& array,
                                        const std::set<unsigned>& lines, const trace::KernelTrace& kernel,
                                        const std::vector<std::string_view>& headers) {
@@ -37,7 +46,8 @@ std::optional<ArraySource> declared_in(const std::string& path, const std::strin
                           .options = kernel.options,
                           .kernel = kernel.kernel,
                           .headers = headers,
-                          .block = largest_block(kernel)};
+                          .block = largest_block(kernel),
+                          .only_block = only_block(kernel)};
   auto declaration = fit::find_declaration(text, sought);
   if (!declaration) return std::nullopt;
   ArraySource source{path, text, std::move(*declaration), "nothing is changed"};

@@ -439,7 +439,7 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
         "copy of the function first",
         tied.line, tied.name);
   }
-  find_flat_rows(declaration, source, constants, array.block);
+  find_flat_rows(declaration, source, constants, array);
   find_based_indices(declaration, source, constants, of_source, array.block);
   return std::move(declaration);
 }

@@ -83,6 +83,7 @@ struct Declaration {
   std::string launched_in;   ///< another file that launches this function, and the line; "": none
   std::uint64_t pitch = 0;   ///< of an array of one dimension whose indices all have rows: elements of a row; 0: not
   std::vector<RowIndex> row_indices;            ///< all of them
+  std::string length_pitch;                     ///< the last factors of its length, if they are the pitch: "TILE * 2"
   std::vector<BasedIndex> based_indices;        ///< of an array of one dimension: all of them, as far as they are known
   std::vector<ConstantIndex> constant_indices;  ///< of an array of one dimension: those that are no numbers, but known
 };
@@ -96,8 +97,9 @@ struct SoughtArray {
   std::vector<std::uint64_t> lengths;  ///< as compiled; empty: not known
   std::string_view options;            ///< of the build: "-D TILE=32"
   std::string_view kernel;             ///< with its template arguments: "transpose<float, 32>"
-  std::vector<std::string_view> headers;  ///< the texts that the source includes
-  std::array<std::uint64_t, 3> block{};   ///< the largest block of threads; 0: not known
+  std::vector<std::string_view> headers;      ///< the texts that the source includes
+  std::array<std::uint64_t, 3> block{};       ///< the largest block of threads; 0: not known
+  std::array<std::uint64_t, 3> only_block{};  ///< of all launches; 0: not known, or they differ
 };
 
 /// The last declaration of an array of this name that one of the lines sees. Without a name: the only array whose bytes

@@ -115,11 +115,30 @@ std::optional<std::int64_t> only_value(const Ranges& code, Span part) {
   return range && range->low == range->high ? std::optional(range->low) : std::nullopt;
 }
 
-/// The product of the other factors of a summand.
-std::string text_without(const Ranges& code, const Term& term, const Span& removed) {
+using Factors = std::vector<Span>;
+bool is_in(const Factors& factors, const Span& factor) {
+  return std::ranges::find(factors, factor.begin, &Span::begin) != factors.end();
+}
+
+/// The factors of a summand that are a pitch together: one alone, or all whose values are known. Empty: none are.
+Factors pitch_factors(const Ranges& code, const Term& term, std::int64_t pitch) {
+  Factors known;
+  std::int64_t product = 1;
+  for (const Span& factor : term.factors) {
+    const auto value = only_value(code, factor);
+    if (value == pitch) return {factor};
+    if (!value || *value < 1 || *value > pitch) continue;
+    known.push_back(factor);
+    product *= *value;
+  }
+  return product == pitch ? known : Factors{};
+}
+
+/// The product of the factors of a summand, without some of them, or of these alone.
+std::string product_text(const Ranges& code, const Term& term, const Factors& part, bool without) {
   std::string text;
   for (const Span& factor : term.factors) {
-    if (&factor == &removed) continue;
+    if (is_in(part, factor) == without) continue;
     const bool is_sum = code.next_outside(factor.begin, factor.end, "+-<>&|^?") < factor.end;  // an argument
     text += (text.empty() ? "" : " * ") + (is_sum ? fmt::format("({})", code.text_of(factor)) : code.text_of(factor));
   }
@@ -143,11 +162,10 @@ std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Ter
   if (span.begin >= span.end) return std::nullopt;  // the source ends, or the brackets are empty
   RowIndex split{.begin = code.tokens[span.begin].begin, .end = code.tokens[span.end - 1].end};
   if (terms.empty()) terms = {{false, {span}}};
-  const auto is_pitch = [&](const Span& factor) { return only_value(code, factor) == pitch; };
   Range column{0, 0};
   for (const Term& term : terms) {
-    const auto place = std::ranges::find_if(term.factors, is_pitch);
-    if (place == term.factors.end()) {
+    const Factors factors = pitch_factors(code, term, pitch);
+    if (factors.empty()) {
       const Span whole{term.factors.front().begin, term.factors.back().end};
       const auto range = code.of(whole);
       const auto sum = range ? combined(term.is_negative ? "-" : "+", column, *range) : std::nullopt;
@@ -156,13 +174,13 @@ std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Ter
       append_summand(split.column, term.is_negative, code.text_of(whole));
       continue;
     }
-    const std::string row = text_without(code, term, *place);
+    const std::string row = product_text(code, term, factors, true);
     append_summand(split.row, term.is_negative, row);
-    if (term.is_of_variable) {
+    if (term.is_of_variable || factors.size() > 1) {
       append_summand(split.variable_row, term.is_negative, row);
-      split.variable_pitch = code.text_of(*place);
+      split.variable_pitch = product_text(code, term, factors, false);
     } else {
-      split.pitches.push_back({code.tokens[place->begin].begin, code.tokens[place->end - 1].end});
+      split.pitches.push_back({code.tokens[factors[0].begin].begin, code.tokens[factors[0].end - 1].end});
     }
   }
   if (column.low < 0 || column.high >= pitch) return std::nullopt;
@@ -204,13 +222,42 @@ std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std:
   for (const Index& index : indices) {
     for (const Term& term : index.defined) {
       if (term.factors.size() < 2) continue;
+      std::int64_t product = 1;
+      const auto add = [&](std::int64_t value) {
+        if (value > 1 && value < length && length % value == 0) pitches.insert(value);
+      };
       for (const Span& factor : term.factors) {
         const std::int64_t value = only_value(code, factor).value_or(0);
-        if (value > 1 && value < length && length % value == 0) pitches.insert(value);
+        add(value);
+        if (value > 0 && value < length) product = std::min(product * value, length);
       }
+      add(product);
     }
   }
   return pitches;
+}
+
+/// The last factors of a length, which are the pitch: "BX * 2" of "BY * BX * 2"; "" if none are.
+std::string last_factors(const SourceConstants& constants, const std::string& length, std::int64_t pitch) {
+  const SourceTokens code(length);
+  for (std::size_t i = code.tokens.size(); i-- > 1 && is_product(length);) {
+    const std::string text = length.substr(code.tokens[i].begin);
+    const auto value = code.is(i, "*") ? std::nullopt : constants.value_of(text);
+    if (value && std::int64_t(*value) >= pitch) return std::int64_t(*value) == pitch ? text : "";
+  }
+  return "";
+}
+
+/// Whether an index names a pitch that is known only of this run: "blockDim.x".
+bool has_pitch_of_run(const std::vector<RowIndex>& indices, std::string_view source) {
+  const auto is_of_run = [](std::string_view text) {
+    return text.find("blockDim") != text.npos || text.find("get_local_size") != text.npos;
+  };
+  return std::ranges::any_of(indices, [&](const RowIndex& index) {
+    return is_of_run(index.variable_pitch) || std::ranges::any_of(index.pitches, [&](const Extract& place) {
+             return is_of_run(source.substr(place.begin, place.end - place.begin));
+           });
+  });
 }
 
 /// The constants, if the array has this length with them. A file that includes this one may define the only name that
@@ -330,7 +377,7 @@ void find_macro_rows(Declaration& declaration, std::string_view source, const So
 }  // namespace
 
 void find_flat_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                    const std::array<std::uint64_t, 3>& block) {
+                    const SoughtArray& array) {
   const std::string& dimension = declaration.dimensions.back();
   const bool may_have_rows = declaration.lengths.size() == declaration.dimensions.size() && !dimension.empty() &&
                              declaration.hidden_lines.empty() &&
@@ -340,11 +387,11 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   const auto known = with_length(constants, dimension, declaration.lengths.back());
   if (!known) return;
   const bool is_line = declaration.dimensions.size() == 1;
-  if (is_line && !declaration.macros.empty()) return find_macro_rows(declaration, source, *known, block);
+  if (is_line && !declaration.macros.empty()) return find_macro_rows(declaration, source, *known, array.block);
   const Uses uses = uses_of(source, declaration, true);
   const bool has_others = !uses.pointers.empty() || !declaration.macros.empty();
   if (!uses.why.empty() || uses.uses.empty() || has_others) return;
-  const Ranges code(source, *known, block);
+  const Ranges code(source, *known, array.block, array.only_block);
   const std::vector<Macro> macros = macros_of(source);
   std::vector<Index> indices;
   for (const Use& use : uses.uses) {
@@ -359,6 +406,9 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.back()))) {
     auto row_indices = row_indices_of(code, indices, pitch);
     if (row_indices.empty() || (!is_line && !names_pitch(code, dimension, row_indices))) continue;
+    std::string length_pitch = last_factors(*known, dimension, pitch);
+    if (length_pitch.empty() && has_pitch_of_run(row_indices, source)) continue;
+    declaration.length_pitch = std::move(length_pitch);
     declaration.pitch = std::uint64_t(pitch);
     declaration.row_indices = std::move(row_indices);
     return;

@@ -1,7 +1,6 @@
 // Rows in arrays that are declared with one dimension: tile[y * 16 + x].
 #pragma once
 
-#include <array>
 #include <string_view>
 
 #include "bankcheck/fit/declaration.hpp"
@@ -11,8 +10,8 @@ namespace bankwise::fit {
 
 /// Sets Declaration::pitch and row_indices, if every index of the array is row * pitch + column, and the column is
 /// certainly at least 0 and less than the pitch. That is computed from the loops and conditions around the index, and
-/// from the sizes of blocks. `block`: the largest of all launches; 0: not known.
+/// from the sizes of blocks.
 void find_flat_rows(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                    const std::array<std::uint64_t, 3>& block);
+                    const SoughtArray& array);
 
 }  // namespace bankwise::fit

@@ -501,6 +501,9 @@ std::string rows_text(const Change& change, const ArrayShape& shape, const std::
   const std::uint64_t before = shape.lengths.back(), after = lengths_after(change, shape)->back();
   if (before == after) return length;
   if (is_number(length)) return fmt::format("{} * {}", shape.lengths.front(), after);
+  if (is_product(length) && length.ends_with("* " + pitch)) {
+    return length.substr(0, length.size() - pitch.size()) + pitch_text(change, shape, pitch);
+  }
   const auto plain = [](std::string text) {
     std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });
     while (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);

@@ -75,6 +75,7 @@ std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape&
 }
 
 std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
+  if (!declaration.length_pitch.empty()) return declaration.length_pitch;
   for (const RowIndex& index : declaration.row_indices) {
     if (!index.variable_pitch.empty()) return index.variable_pitch;
     if (index.pitches.empty()) continue;

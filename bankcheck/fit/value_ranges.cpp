@@ -173,6 +173,10 @@ std::optional<Range> Ranges::named(std::size_t& at, std::size_t end) const {
     at += 3;
     return thread(name, {name, name + 3}, text(name + 2));
   }
+  if (is(name, "blockDim") && is(at + 1, ".")) {
+    at += 3;
+    return block_length(text(name + 2));
+  }
   ++at;
   const bool is_part = is_any(at, ".[<") || is(at, "->") || is(at, "::");
   return is_part && !is_pair(at, "<") ? std::nullopt : variable(name);
@@ -182,6 +186,7 @@ std::optional<Range> Ranges::call(std::size_t name, std::size_t behind) const {
   const std::size_t first = name + 2;
   if (is_type(name)) return of({first, behind - 1});
   if (is(name, "get_local_id") && behind == first + 2) return thread(name, {name, behind}, text(first));
+  if (is(name, "get_local_size") && behind == first + 2) return block_length(text(first));
   if (!is(name, "min") && !is(name, "max")) return std::nullopt;
   const std::size_t comma = next_outside(first, behind, ",");
   const auto a = of({first, comma}), b = of({comma + 1, behind - 1});
@@ -190,14 +195,27 @@ std::optional<Range> Ranges::call(std::size_t name, std::size_t behind) const {
                          : Range{std::max(a->low, b->low), std::max(a->high, b->high)};
 }
 
-std::optional<Range> Ranges::thread(std::size_t place, Span key, std::string_view dimension) const {
-  constexpr std::array<std::string_view, 2> names{"xyz", "012"};
-  for (const std::string_view letters : names) {
+namespace {
+
+/// What a block has in a dimension, "x" or "0"; 0: not known.
+std::uint64_t length_in(const Ranges::Block& block, std::string_view dimension) {
+  for (const std::string_view letters : {"xyz", "012"}) {
     const std::size_t d = letters.find(dimension);
-    if (d == std::string_view::npos || dimension.size() != 1 || block_[d] == 0) continue;
-    return refined({0, std::int64_t(block_[d]) - 1}, key, place);
+    if (d != std::string_view::npos && dimension.size() == 1) return block[d];
   }
-  return std::nullopt;
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Range> Ranges::block_length(std::string_view dimension) const {
+  const auto length = std::int64_t(length_in(only_block_, dimension));
+  return length == 0 ? std::nullopt : std::optional(Range{length, length});
+}
+
+std::optional<Range> Ranges::thread(std::size_t place, Span key, std::string_view dimension) const {
+  const std::uint64_t length = length_in(block_, dimension);
+  return length == 0 ? std::nullopt : refined({0, std::int64_t(length) - 1}, key, place);
 }
 
 std::optional<Range> Ranges::compared_sum(Span part) const {

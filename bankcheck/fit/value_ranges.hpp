@@ -47,8 +47,11 @@ struct Control {
 /// The ranges of expressions in the functions of a source.
 class Ranges : public source::SourceTokens {
  public:
-  Ranges(std::string_view text_of_source, const SourceConstants& constants, const std::array<std::uint64_t, 3>& block)
-      : SourceTokens(text_of_source), constants_(constants), block_(block) {}
+  using Block = std::array<std::uint64_t, 3>;
+  /// `block`: the largest one; `only_block`: that of all launches. 0: not known.
+  Ranges(std::string_view text_of_source, const SourceConstants& constants, const Block& block,
+         const Block& only_block = {})
+      : SourceTokens(text_of_source), constants_(constants), block_(block), only_block_(only_block) {}
 
   const SourceConstants& constants() const { return constants_; }
 
@@ -102,6 +105,7 @@ class Ranges : public source::SourceTokens {
   std::optional<Range> call(std::size_t name, std::size_t behind) const;
 
   std::optional<Range> thread(std::size_t place, Span key, std::string_view dimension) const;
+  std::optional<Range> block_length(std::string_view dimension) const;
 
   /// Of a sum with x and -y, where a condition around it says that x is at most y.
   std::optional<Range> compared_sum(Span part) const;
@@ -160,7 +164,7 @@ class Ranges : public source::SourceTokens {
   std::optional<Range> refined(Range range, Span key, std::size_t place) const;
 
   const SourceConstants& constants_;
-  std::array<std::uint64_t, 3> block_;
+  Block block_, only_block_;
   mutable int depth_ = 0;
   mutable std::optional<std::vector<Macro>> macros_;
 };
