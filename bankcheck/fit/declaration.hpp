@@ -20,9 +20,12 @@ struct Extract {
 struct RowIndex {
   std::size_t begin = 0, end = 0;  ///< of the index in the source, without its brackets
   std::string row, column;
-  std::vector<Extract> pitches;  ///< where it names the pitch
-  /// Rows that it has from the definitions of variables: "y" of `at`, for `const int at = y * TILE + x`; and their pitch.
-  std::string variable_row, variable_pitch;
+  /// Where it names the pitch, or the definition of a variable that only serves indices of the array.
+  std::vector<Extract> pitches;
+  /// Rows whose pitch stands elsewhere: "y" of `at`, for `const int at = y * TILE + x`, which serves others, too. The
+  /// pitch, and where a summand can be added: behind the index, or behind the definition.
+  std::string other_row, other_pitch;
+  std::size_t summand_at = 0;
   bool operator==(const RowIndex&) const = default;
 };
 

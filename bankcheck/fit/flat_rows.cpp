@@ -24,7 +24,9 @@ using source::SourceTokens;
 struct Term {
   bool is_negative = false;
   std::vector<Span> factors;
-  bool is_of_variable = false;  ///< it stands in the definition of one
+  enum class Place { index, own_variable, variable };  ///< own: it serves only indices of the array
+  Place place = Place::index;
+  std::size_t end = 0;  ///< of the definition, in tokens
 };
 
 /// The factors of a summand: a quotient or a remainder is one as a whole. Nothing if one has a sign.
@@ -53,16 +55,34 @@ std::vector<Term> terms_of(const Ranges& code, Span index) {
   return terms;
 }
 
-/// The summands, with those of the definition of each that is a variable.
-std::vector<Term> with_definitions(const Ranges& code, const std::vector<Term>& terms) {
+/// Whether a variable serves only these indices.
+bool serves_only(const Ranges& code, std::size_t name, const std::vector<Span>& indices) {
+  const Span function = code.function_at(name);
+  for (std::size_t i = function.begin; i < function.end; ++i) {
+    const bool is_use = code.is(i, code.text(name)) && code.writing_at(i, function) == Ranges::Writing::none;
+    if (is_use && std::ranges::none_of(indices, [&](const Span& index) { return index.contains(i); })) return false;
+  }
+  return true;
+}
+
+/// The summands, with those of the definition of each that is a variable. `indices`: all of the array.
+std::vector<Term> with_definitions(const Ranges& code, const std::vector<Term>& terms,
+                                   const std::vector<Span>& indices) {
   std::vector<Term> all;
   for (const Term& term : terms) {
     const bool is_name = term.factors.size() == 1 && term.factors[0].size() == 1 && !term.is_negative;
     const auto definition = is_name ? code.definition_of(term.factors[0].begin) : std::nullopt;
     std::vector<Term> parts = definition ? terms_of(code, *definition) : std::vector<Term>{};
-    if (parts.size() < 2) parts = {term};
-    for (Term& part : parts) part.is_of_variable = parts.size() > 1;
-    all.insert(all.end(), parts.begin(), parts.end());
+    if (parts.size() < 2) {
+      all.push_back(term);
+      continue;
+    }
+    const bool is_own = serves_only(code, term.factors[0].begin, indices);
+    for (Term& part : parts) {
+      part.place = is_own ? Term::Place::own_variable : Term::Place::variable;
+      part.end = definition->end;
+      all.push_back(std::move(part));
+    }
   }
   return all;
 }
@@ -176,9 +196,11 @@ std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Ter
     }
     const std::string row = product_text(code, term, factors, true);
     append_summand(split.row, term.is_negative, row);
-    if (term.is_of_variable || factors.size() > 1) {
-      append_summand(split.variable_row, term.is_negative, row);
-      split.variable_pitch = product_text(code, term, factors, false);
+    if (term.place == Term::Place::variable || factors.size() > 1) {
+      append_summand(split.other_row, term.is_negative, row);
+      split.other_pitch = product_text(code, term, factors, false);
+      const bool is_own = term.place == Term::Place::own_variable;
+      split.summand_at = is_own ? code.tokens[term.end - 1].end : split.end;
     } else {
       split.pitches.push_back({code.tokens[factors[0].begin].begin, code.tokens[factors[0].end - 1].end});
     }
@@ -254,7 +276,7 @@ bool has_pitch_of_run(const std::vector<RowIndex>& indices, std::string_view sou
     return text.find("blockDim") != text.npos || text.find("get_local_size") != text.npos;
   };
   return std::ranges::any_of(indices, [&](const RowIndex& index) {
-    return is_of_run(index.variable_pitch) || std::ranges::any_of(index.pitches, [&](const Extract& place) {
+    return is_of_run(index.other_pitch) || std::ranges::any_of(index.pitches, [&](const Extract& place) {
              return is_of_run(source.substr(place.begin, place.end - place.begin));
            });
   });
@@ -393,14 +415,17 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   if (!uses.why.empty() || uses.uses.empty() || has_others) return;
   const Ranges code(source, *known, array.block, array.only_block);
   const std::vector<Macro> macros = macros_of(source);
-  std::vector<Index> indices;
+  std::vector<Span> spans;
   for (const Use& use : uses.uses) {
     std::size_t open = code.at_offset(use.begin);
     for (std::size_t d = 1; d < declaration.dimensions.size(); ++d) open = code.past_bracket(open);
-    const Span span{open + 1, code.past_bracket(open) - 1};
+    spans.push_back({open + 1, code.past_bracket(open) - 1});
+  }
+  std::vector<Index> indices;
+  for (const Span& span : spans) {
     std::vector<Term> terms = terms_of_call(code, span, macros);
     if (terms.empty()) terms = terms_of(code, span);
-    std::vector<Term> defined = with_definitions(code, terms);
+    std::vector<Term> defined = with_definitions(code, terms, spans);
     indices.push_back({span, std::move(terms), std::move(defined)});
   }
   for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.back()))) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/required_lengths.hpp"
 #include "bankcheck/fit/source_lines.hpp"
@@ -42,13 +44,12 @@ std::optional<Edit> named_pitch(const SourceTokens& code, const Declaration& dec
   return line_before(code.source, at, fmt::format("constexpr int {} = {};", name, value));
 }
 
-/// What rows that become longer, or shorter, add to an index whose variable stays as it is: " + y * 2".
+/// What rows that become longer, or shorter, add to an index that names no pitch: " + y * 2".
 std::string added_rows_text(const Change& change, const ArrayShape& shape, const RowIndex& index) {
   const auto more = std::int64_t(lengths_after(change, shape)->back()) - std::int64_t(shape.lengths.back());
   const bool is_one = more == 1 || more == -1;
-  const bool is_sum = index.variable_row.find_first_of("+-") != std::string::npos;
-  const std::string row =
-      is_sum && (more < 0 || !is_one) ? fmt::format("({})", index.variable_row) : index.variable_row;
+  const bool is_sum = index.other_row.find_first_of("+-") != std::string::npos;
+  const std::string row = is_sum && (more < 0 || !is_one) ? fmt::format("({})", index.other_row) : index.other_row;
   return fmt::format(" {} {}{}", more < 0 ? '-' : '+', row, is_one ? "" : fmt::format(" * {}", std::abs(more)));
 }
 
@@ -77,7 +78,7 @@ std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape&
 std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
   if (!declaration.length_pitch.empty()) return declaration.length_pitch;
   for (const RowIndex& index : declaration.row_indices) {
-    if (!index.variable_pitch.empty()) return index.variable_pitch;
+    if (!index.other_pitch.empty()) return index.other_pitch;
     if (index.pitches.empty()) continue;
     const Extract& place = index.pitches.front();
     return std::string(source.substr(place.begin, place.end - place.begin));
@@ -101,6 +102,9 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
   const auto line = is_symbolic ? named_pitch(code, declaration, name) : std::nullopt;
   if (line) edits.push_back(*line);
   if (after != before) edits.push_back({length.begin, length.end, exchanged(after, plain, name)});
+  const auto add = [&](Edit edit) {  // several indices may share a variable
+    if (std::ranges::find(edits, edit) == edits.end()) edits.push_back(std::move(edit));
+  };
   for (const RowIndex& index : declaration.row_indices) {
     if (form_of(change, shape) == IndexForm::columns) {
       const std::string text = row_index_text(change, shape, index.row, index.column, pitch);
@@ -109,9 +113,9 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
     }
     for (const Extract& place : index.pitches) {
       const std::string old(source.substr(place.begin, place.end - place.begin));
-      edits.push_back({place.begin, place.end, line ? name : pitch_text(change, shape, old)});
+      add({place.begin, place.end, line ? name : pitch_text(change, shape, old)});
     }
-    if (!index.variable_row.empty()) edits.push_back({index.end, index.end, added_rows_text(change, shape, index)});
+    if (!index.other_row.empty()) add({index.summand_at, index.summand_at, added_rows_text(change, shape, index)});
   }
   if (is_symbolic) return edits;
   if (!declaration.parameters.empty()) {

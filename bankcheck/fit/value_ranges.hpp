@@ -68,7 +68,7 @@ class Ranges : public source::SourceTokens {
   Span function_at(std::size_t place) const;
 
   /// The expression that a variable has wherever its name is: the one at its declaration, of names that do not change,
-  /// either. Nothing if it is no such variable.
+  /// either. Nothing if it is no such variable, or no int at least.
   std::optional<Span> definition_of(std::size_t name) const;
 
   /// What the expression can be, as often as the source gets there; nothing if that is not known.

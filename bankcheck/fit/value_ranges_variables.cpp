@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include <bankwise/support/text.hpp>
 #include "bankcheck/fit/value_ranges.hpp"
 
 namespace bankwise::fit {
@@ -137,7 +138,9 @@ std::optional<Span> Ranges::definition_of(std::size_t name) const {
   const Span function = function_at(name);
   const auto writings_of = [&](std::size_t i) { return writings(text(i), function, function); };
   const auto places = is_name(name) ? writings_of(name) : std::vector<std::size_t>{};
+  constexpr std::string_view narrow = "char uchar int8_t uint8_t short ushort int16_t uint16_t";
   const bool is_defined = places.size() == 1 && places[0] < name && is_name(places[0] - 1) &&
+                          !support::has_word(narrow, text(places[0] - 1)) &&
                           writing_at(places[0], function) == Writing::assignment;
   if (!is_defined) return std::nullopt;
   const Span value = value_after(places[0] + 1);

@@ -165,6 +165,49 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
 }
 
 // Two buffers: the last dimension has rows.
+/// The body of a kernel whose rows become a word longer, with blocks of 16 x 16 threads; "" if it has no rows.
+std::string body_with_longer_rows(const std::string& body, const std::string& length = "R * P",
+                                  std::array<std::uint64_t, 3> only_block = {16, 16, 1}) {
+  const std::string head = "#define R 16\n#define P 16\n__global__ void k(float* g, int n) {\n  __shared__ float t[";
+  const std::string names = "];\n  const int x = threadIdx.x, y = threadIdx.y;\n  ";
+  const std::string text = head + length + names + body + "\n}\n";
+  const SoughtArray sought{.name = "t", .element = 4, .lengths = {256}, .block = {16, 16, 1}, .only_block = only_block};
+  const Declaration declaration = declared(text, sought);
+  if (declaration.pitch != 16) return "";
+  const auto edits = edits_of(text, declaration, padded(64, 4), {4, {16, 16}});
+  REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
+  const std::string after = edited(text, std::get<std::vector<Edit>>(edits));
+  CHECK(after.find("t[R * (P + 1)]") != std::string::npos);
+  const std::size_t begin = after.find(names.substr(2)) + names.size() - 2;
+  return after.substr(begin, after.size() - 3 - begin);
+}
+
+TEST_CASE("fit/flat_rows/indices_in_variables", "[fit]") {
+  CHECK(body_with_longer_rows("const int at = y * P + x; t[at] = g[at]; t[x * P + y] = 0;") ==
+        "const int at = y * P + x; t[at + y] = g[at]; t[x * (P + 1) + y] = 0;");
+  CHECK(body_with_longer_rows("const int at = y * P + x; t[at] = t[P + at];") ==
+        "const int at = y * (P + 1) + x; t[at] = t[(P + 1) + at];");
+  CHECK(body_with_longer_rows("int at = (y + n) * P + x; g[at] = t[at];") ==
+        "int at = (y + n) * P + x; g[at] = t[at + (y + n)];");
+  // A pitch in several factors, known of this run: the length has a constant for it.
+  CHECK(body_with_longer_rows("int at = x + blockDim.x * y; t[at] = 0;") ==
+        "int at = x + (blockDim.x + 1) * y; t[at] = 0;");
+  CHECK(body_with_longer_rows("int at = 2 * y * (blockDim.x / 2) + x; t[at] = t[at + 16 * n];") ==
+        "int at = 2 * y * (blockDim.x / 2) + x + y; t[at] = t[at + 17 * n];");
+  CHECK(body_with_longer_rows("t[2 * y * (blockDim.x / 2) + x] = 0;") == "t[2 * y * (blockDim.x / 2) + x + y] = 0;");
+}
+
+TEST_CASE("fit/flat_rows/variables_without_rows", "[fit]") {
+  CHECK(body_with_longer_rows("int at = y * P + x; at += 1; t[at] = 0;").empty());
+  CHECK(body_with_longer_rows("int r = y; int at = r * P + x; r = 0; t[at] = 0;").empty());  // r is another row then
+  CHECK(body_with_longer_rows("int at = y * P + n; t[at] = 0;").empty());                    // n may be anything
+  CHECK(body_with_longer_rows("unsigned char at = y * P + x; t[at] = 0;").empty());          // 271 does not fit
+  CHECK(body_with_longer_rows("{ int at = 0; } int at = y * P + x; t[at] = 0;").empty());    // which of them?
+  CHECK(body_with_longer_rows("int at = x + blockDim.x * y; t[at] = 0;", "R * P", {0, 16, 1}).empty());
+  CHECK(body_with_longer_rows("int at = x + blockDim.x * y; t[at] = 0;", "256")
+            .empty());  // 256 / blockDim.x is no constant
+}
+
 TEST_CASE("fit/flat_rows/planes", "[fit]") {
   const std::string at = "#define AT(row, col, ld) ((row) * (ld) + (col))\n#define M 16\n#define K 8\n";
   const auto source = [&](const std::string& length, const std::string& body) {
