@@ -394,8 +394,8 @@ std::uint64_t saved_passes(const ArrayFit& array, const PricedOption& option) {
 }
 
 /// Arrays of one shape get one plain pad, as an engineer would write them, where that saves three quarters of what
-/// their own changes do.
-void take_pads_of_others(KernelFit& kernel) {
+/// their own changes do. `limit`: bytes of the block.
+void take_pads_of_others(KernelFit& kernel, std::uint64_t limit) {
   const auto has_plain_pad = [](const ArrayFit& array) { return array.chosen > 0 && array.after().option.is_plain; };
   for (ArrayFit& array : kernel.arrays) {
     if (array.chosen == 0 || has_plain_pad(array)) continue;
@@ -407,6 +407,9 @@ void take_pads_of_others(KernelFit& kernel) {
       });
       if (option == array.options.end() || option->option.is_crowded || option->option.parted > 0) continue;
       if (4 * saved_passes(array, *option) < 3 * saved_passes(array, array.after())) continue;
+      const std::uint64_t after = kernel.shared_after + option->option.bytes - array.after().option.bytes;
+      if (after > limit) continue;
+      kernel.shared_after = after;
       array.chosen = std::size_t(option - array.options.begin());
       array.parted = 0;
       if (option->option.passes > array.bound) array.verdict = FitVerdict::reduced;
@@ -466,7 +469,7 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
         fit_arrays(trace, sets[i], architectures, shapes, {at_most(limit), at_most(roomy)}, limits));
     kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, nullptr);
   }
-  take_pads_of_others(kernel);
+  take_pads_of_others(kernel, limit);
   kernel.cures = cures_of(trace, architectures, kernel.arrays);
   for (const banks::Architecture* architecture : architectures) {
     kernel.before.push_back(trace::report(trace, *architecture));

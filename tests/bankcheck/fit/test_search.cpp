@@ -451,4 +451,38 @@ TEST_CASE("fit/search/report_with_changes", "[fit]") {
   CHECK(after == 5 + 2 * 3);
 }
 
+/// Two arrays of 32 x 32 words with accesses to a column. To the second, `halves` other accesses go that a pad hurts.
+fit::KernelFit fit_of_two(std::uint64_t halves, std::optional<std::uint64_t> max_shared = {}) {
+  trace::KernelTrace trace = kernel(4096);
+  trace.arrays.push_back({"other", 4096, 4096});
+  const auto add = [&](std::uint32_t array, const std::function<std::uint32_t(std::uint32_t)>& word,
+                       std::uint64_t count) {
+    const auto address = [&](std::uint32_t lane) { return 4096 * array + 4 * word(lane); };
+    trace.patterns.push_back(access(banks::Operation::load, 4, address, 0xFFFFFFFF, count));
+    trace.patterns.back().array = array;
+    trace.patterns.push_back(access(banks::Operation::store, 4, address, 0xFFFFFFFF, count));
+    trace.patterns.back().array = array;
+  };
+  const auto column = [](std::uint32_t lane) { return 32 * lane + 31; };  // rows must stay as long
+  const auto half_rows = [](std::uint32_t lane) { return lane + lane / 16 * 32; };  // the banks of both are different
+  add(0, column, 1);
+  add(1, column, 1);
+  add(1, half_rows, halves);
+  return fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}, {1, {4, {32, 32}}}}, {.max_shared = max_shared});
+}
+
+TEST_CASE("fit/search/pad_of_another_array", "[fit]") {
+  const auto kind_of = [](const fit::KernelFit& fit, const std::string& name) {
+    const auto array = std::ranges::find(fit.arrays, name, &fit::ArrayFit::name);
+    return array->after().option.change.kind();
+  };
+  const fit::KernelFit alike = fit_of_two(6), different = fit_of_two(9);
+  CHECK(kind_of(alike, "array") == ChangeKind::pad);
+  CHECK(kind_of(alike, "other") == ChangeKind::pad);  // 25 of 31 conflicts
+  CHECK(alike.shared_after == 2 * 4224);
+  CHECK(kind_of(different, "array") == ChangeKind::pad);
+  CHECK(kind_of(different, "other") == ChangeKind::row_xor);  // the pad would save 22
+  CHECK(kind_of(fit_of_two(6, 4096 + 4224), "other") == ChangeKind::row_xor);
+}
+
 }  // namespace
