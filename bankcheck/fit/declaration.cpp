@@ -160,7 +160,26 @@ class DeclarationFinder {
     if (!code_.is_name(i)) return std::nullopt;
     if (code_.is(i + 1, "[")) return array_at(i);
     if (code_.is(i + 1, ",") || code_.is(i + 1, ")")) return pointer_at(i);
+    if (code_.is(i + 1, "=") && code_.is(i + 2, "SharedMemory") && code_.is(i - 1, "*")) return converted_at(i);
     return std::nullopt;
+  }
+
+  /// `T* words = SharedMemory<T>();`: all dynamic shared memory, by the class of NVIDIA's samples.
+  std::optional<Declaration> converted_at(std::size_t i) const {
+    std::size_t behind = i + 3;
+    while (behind < code_.tokens.size() && !code_.is(behind, "(") && !code_.is(behind, ";")) ++behind;
+    if (!code_.is(i + 3, "<") || !code_.is(behind + 1, ")") || !code_.is(behind + 2, ";")) return std::nullopt;
+    Declaration declaration{.qualifier = "__shared__",
+                            .name = std::string(code_.text(i)),
+                            .dimensions = {""},
+                            .dimension_texts = {{code_.tokens[i].end, code_.tokens[i].end}},
+                            .at = code_.tokens[i].begin,
+                            .line = unsigned(code_.line(i))};
+    for (std::size_t k = statement_; k + 1 < i; ++k) {
+      if (!is_decoration(code_.text(k)))
+        declaration.type += (declaration.type.empty() ? "" : " ") + std::string(code_.text(k));
+    }
+    return declaration;
   }
 
   /// `__shared__ float tile[32][33]`

@@ -237,4 +237,25 @@ TEST_CASE("fit/declaration/template_arguments", "[fit]") {
   CHECK(of("k", "k") == Texts{"none"});
 }
 
+TEST_CASE("fit/declaration/class_of_dynamic_memory", "[fit]") {
+  const auto text = [](const std::string& begin) {
+    return "template <class T> struct SharedMemory {\n  operator T*() {\n    extern __shared__ int __smem[];\n"
+           "    return (T*)__smem;\n  }\n};\ntemplate <class T> __global__ void k() {\n  " +
+           begin + "\n  words[threadIdx.x] = 1;\n}\n";
+  };
+  const SoughtArray sought{.name = "dynamic shared memory", .lines = {9}, .bytes = 1024, .element = 4};
+  const std::string usual = text("const T* words = SharedMemory<T>();");
+  const Declaration declaration = declared(usual, sought);
+  CHECK(declaration.name == "words");
+  CHECK(declaration.type == "T");
+  CHECK(declaration.line == 8);
+  CHECK(declaration.dimensions == std::vector<std::string>{""});
+  CHECK(declaration.function == "k");
+  for (const char* other : {"T words = SharedMemory<T>();", "T* words = SharedMemory<T>() + 8;",
+                            "T* words = Shared<T>();", "T* words = SharedMemory<T>(), *other;"}) {
+    INFO(other);
+    CHECK_FALSE(find_declaration(text(other), sought).has_value());
+  }
+}
+
 }  // namespace
