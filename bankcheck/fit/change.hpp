@@ -77,7 +77,7 @@ struct Change {
   std::uint64_t bytes_of(std::uint64_t bytes) const;
 };
 
-/// Moves the addresses of the lanes of an access to an array at `offset`. For sequential addressing: of a step of a tree.
+/// Moves the addresses of the lanes of an access to an array at `offset`; with sequential addressing, of a tree's step.
 void move_lanes(const Change& change, std::uint32_t offset, std::uint64_t mask, unsigned width,
                 std::vector<std::uint32_t>& addresses);
 

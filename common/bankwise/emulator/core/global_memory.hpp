@@ -26,8 +26,8 @@ struct GlobalMemory {
   bool (*make_usable)(const void* address, std::size_t bytes) = nullptr;
   /// "at byte 8 of the 4096 bytes that ...": for an address in an allocation.
   std::string (*describe)(const void* address) = nullptr;
-  /// The last write and the last read of each word (global_races.hpp); null: they are not watched. Two tables: of memory
-  /// that is only read, or only written, the pages of the other one stay empty.
+  /// The last write and the last read of each word (global_races.hpp); null: they are not watched. If memory is only
+  /// read, or only written, the pages of the other table stay empty.
   using Touch = std::atomic<std::uint64_t>;
   Touch *last_writes = nullptr, *last_reads = nullptr;
   /// The launch that was the last to write to each page, as it is called in `last_writes`.
