@@ -7,6 +7,7 @@
 #include <regex>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/fit/commutative.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/reason_comment.hpp"
 #include "bankcheck/fit/source_lines.hpp"
@@ -318,7 +319,7 @@ class TreeRewriter {
       text += operand->is_far ? "B" : "A";
       token = index.end + 1;
     }
-    return is_sum(text);
+    return is_commutative(code_, text, declaration_.type);
   }
   /// The thread in "index < n", "index + s < n" or "i < n / (2 * s)", which lets as many threads add.
   std::optional<Part> thread_of_guard(const TreeLoop& loop, Part guard) const {
@@ -337,16 +338,6 @@ class TreeRewriter {
       return limit.starts_with(size) && std::ranges::find(counts, limit.substr(size.size())) != counts.end();
     });
     return is_count ? std::optional(inner(sides[0])) : std::nullopt;
-  }
-  /// Whether the text adds two elements in a way that does not depend on their order.
-  bool is_sum(const std::string& text) const {
-    static const std::regex sum(R"(\{?(A[+*&|^]=B|A=(A[+*&|^]B|B[+*&|^]A)|A=(std::|::)?f?(min|max)f?\((A,B|B,A)\))"
-                                R"(|if\((A[<>]=?B|B[<>]=?A)\)\{?A=B);\}?\}?)");
-    const bool multiplies = text.find('*') != std::string::npos;  // of matrices, the order counts
-    const bool is_number =
-        support::has_word("char short int long unsigned float double half uint ulong size_t",
-                          std::string_view(declaration_.type).substr(0, declaration_.type.find(' ')));
-    return std::regex_match(text, sum) && (!multiplies || is_number);
   }
 
   // --- Around it ---

@@ -855,6 +855,32 @@ TEST_CASE("fit/edits/sequential_addressing", "[fit]") {
         "s]; __syncthreads(); }");
 }
 
+TEST_CASE("fit/edits/sequential_addressing_of_functions", "[fit]") {
+  const auto is_changed = [](const std::string& function) {
+    const std::string kernel =
+        "template <class F> void k(float* out, int tid, F f) {\n  __shared__ float t[256];\n"
+        "  for (int s = 1; s < 256; s *= 2) { if (2 * s * tid < 256) t[2 * s * tid] = f(t[2 * s * tid], t[2 * s * tid "
+        "+ s]);"
+        " __syncthreads(); }\n  out[0] = t[0];\n}\n";
+    const Change sequential{.swizzle = {}, .pads = {}, .rows = {}, .sequential = true};
+    return changed(function + "\n" + kernel, sequential, {4, {256}}).find("t[tid] = f(t[tid], t[tid + s]);") !=
+           std::string::npos;
+  };
+  CHECK(is_changed("float f(float x, float y) { return x + y; }"));
+  CHECK(is_changed("float f(float x, float y) { return (x > y) ? x : y; }"));
+  CHECK(is_changed("struct plus { float operator()(const float& a, const float& b) const { return b + a; } };"));
+  CHECK(is_changed("struct product { float operator()(float a, float b) { return a * b; } };"));
+  CHECK_FALSE(is_changed("struct product { matrix operator()(matrix a, matrix b) { return a * b; } };"));
+  CHECK_FALSE(is_changed("float f(float x, float y) { return x - y; }"));
+  CHECK_FALSE(is_changed("float f(float x, float y) { return x + 2 * y; }"));
+  CHECK_FALSE(is_changed("float f(float x, float y) { return x < y ? y : z; }"));
+  CHECK_FALSE(is_changed("float f(float x, float y);"));
+  CHECK_FALSE(is_changed(""));  // the function of another source
+  CHECK_FALSE(
+      is_changed("struct plus { float operator()(float a, float b) { return a + b; } };\n"
+                 "struct minus { float operator()(float a, float b) { return a - b; } };"));
+}
+
 TEST_CASE("fit/edits/no_sequential_addressing", "[fit]") {
   const std::string head = "for (int s = 1; s < 256; s *= 2) { ", sum = "t[2 * s * tid] += t[2 * s * tid + s];";
   const std::string guard = "if (2 * s * tid < 256) ", barrier = " __syncthreads(); }";
