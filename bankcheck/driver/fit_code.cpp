@@ -47,7 +47,7 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
     const fit::Declaration& declared = source->declaration;
     code.name = declared.name;
     const bool has_rows = fit::has_rows(declared, array.shape);
-    if (has_rows) code.pitch = text_of_pitch(source->text, declared);
+    if (has_rows) code.pitch = text_of_pitch(declared);
     code.by_number = !code.dynamic && !has_rows && declared.dimensions.size() != array.shape.lengths.size();
     if (!code.by_number && !code.dynamic) {
       code.head = fmt::format("{} {} ", declared.qualifier, declared.type);

@@ -16,16 +16,21 @@ struct Extract {
   bool operator==(const Extract&) const = default;
 };
 
+/// Where an index names its pitch, alone or as some factors of a product with the row: `2 * y * blockDim.x`.
+struct PitchPlace : Extract {
+  std::string row;   ///< "": alone
+  std::string text;  ///< of the pitch: "2 * blockDim.x"
+  bool operator==(const PitchPlace&) const = default;
+};
+
 /// An index that stands for a row and a column: row * pitch + column.
 struct RowIndex {
   std::size_t begin = 0, end = 0;  ///< of the index in the source, without its brackets
   std::string row, column;
-  /// Where it names the pitch, or the definition of a variable that only serves indices of the array.
-  std::vector<Extract> pitches;
-  /// Rows whose pitch stands elsewhere: "y" of `at`, for `const int at = y * TILE + x`, which serves others, too. The
-  /// pitch, and where a summand can be added: behind the index, or behind the definition.
+  std::vector<PitchPlace> pitches;  ///< also in the definition of a variable that only serves indices of the array
+  /// Rows whose pitch stands elsewhere: "y" of `at`, for `const int at = y * TILE + x`, which serves others, too; and
+  /// that pitch.
   std::string other_row, other_pitch;
-  std::size_t summand_at = 0;
   bool operator==(const RowIndex&) const = default;
 };
 

@@ -24,9 +24,7 @@ using source::SourceTokens;
 struct Term {
   bool is_negative = false;
   std::vector<Span> factors;
-  enum class Place { index, own_variable, variable };  ///< own: it serves only indices of the array
-  Place place = Place::index;
-  std::size_t end = 0;  ///< of the definition, in tokens
+  bool is_of_shared_variable = false;  ///< it stands in the definition of one that serves others, too
 };
 
 /// The factors of a summand: a quotient or a remainder is one as a whole. Nothing if one has a sign.
@@ -79,8 +77,7 @@ std::vector<Term> with_definitions(const Ranges& code, const std::vector<Term>& 
     }
     const bool is_own = serves_only(code, term.factors[0].begin, indices);
     for (Term& part : parts) {
-      part.place = is_own ? Term::Place::own_variable : Term::Place::variable;
-      part.end = definition->end;
+      part.is_of_shared_variable = !is_own;
       all.push_back(std::move(part));
     }
   }
@@ -154,6 +151,14 @@ Factors pitch_factors(const Ranges& code, const Term& term, std::int64_t pitch) 
   return product == pitch ? known : Factors{};
 }
 
+/// Whether only multiplications stand between factors: those of a call may be arguments of a macro.
+bool are_neighbours(const Ranges& code, const Factors& factors) {
+  for (std::size_t i = 1; i < factors.size(); ++i) {
+    if (factors[i - 1].end + 1 != factors[i].begin || !code.is(factors[i].begin - 1, "*")) return false;
+  }
+  return true;
+}
+
 /// The product of the factors of a summand, without some of them, or of these alone.
 std::string product_text(const Ranges& code, const Term& term, const Factors& part, bool without) {
   std::string text;
@@ -196,14 +201,18 @@ std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Ter
     }
     const std::string row = product_text(code, term, factors, true);
     append_summand(split.row, term.is_negative, row);
-    if (term.place == Term::Place::variable || factors.size() > 1) {
+    const std::string text = product_text(code, term, factors, false);
+    if (term.is_of_shared_variable) {
       append_summand(split.other_row, term.is_negative, row);
-      split.other_pitch = product_text(code, term, factors, false);
-      const bool is_own = term.place == Term::Place::own_variable;
-      split.summand_at = is_own ? code.tokens[term.end - 1].end : split.end;
-    } else {
-      split.pitches.push_back({code.tokens[factors[0].begin].begin, code.tokens[factors[0].end - 1].end});
+      split.other_pitch = text;
+      continue;
     }
+    const bool is_alone = factors.size() == 1;
+    if (!is_alone && !are_neighbours(code, term.factors)) return std::nullopt;
+    const Span place{is_alone ? factors[0].begin : term.factors[0].begin,
+                     is_alone ? factors[0].end : term.factors.back().end};
+    split.pitches.push_back(
+        {{code.tokens[place.begin].begin, code.tokens[place.end - 1].end}, is_alone ? "" : row, text});
   }
   if (column.low < 0 || column.high >= pitch) return std::nullopt;
   if (split.row.empty()) split.row = "0";
@@ -224,14 +233,13 @@ std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Index
 }
 
 /// Whether a length is a product with the pitch of the indices, as they write it: "BM * BK" of `OFFSET(y, x, BM)`.
-bool names_pitch(const Ranges& code, const std::string& length, const std::vector<RowIndex>& indices) {
+bool names_pitch(const std::string& length, const std::vector<RowIndex>& indices) {
   if (!is_product(length)) return false;
   const SourceTokens factors(length);
   return std::ranges::all_of(indices, [&](const RowIndex& index) {
-    return std::ranges::all_of(index.pitches, [&](const Extract& place) {
-      const std::string_view pitch = code.source.substr(place.begin, place.end - place.begin);
+    return std::ranges::all_of(index.pitches, [&](const PitchPlace& pitch) {
       bool is_factor = false;
-      for (std::size_t i = 0; i < factors.tokens.size(); i += 2) is_factor = is_factor || factors.is(i, pitch);
+      for (std::size_t i = 0; i < factors.tokens.size(); i += 2) is_factor = is_factor || factors.is(i, pitch.text);
       return is_factor && factors.tokens.size() > 1;
     });
   });
@@ -271,14 +279,12 @@ std::string last_factors(const SourceConstants& constants, const std::string& le
 }
 
 /// Whether an index names a pitch that is known only of this run: "blockDim.x".
-bool has_pitch_of_run(const std::vector<RowIndex>& indices, std::string_view source) {
+bool has_pitch_of_run(const std::vector<RowIndex>& indices) {
   const auto is_of_run = [](std::string_view text) {
     return text.find("blockDim") != text.npos || text.find("get_local_size") != text.npos;
   };
   return std::ranges::any_of(indices, [&](const RowIndex& index) {
-    return is_of_run(index.other_pitch) || std::ranges::any_of(index.pitches, [&](const Extract& place) {
-             return is_of_run(source.substr(place.begin, place.end - place.begin));
-           });
+    return is_of_run(index.other_pitch) || std::ranges::any_of(index.pitches, is_of_run, &PitchPlace::text);
   });
 }
 
@@ -358,7 +364,7 @@ std::optional<MacroRows> rows_of_macro(const ElementMacro& macro, std::string_vi
                 index.end,
                 fmt::format("({})", macro.parameters[rows.row]),
                 fmt::format("({})", macro.parameters[rows.column]),
-                {extract(pitch)}};
+                {{extract(pitch), "", code.text_of(pitch)}}};
   return rows;
 }
 
@@ -430,9 +436,9 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   }
   for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.back()))) {
     auto row_indices = row_indices_of(code, indices, pitch);
-    if (row_indices.empty() || (!is_line && !names_pitch(code, dimension, row_indices))) continue;
+    if (row_indices.empty() || (!is_line && !names_pitch(dimension, row_indices))) continue;
     std::string length_pitch = last_factors(*known, dimension, pitch);
-    if (length_pitch.empty() && has_pitch_of_run(row_indices, source)) continue;
+    if (length_pitch.empty() && has_pitch_of_run(row_indices)) continue;
     declaration.length_pitch = std::move(length_pitch);
     declaration.pitch = std::uint64_t(pitch);
     declaration.row_indices = std::move(row_indices);

@@ -75,13 +75,11 @@ std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape&
   return plane;
 }
 
-std::string text_of_pitch(std::string_view source, const Declaration& declaration) {
+std::string text_of_pitch(const Declaration& declaration) {
   if (!declaration.length_pitch.empty()) return declaration.length_pitch;
   for (const RowIndex& index : declaration.row_indices) {
     if (!index.other_pitch.empty()) return index.other_pitch;
-    if (index.pitches.empty()) continue;
-    const Extract& place = index.pitches.front();
-    return std::string(source.substr(place.begin, place.end - place.begin));
+    if (!index.pitches.empty()) return index.pitches.front().text;
   }
   return std::to_string(declaration.pitch);
 }
@@ -93,7 +91,7 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
   const ArrayShape& shape = *plane;
   const SourceTokens code(source);
   std::vector<Edit> edits;
-  const std::string pitch = text_of_pitch(source, declaration);
+  const std::string pitch = text_of_pitch(declaration);
   const Extract& length = declaration.dimension_texts.back();
   const std::string before = declaration.dimensions.back(), after = rows_text(change, shape, before, pitch);
   const bool is_symbolic = form_of(change, shape) == IndexForm::rows && change.rows.from == 0;
@@ -111,11 +109,12 @@ std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, 
       edits.push_back({index.begin, index.end, text.substr(1, text.size() - 2)});
       continue;
     }
-    for (const Extract& place : index.pitches) {
-      const std::string old(source.substr(place.begin, place.end - place.begin));
-      add({place.begin, place.end, line ? name : pitch_text(change, shape, old)});
+    for (const PitchPlace& pitch_place : index.pitches) {
+      const std::string text = line ? name : pitch_text(change, shape, pitch_place.text);
+      const std::string& factor = pitch_place.row;
+      add({pitch_place.begin, pitch_place.end, factor.empty() ? text : fmt::format("{} * {}", factor, text)});
     }
-    if (!index.other_row.empty()) add({index.summand_at, index.summand_at, added_rows_text(change, shape, index)});
+    if (!index.other_row.empty()) add({index.end, index.end, added_rows_text(change, shape, index)});
   }
   if (is_symbolic) return edits;
   if (!declaration.parameters.empty()) {

@@ -18,7 +18,7 @@ bool has_rows(const Declaration& declaration, const ArrayShape& shape);
 std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape& shape);
 
 /// How the indices of Declaration::row_indices name the pitch: "TILE".
-std::string text_of_pitch(std::string_view source, const Declaration& declaration);
+std::string text_of_pitch(const Declaration& declaration);
 
 /// Other rows, or an XOR of the row into the column; otherwise why not.
 std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, const Declaration& declaration,

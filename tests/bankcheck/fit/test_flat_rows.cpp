@@ -193,8 +193,8 @@ TEST_CASE("fit/flat_rows/indices_in_variables", "[fit]") {
   CHECK(body_with_longer_rows("int at = x + blockDim.x * y; t[at] = 0;") ==
         "int at = x + (blockDim.x + 1) * y; t[at] = 0;");
   CHECK(body_with_longer_rows("int at = 2 * y * (blockDim.x / 2) + x; t[at] = t[at + 16 * n];") ==
-        "int at = 2 * y * (blockDim.x / 2) + x + y; t[at] = t[at + 17 * n];");
-  CHECK(body_with_longer_rows("t[2 * y * (blockDim.x / 2) + x] = 0;") == "t[2 * y * (blockDim.x / 2) + x + y] = 0;");
+        "int at = y * (2 * (blockDim.x / 2) + 1) + x; t[at] = t[at + 17 * n];");
+  CHECK(body_with_longer_rows("t[2 * y * (blockDim.x / 2) + x] = 0;") == "t[y * (2 * (blockDim.x / 2) + 1) + x] = 0;");
 }
 
 TEST_CASE("fit/flat_rows/variables_without_rows", "[fit]") {
