@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "bankcheck/fit/cures_parts.hpp"
+#include "bankcheck/fit/merged.hpp"
 
 namespace bankwise::fit {
 namespace {
 
-using Patterns = std::vector<const trace::Pattern*>;
+using Patterns = std::vector<trace::Pattern>;
 
 /// Bytes between lanes in each level that has a step of the tree.
 using Steps = std::map<std::uint32_t, std::int64_t>;
@@ -24,10 +25,10 @@ bool is_in_tree(const trace::Pattern& pattern, std::int64_t offset, std::int64_t
 /// The levels whose lanes are 2, 4, 8, ... elements apart.
 Steps steps_of(const Patterns& patterns) {
   Steps steps;
-  for (const trace::Pattern* pattern : patterns) {
-    const auto lanes = lane_stride(*pattern);
-    const bool is_step = lanes && lanes->bytes >= 2 * std::int64_t{pattern->width};
-    if (is_step) steps.try_emplace(pattern->level, lanes->bytes);
+  for (const trace::Pattern& pattern : patterns) {
+    const auto lanes = lane_stride(pattern);
+    const bool is_step = lanes && lanes->bytes >= 2 * std::int64_t{pattern.width};
+    if (is_step) steps.try_emplace(pattern.level, lanes->bytes);
   }
   return steps;
 }
@@ -53,46 +54,57 @@ bool is_step(const Steps& steps, const trace::Pattern& pattern) {
 /// Bytes of the elements that the first step adds, if it adds all up to this one.
 std::uint64_t bytes_added(const Steps& steps, const Patterns& patterns, std::int64_t offset) {
   std::uint64_t bytes = 0;
-  for (const trace::Pattern* pattern : patterns) {
-    if (pattern->level != steps.begin()->first) continue;
-    banks::for_each_lane(pattern->mask, [&](unsigned lane) {
-      bytes = std::max(bytes, std::uint64_t(pattern->addresses[lane] - offset + pattern->width));
+  for (const trace::Pattern& pattern : patterns) {
+    if (pattern.level != steps.begin()->first) continue;
+    banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+      bytes = std::max(bytes, std::uint64_t(pattern.addresses[lane] - offset + pattern.width));
     });
   }
   return bytes;
+}
+
+/// Each element alone: the first step's are neighbours, which a compiler loads at once.
+Patterns single_elements(const std::vector<const trace::Pattern*>& patterns, unsigned width) {
+  Patterns parts;
+  for (const trace::Pattern* pattern : patterns) add_parts(*pattern, width, parts);
+  return parts;
 }
 
 const Change neighbours{.swizzle = {}, .pads = {}, .rows = {}, .sequential = true};
 
 std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayFit& array) {
   constexpr std::size_t fewest_steps = 3;
-  const Patterns patterns = all_accesses(evidence, array);
-  const Steps steps = steps_of(patterns);
-  if (steps.size() < fewest_steps || !has_whole_warps(evidence)) return std::nullopt;
+  const std::vector<const trace::Pattern*> patterns = all_accesses(evidence, array);
+  if (patterns.empty() || !has_whole_warps(evidence)) return std::nullopt;
+  const unsigned width = (*std::ranges::min_element(patterns, {}, &trace::Pattern::width))->width;
+  const Patterns elements = single_elements(patterns, width);
+  const Steps steps = steps_of(elements);
+  if (steps.size() < fewest_steps) return std::nullopt;
   const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
-  const std::int64_t width = patterns.front()->width;
   // The last step of several lanes has two. Of another number of elements, halves would not meet.
-  const bool is_power_of_two = bytes_added(steps, patterns, offset) == 2 * std::uint64_t(steps.rbegin()->second);
-  const bool is_tree =
-      is_power_of_two && double_from(steps, 2 * width) && std::ranges::all_of(patterns, [&](const auto* pattern) {
-        return pattern->width == width && belongs_to(steps, *pattern, offset);
-      });
+  const bool is_power_of_two = bytes_added(steps, elements, offset) == 2 * std::uint64_t(steps.rbegin()->second);
+  const bool is_tree = is_power_of_two && double_from(steps, 2 * std::int64_t{width}) &&
+                       std::ranges::all_of(elements, [&](const trace::Pattern& element) {
+                         return element.width == width && belongs_to(steps, element, offset);
+                       });
   if (!is_tree) return std::nullopt;
   Costs before(evidence), after(evidence);
   std::set<std::uint32_t> sites;
-  Patterns changed;
-  std::set<std::pair<std::uint32_t, std::int64_t>> operands;  // by level
+  std::vector<const trace::Pattern*> changed;
   for (const trace::Pattern* pattern : patterns) {
-    const auto step = steps.find(pattern->level);
     if (!is_step(steps, *pattern)) continue;
     before.add_passes(*pattern);
-    trace::Pattern moved = *pattern;
+    changed.push_back(pattern);
+  }
+  std::set<std::pair<std::uint32_t, std::int64_t>> operands;  // by level
+  for (const trace::Pattern& element : elements) {
+    if (!is_step(steps, element)) continue;
+    trace::Pattern moved = element;
     move_lanes(neighbours, offset, moved.mask, moved.width, moved.addresses);
     after.add_passes(moved);
-    sites.insert(pattern->site);
-    changed.push_back(pattern);
-    if (pattern->operation != banks::Operation::load) continue;
-    operands.insert({pattern->level, (lane_stride(*pattern)->begin - offset) % step->second});
+    sites.insert(element.site);
+    if (element.operation != banks::Operation::load) continue;
+    operands.insert({element.level, (lane_stride(element)->begin - offset) % steps.at(element.level)});
   }
   auto costs = before.until(after);
   const bool are_pairs = operands.size() == 2 * steps.size();
@@ -133,9 +145,12 @@ void choose_sequential(ArrayFit& array, const Cure& cure) {
 }
 
 void make_sequential(trace::KernelTrace& trace, std::uint32_t array) {
-  Patterns patterns;
+  std::vector<const trace::Pattern*> patterns;
   for (const std::uint32_t number : patterns_of(trace, {array})) patterns.push_back(&trace.patterns[number]);
-  const Steps steps = steps_of(patterns);
+  if (patterns.empty()) return;
+  const unsigned width = (*std::ranges::min_element(patterns, {}, &trace::Pattern::width))->width;
+  const Steps steps = steps_of(single_elements(patterns, width));
+  trace = split_accesses(std::move(trace), {array}, width);
   for (const std::uint32_t number : patterns_of(trace, {array})) {
     trace::Pattern& pattern = trace.patterns[number];
     if (!is_step(steps, pattern)) continue;

@@ -115,6 +115,18 @@ TEST_CASE("fit/cures/sequential_addressing", "[fit]") {
   CHECK(cure.sites.size() == 1);
   CHECK_FALSE(is_cured(after, kind));
   CHECK_FALSE(is_cured(traced(tree_sum_not_alone, four_blocks, {256}), kind));
+  // nvcc loads both elements of the first step at once.
+  trace::KernelTrace merged = before;
+  std::erase_if(merged.patterns, [](const trace::Pattern& pattern) {
+    return pattern.level == 1 && pattern.operation == banks::Operation::load && pattern.addresses[0] % 8 != 0;
+  });
+  for (trace::Pattern& pattern : merged.patterns) {
+    if (pattern.level == 1 && pattern.operation == banks::Operation::load) pattern.width = 8;
+  }
+  REQUIRE(passes_of(merged) < passes_of(before));
+  const Cure of_merged = cure_of(merged, kind);
+  CHECK(of_merged.costs[0].after == cure.costs[0].after);
+  CHECK(cure.costs[0].before - of_merged.costs[0].before == passes_of(before) - passes_of(merged));
   CHECK_FALSE(is_cured(traced(tree_sum<192>, four_blocks, {256}), kind));  // no power of two
 }
 
