@@ -127,6 +127,14 @@ TEST_CASE("fit/cures/sequential_addressing", "[fit]") {
   const Cure of_merged = cure_of(merged, kind);
   CHECK(of_merged.costs[0].after == cure.costs[0].after);
   CHECK(cure.costs[0].before - of_merged.costs[0].before == passes_of(before) - passes_of(merged));
+  // The trace of machine code has no levels.
+  trace::KernelTrace not_alone = traced(tree_sum_not_alone, four_blocks, {256});
+  for (trace::KernelTrace* trace : {&merged, &not_alone}) {
+    trace->levels = 1;
+    for (trace::Pattern& pattern : trace->patterns) pattern.level = 0;
+  }
+  CHECK(cure_of(merged, kind).costs[0].after == cure.costs[0].after);
+  CHECK_FALSE(is_cured(not_alone, kind));
   CHECK_FALSE(is_cured(traced(tree_sum<192>, four_blocks, {256}), kind));  // no power of two
 }
 
