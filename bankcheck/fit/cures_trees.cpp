@@ -112,9 +112,7 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
   std::vector<const trace::Pattern*> changed;
   for (const trace::Pattern* pattern : patterns) {
     const Patterns parts = single_elements({pattern}, width);
-    if (!tree.is_step(parts.front())) continue;
-    before.add_passes(*pattern);
-    changed.push_back(pattern);
+    if (tree.is_step(parts.front())) before.add_passes(*pattern);
   }
   std::set<std::pair<std::int64_t, std::int64_t>> operands;  // by step
   for (const trace::Pattern& element : elements) {
@@ -122,6 +120,7 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
     trace::Pattern moved = element;
     move_lanes(neighbours, offset, moved.mask, moved.width, moved.addresses);
     after.add_passes(moved);
+    changed.push_back(&element);
     sites.insert(element.site);
     if (element.operation != banks::Operation::load) continue;
     const std::int64_t key = *tree.key_of(element);

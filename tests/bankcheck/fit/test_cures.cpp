@@ -127,6 +127,12 @@ TEST_CASE("fit/cures/sequential_addressing", "[fit]") {
   const Cure of_merged = cure_of(merged, kind);
   CHECK(of_merged.costs[0].after == cure.costs[0].after);
   CHECK(cure.costs[0].before - of_merged.costs[0].before == passes_of(before) - passes_of(merged));
+  // Against a pad, which parts what is merged.
+  fit::ArrayShape shape{4, {256}};
+  shape.merges = true;
+  const fit::KernelFit known = fit::fit_kernel(merged, sm_90, {{0, shape}}, {.machine_code = true});
+  CHECK(std::ranges::count(known.cures, kind, &Cure::kind) == 1);
+  CHECK(known.arrays.front().after().option.change.kind() == fit::ChangeKind::pad);
   // The trace of machine code has no levels.
   trace::KernelTrace not_alone = traced(tree_sum_not_alone, four_blocks, {256});
   for (trace::KernelTrace* trace : {&merged, &not_alone}) {
