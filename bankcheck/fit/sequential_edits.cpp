@@ -249,18 +249,19 @@ class TreeRewriter {
   /// Of the statements of the loop: the name of the index, a branch that adds, and barriers.
   bool rewrites_body(const TreeLoop& loop) {
     if (has_branches(code_, {loop.token, loop.body.end + 1})) return false;
-    std::size_t sums = 0;
+    std::size_t sums = 0, barriers = 0;
     for (std::size_t i = loop.body.begin, end = 0; i < loop.body.end; i = end) {
       end = statement_end(code_, i);
       const Part statement{i, end};
-      if (is_barrier(statement)) continue;
-      if (code_.is(i, "if")) {
+      if (is_barrier(statement)) {
+        ++barriers;
+      } else if (code_.is(i, "if")) {
         if (++sums > 1 || !rewrites_sum(loop, statement)) return false;
       } else if (sums > 0 || !names_index(loop, statement)) {
         return false;
       }
     }
-    return sums == 1;
+    return sums == 1 && barriers > 0;
   }
   bool is_barrier(Part statement) const {
     static const std::regex barrier(R"(__syncthreads\(\);|(work_group_)?barrier\(CLK_LOCAL_MEM_FENCE\);)"

@@ -899,6 +899,7 @@ TEST_CASE("fit/edits/no_sequential_addressing", "[fit]") {
   CHECK(is_refused(sequential_loop(head + guard + sum + " else out[s] = 1;" + barrier)));
   CHECK(is_refused(sequential_loop(head + "out[s] = 1; " + guard + sum + barrier)));
   CHECK(is_refused(sequential_loop(head + sum + barrier)));
+  CHECK(is_refused(sequential_loop(head + guard + sum + " }")));  // without a barrier
   CHECK(is_refused(sequential_loop("for (int s = 1; s < 256; s *= 4) { " + guard + sum + barrier)));
   CHECK(is_refused(sequential_loop("for (int s = 2; s < 256; s *= 2) { " + guard + sum + barrier)));
   CHECK(is_refused(sequential_loop("for (s = 1; s < 256; s *= 2) { " + guard + sum + barrier)));  // s is used again
