@@ -37,7 +37,10 @@ std::uint64_t hash_of(const GlobalPatterns::Access& access, const std::uint32_t*
 void GlobalPatterns::add(const Access& access, const std::uint64_t* addresses, const trace::Occurrence& when) {
   touch(access, addresses);
   const unsigned lanes = banks::max_lanes - unsigned(std::countl_zero(access.mask));
-  Kept pattern{.count = 1, .access = access, .first = when};
+  Kept pattern;  // not cleared first
+  pattern.count = 1;
+  pattern.access = access;
+  pattern.first = when;
   std::uint64_t low = ~std::uint64_t{0}, high = 0;
   banks::for_each_lane(access.mask, [&](unsigned lane) {
     low = std::min(low, addresses[lane]);

@@ -134,6 +134,7 @@ class GlobalRaces {
     GlobalMemory::Touch& read = global_memory.last_reads[word];
     if (was_written(word, now) && !is_mine(last_write(word), now)) return false;
     const std::uint64_t last = read.load(std::memory_order_relaxed);
+    if (last == now && !writes) return true;
     if (!is_mine(last, now)) {
       if (writes || ((last ^ now) & bits(all)) != 0) return false;
       if ((last & bits(blocks)) == bits(blocks)) return true;  // it stays as it is
