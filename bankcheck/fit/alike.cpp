@@ -205,4 +205,35 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
   }
 }
 
+namespace {
+
+std::uint64_t saved_passes(const ArrayFit& array, const PricedOption& option) {
+  return array.before().option.passes - std::min(array.before().option.passes, option.option.passes);
+}
+
+}  // namespace
+
+void take_pads_of_others(KernelFit& kernel, std::uint64_t limit) {
+  const auto has_plain_pad = [](const ArrayFit& array) { return array.chosen > 0 && array.after().option.is_plain; };
+  for (ArrayFit& array : kernel.arrays) {
+    if (array.chosen == 0 || has_plain_pad(array)) continue;
+    for (const ArrayFit& other : kernel.arrays) {
+      const bool is_alike = other.shape.lengths == array.shape.lengths && other.shape.element == array.shape.element;
+      if (!is_alike || !has_plain_pad(other)) continue;
+      const auto option = std::ranges::find_if(array.options, [&](const PricedOption& priced) {
+        return priced.option.change == other.after().option.change;
+      });
+      if (option == array.options.end() || option->option.is_crowded || option->option.parted > 0) continue;
+      if (4 * saved_passes(array, *option) < 3 * saved_passes(array, array.after())) continue;
+      const std::uint64_t after = kernel.shared_after + option->option.bytes - array.after().option.bytes;
+      if (after > limit) continue;
+      kernel.shared_after = after;
+      array.chosen = std::size_t(option - array.options.begin());
+      array.parted = 0;
+      if (option->option.passes > array.bound) array.verdict = FitVerdict::reduced;
+      break;
+    }
+  }
+}
+
 }  // namespace bankwise::fit

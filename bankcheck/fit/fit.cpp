@@ -387,39 +387,6 @@ std::string reason_of(const ArrayFit& array, const PricedOption& option) {
                      passes_reason(option.option.passes, array.options[array.best].option.passes), index);
 }
 
-namespace {
-
-std::uint64_t saved_passes(const ArrayFit& array, const PricedOption& option) {
-  return array.before().option.passes - std::min(array.before().option.passes, option.option.passes);
-}
-
-/// Arrays of one shape get one plain pad, as an engineer would write them, where that saves three quarters of what
-/// their own changes do. `limit`: bytes of the block.
-void take_pads_of_others(KernelFit& kernel, std::uint64_t limit) {
-  const auto has_plain_pad = [](const ArrayFit& array) { return array.chosen > 0 && array.after().option.is_plain; };
-  for (ArrayFit& array : kernel.arrays) {
-    if (array.chosen == 0 || has_plain_pad(array)) continue;
-    for (const ArrayFit& other : kernel.arrays) {
-      const bool is_alike = other.shape.lengths == array.shape.lengths && other.shape.element == array.shape.element;
-      if (!is_alike || !has_plain_pad(other)) continue;
-      const auto option = std::ranges::find_if(array.options, [&](const PricedOption& priced) {
-        return priced.option.change == other.after().option.change;
-      });
-      if (option == array.options.end() || option->option.is_crowded || option->option.parted > 0) continue;
-      if (4 * saved_passes(array, *option) < 3 * saved_passes(array, array.after())) continue;
-      const std::uint64_t after = kernel.shared_after + option->option.bytes - array.after().option.bytes;
-      if (after > limit) continue;
-      kernel.shared_after = after;
-      array.chosen = std::size_t(option - array.options.begin());
-      array.parted = 0;
-      if (option->option.passes > array.bound) array.verdict = FitVerdict::reduced;
-      break;
-    }
-  }
-}
-
-}  // namespace
-
 Prediction prediction_of(const KernelFit& kernel) {
   Prediction sum{{}, std::vector<std::uint64_t>{}, false};
   for (std::size_t a = 0; a < kernel.before.size(); ++a) {
