@@ -12,7 +12,7 @@
 namespace bankwise::fit {
 namespace {
 
-using Patterns = std::vector<trace::Pattern>;
+using Elements = std::vector<trace::Pattern>;
 
 /// The steps of a tree, with the bytes between their lanes. Between barriers, levels tell them apart; a trace without
 /// levels, of machine code, has only the bytes.
@@ -38,7 +38,7 @@ struct Tree {
 };
 
 /// The steps whose lanes are 2, 4, 8, ... elements apart.
-Tree tree_of(const Patterns& patterns, bool has_levels) {
+Tree tree_of(const Elements& patterns, bool has_levels) {
   Tree tree{has_levels, {}};
   for (const trace::Pattern& pattern : patterns) {
     const auto lanes = lane_stride(pattern);
@@ -71,7 +71,7 @@ bool belongs_to(const Tree& tree, const trace::Pattern& pattern, std::int64_t of
 }
 
 /// Bytes of the elements that the first step adds, if it adds all up to this one.
-std::uint64_t bytes_added(const Tree& tree, const Patterns& patterns, std::int64_t offset) {
+std::uint64_t bytes_added(const Tree& tree, const Elements& patterns, std::int64_t offset) {
   std::uint64_t bytes = 0;
   for (const trace::Pattern& pattern : patterns) {
     if (tree.key_of(pattern) != tree.steps.begin()->first) continue;
@@ -83,8 +83,8 @@ std::uint64_t bytes_added(const Tree& tree, const Patterns& patterns, std::int64
 }
 
 /// Each element alone: the first step's are neighbours, which a compiler loads at once.
-Patterns single_elements(const std::vector<const trace::Pattern*>& patterns, unsigned width) {
-  Patterns parts;
+Elements single_elements(const std::vector<const trace::Pattern*>& patterns, unsigned width) {
+  Elements parts;
   for (const trace::Pattern* pattern : patterns) add_parts(*pattern, width, parts);
   return parts;
 }
@@ -96,7 +96,7 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
   const std::vector<const trace::Pattern*> patterns = all_accesses(evidence, array);
   if (patterns.empty() || !has_whole_warps(evidence)) return std::nullopt;
   const unsigned width = (*std::ranges::min_element(patterns, {}, &trace::Pattern::width))->width;
-  const Patterns elements = single_elements(patterns, width);
+  const Elements elements = single_elements(patterns, width);
   const Tree tree = tree_of(elements, evidence.trace.levels > 1);
   if (tree.steps.size() < fewest_steps) return std::nullopt;
   const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
@@ -111,7 +111,7 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
   std::set<std::uint32_t> sites;
   std::vector<const trace::Pattern*> changed;
   for (const trace::Pattern* pattern : patterns) {
-    const Patterns parts = single_elements({pattern}, width);
+    const Elements parts = single_elements({pattern}, width);
     if (tree.is_step(parts.front())) before.add_passes(*pattern);
   }
   std::set<std::pair<std::int64_t, std::int64_t>> operands;  // by step
