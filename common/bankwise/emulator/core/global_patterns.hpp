@@ -68,7 +68,7 @@ class GlobalPatterns {
   unsigned level_ = 0;                       ///< patterns are kept whose hashes begin with so many zeros
   std::vector<Kept> kept_;
   std::vector<std::uint32_t> slots_;              ///< 1 + number of a pattern, by hash; 0: none
-  std::array<std::uint32_t, 256> latest_kept_{};  ///< the same, by instruction and first address
+  std::array<std::uint32_t, 256> latest_kept_{};  ///< the same, by instruction and last address
   std::map<std::tuple<std::uintptr_t, banks::Operation, unsigned>, banks::SectorTally> excess_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Sectors>> sectors_;  ///< by region
   std::array<std::pair<std::uint64_t, Sectors*>, 64> latest_{};          ///< of these, by number % 64
