@@ -73,6 +73,7 @@ TEST_CASE("fit/flat_rows/macros", "[fit]") {
 TEST_CASE("fit/flat_rows/macros_of_indices", "[fit]") {
   const std::string at = "#define AT(row, col, ld) ((row) * (ld) + (col))\n";
   CHECK(pitch_of("t[AT(y, x, P)] = t[AT(y + n, x & 3, 16)];", at) == 16);
+  CHECK(pitch_of("t[AT3(2, y, 8, x)] = 0;", "#define AT3(a, b, c, x) ((a) * (b) * (c) + (x))\n") == 0);
   CHECK(pitch_of("t[AT(y, x + 1, P)] = 0;", at) == 0);
   CHECK(pitch_of("t[AT(y, x, n)] = 0;", at) == 0);
   CHECK(pitch_of("t[AT(y, x, P)] = 0;", "#define AT(row, col, ld) (row * ld + col)\n") == 16);

@@ -463,10 +463,10 @@ fit::KernelFit fit_of_two(std::uint64_t halves, std::optional<std::uint64_t> max
     trace.patterns.push_back(access(banks::Operation::store, 4, address, 0xFFFFFFFF, count));
     trace.patterns.back().array = array;
   };
-  const auto column = [](std::uint32_t lane) { return 32 * lane + 31; };  // rows must stay as long
+  const auto column = [](std::uint32_t lane) { return 32 * lane + 31; };            // rows must stay as long
   const auto half_rows = [](std::uint32_t lane) { return lane + lane / 16 * 32; };  // the banks of both are different
   add(0, column, 1);
-  add(1, column, 1);
+  add(1, column, 2);  // it chooses first
   add(1, half_rows, halves);
   return fit::fit_kernel(trace, sm_90, {{0, {4, {32, 32}}}, {1, {4, {32, 32}}}}, {.max_shared = max_shared});
 }
@@ -476,13 +476,13 @@ TEST_CASE("fit/search/pad_of_another_array", "[fit]") {
     const auto array = std::ranges::find(fit.arrays, name, &fit::ArrayFit::name);
     return array->after().option.change.kind();
   };
-  const fit::KernelFit alike = fit_of_two(6), different = fit_of_two(9);
+  const fit::KernelFit alike = fit_of_two(12), different = fit_of_two(18);
   CHECK(kind_of(alike, "array") == ChangeKind::pad);
-  CHECK(kind_of(alike, "other") == ChangeKind::pad);  // 25 of 31 conflicts
+  CHECK(kind_of(alike, "other") == ChangeKind::pad);  // 50 of 62 conflicts
   CHECK(alike.shared_after == 2 * 4224);
   CHECK(kind_of(different, "array") == ChangeKind::pad);
-  CHECK(kind_of(different, "other") == ChangeKind::row_xor);  // the pad would save 22
-  CHECK(kind_of(fit_of_two(6, 4096 + 4224), "other") == ChangeKind::row_xor);
+  CHECK(kind_of(different, "other") == ChangeKind::row_xor);  // the pad would save 44
+  CHECK(kind_of(fit_of_two(12, 4096 + 4224), "other") == ChangeKind::row_xor);
 }
 
 }  // namespace

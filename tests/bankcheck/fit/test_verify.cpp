@@ -83,6 +83,31 @@ TEST_CASE("fit/verify/sequential_addressing", "[fit]") {
   CHECK_THAT(text_of(patch), ContainsSubstring("+  __shared__ T sums[256 + 256 / 32];"));
 }
 
+TEST_CASE("fit/verify/rows_of_the_block", "[fit]") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "rows.cu";
+  const auto outcome_of = [&](const std::string& launch) {
+    std::ofstream(path, std::ios::trunc) << R"(
+__global__ void k(int* out) {
+  __shared__ int tile[32 * 32];
+  const int at = threadIdx.y * blockDim.x + threadIdx.x;
+  tile[at] = at;
+  __syncthreads();
+  out[at] = tile[threadIdx.x * blockDim.x + threadIdx.y];
+}
+int main() {
+  int* out;
+  cudaMalloc(&out, 4096);
+  k<<<1, dim3(32, 32)>>>(out);
+)" + launch + "  return cudaDeviceSynchronize();\n}\n";
+    return ended(0, bankcheck(emulate("--verify '" + path.string() + "'"))).out;
+  };
+  const std::string one = outcome_of(""), two = outcome_of("  k<<<1, dim3(16, 16)>>>(out);\n");
+  CHECK_THAT(one, ContainsSubstring("tile[threadIdx.x * (blockDim.x + 1) + threadIdx.y]"));
+  CHECK_THAT(two, !ContainsSubstring("blockDim.x + 1"));  // rows of 16 and of 32 elements
+  for (const std::string& out : {one, two}) CHECK_THAT(out, ContainsSubstring("same results"));
+}
+
 TEST_CASE("fit/verify/not_applicable", "[fit]") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "decay.cu";
