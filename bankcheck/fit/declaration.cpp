@@ -17,13 +17,11 @@
 #include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
-#include "bankcheck/predict/predict.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
 
-using predict::bytes_of_type;
 using source::SourceTokens;
 
 bool is_qualifier(std::string_view word) { return word == "__shared__" || word == "local" || word == "__local"; }

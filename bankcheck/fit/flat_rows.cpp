@@ -77,6 +77,25 @@ struct Index {
   std::vector<Term> defined;  ///< with the definitions of variables
 };
 
+/// Adds a summand with the pitch, of these factors, to the row; false if its factors are no neighbours.
+bool add_row(const Ranges& code, const Term& term, const Factors& factors, RowIndex& split) {
+  const std::string row = product_text(code, term, factors, true);
+  append_summand(split.row, term.is_negative, row);
+  const std::string text = product_text(code, term, factors, false);
+  if (term.is_of_shared_variable) {
+    append_summand(split.other_row, term.is_negative, row);
+    split.other_pitch = text;
+    return true;
+  }
+  const bool is_alone = factors.size() == 1;
+  if (!is_alone && !are_neighbours(code, term.factors)) return false;
+  const Span place{is_alone ? factors[0].begin : term.factors[0].begin,
+                   is_alone ? factors[0].end : term.factors.back().end};
+  split.pitches.push_back(
+      {{code.tokens[place.begin].begin, code.tokens[place.end - 1].end}, is_alone ? "" : row, text});
+  return true;
+}
+
 /// The index as a row and a column; nothing if it is not certain that the column lies in the row.
 std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Term> terms, std::int64_t pitch) {
   if (span.begin >= span.end) return std::nullopt;  // the source ends, or the brackets are empty
@@ -94,20 +113,7 @@ std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Ter
       append_summand(split.column, term.is_negative, code.text_of(whole));
       continue;
     }
-    const std::string row = product_text(code, term, factors, true);
-    append_summand(split.row, term.is_negative, row);
-    const std::string text = product_text(code, term, factors, false);
-    if (term.is_of_shared_variable) {
-      append_summand(split.other_row, term.is_negative, row);
-      split.other_pitch = text;
-      continue;
-    }
-    const bool is_alone = factors.size() == 1;
-    if (!is_alone && !are_neighbours(code, term.factors)) return std::nullopt;
-    const Span place{is_alone ? factors[0].begin : term.factors[0].begin,
-                     is_alone ? factors[0].end : term.factors.back().end};
-    split.pitches.push_back(
-        {{code.tokens[place.begin].begin, code.tokens[place.end - 1].end}, is_alone ? "" : row, text});
+    if (!add_row(code, term, factors, split)) return std::nullopt;
   }
   if (column.low < 0 || column.high >= pitch) return std::nullopt;
   if (split.row.empty()) split.row = "0";
