@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -19,6 +20,7 @@
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::emulate {
 namespace {
@@ -90,6 +92,14 @@ struct ComparedResults {
   bool wrong = false;
 };
 
+/// Whether a type is a floating-point number; the argument of a template stands in the kernel's name: "sum<float>".
+bool is_float(const std::string& type, const std::string& kernel) {
+  const bool is_known = predict::bytes_of_type(type.substr(0, type.find(' '))) > 0;
+  const std::string names = is_known ? type : type + kernel.substr(std::min(kernel.find('<'), kernel.size()));
+  return std::ranges::any_of(std::array{"float", "double", "half"},
+                             [&](const char* name) { return names.find(name) != std::string::npos; });
+}
+
 /// The kernels that get sequential addressing, which rounds sums of floats otherwise.
 std::set<std::string> otherwise_rounded(const driver::Reporting& reporting, const std::vector<std::size_t>& changed) {
   std::set<std::string> kernels;
@@ -97,10 +107,8 @@ std::set<std::string> otherwise_rounded(const driver::Reporting& reporting, cons
     const driver::KernelFitReport& fit = reporting.fits()[k];
     for (std::size_t i = 0; i < fit.sources.size(); ++i) {
       if (fit.fit.arrays[i].chosen == 0 || !fit.fit.arrays[i].after().option.change.sequential) continue;
-      const std::string& type = fit.sources[i]->declaration.type;
-      const std::string_view first_word = std::string_view(type).substr(0, type.find(' '));
-      const bool is_exact = support::has_word("char short int long unsigned uint ulong uint32_t int32_t", first_word);
-      if (!is_exact) kernels.insert(reporting.kernels()[k].trace.kernel);
+      const std::string& kernel = reporting.kernels()[k].trace.kernel;
+      if (is_float(fit.sources[i]->declaration.type, kernel)) kernels.insert(kernel);
     }
   }
   return kernels;

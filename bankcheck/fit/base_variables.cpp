@@ -11,7 +11,6 @@
 #include "bankcheck/fit/statements.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
-#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -85,16 +84,11 @@ BasedIndex based_index(const Ranges& code, std::size_t bracket, Span index) {
   return found;
 }
 
-/// Whether the tokens before a variable's name declare one that can be changed, and holds an int as far as its type's
-/// name says.
+/// Whether the tokens before a variable's name declare one that can be changed, and holds an int.
 bool is_ordinary_type(const SourceTokens& code, std::size_t begin, std::size_t name) {
   constexpr std::string_view others = "const constexpr __shared__ volatile static";
-  constexpr std::uint64_t bytes_of_int = 4;
   for (std::size_t i = begin; i < name && code.is_name(i) && !code.is(i + 1, "=") && !code.is(i + 1, ","); ++i) {
-    const std::string word(code.text(i));
-    const std::uint64_t bytes = predict::bytes_of_type(word);
-    const bool is_short = word.find('8') != word.npos || word.find("16") != word.npos;  // of another name, such as u8
-    if (support::has_word(others, word) || (bytes > 0 ? bytes < bytes_of_int : is_short)) return false;
+    if (support::has_word(others, code.text(i)) || !may_hold_int(std::string(code.text(i)))) return false;
   }
   return begin < name && !code.is(name - 1, "*") && !code.is(name - 1, "&");
 }

@@ -4,14 +4,22 @@
 #include <regex>
 #include <vector>
 
-#include <bankwise/support/text.hpp>
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
 namespace {
 
 bool is_number_type(std::string_view type) {
-  return support::has_word("char short int long unsigned float double half uint ulong size_t",
-                           type.substr(0, type.find(' ')));
+  return predict::bytes_of_type(std::string(type.substr(0, type.find(' ')))) > 0;
+}
+
+/// Whether the source has a class of this name, whose operators may do anything.
+bool is_class(const Expressions& code, std::string_view type) {
+  for (std::size_t i = 1; i < code.tokens.size(); ++i) {
+    const bool is_head = code.is(i - 1, "struct") || code.is(i - 1, "class");
+    if (is_head && code.is(i, type) && (code.is(i + 1, "{") || code.is(i + 1, ":"))) return true;
+  }
+  return false;
 }
 
 /// Whether a body only returns a sum, a product, ... of the two parameters.
@@ -57,7 +65,7 @@ bool is_commutative(const Expressions& code, const std::string& statement, std::
     if (of_name ? *of_name : all_return_sums(code, "").value_or(false)) return true;
   }
   const bool multiplies = statement.find('*') != std::string::npos;
-  return std::regex_match(statement, sum) && (!multiplies || is_number_type(type));
+  return std::regex_match(statement, sum) && !is_class(code, type) && (!multiplies || is_number_type(type));
 }
 
 }  // namespace bankwise::fit

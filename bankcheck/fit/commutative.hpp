@@ -9,8 +9,9 @@
 namespace bankwise::fit {
 
 /// Of a statement without blanks, with "A" and "B" for the elements: "A+=B;", "A=max(A,B);", "if(A<B)A=B;". `type`: of
-/// the elements; a product is commutative only for numbers. Of a call, the function must be one of the source that
-/// returns a sum, a product, a minimum, ...; if the name is a variable, so must all call operators of two parameters.
+/// the elements. A product is commutative only for numbers, and nothing is for a class of the source. Of a call, the
+/// function must be one of the source that returns a sum, a product, a minimum, ...; if the name is a variable, so must
+/// all call operators of two parameters.
 bool is_commutative(const Expressions& code, const std::string& statement, std::string_view type);
 
 }  // namespace bankwise::fit

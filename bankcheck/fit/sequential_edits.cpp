@@ -123,8 +123,8 @@ class TreeRewriter {
     const std::vector<Part> factors = split(size, "*");
     if (factors.size() == 2 && text_of(factors[0]) == "2") return written(factors[1]);
     if (factors.size() == 2 && text_of(factors[1]) == "2") return written(factors[0]);
-    return fmt::format(fmt::runtime(is_operand(size) ? "{} / 2" : "({}) / 2"),
-                       with_parentheses(declaration_, written(size)));
+    const std::string text = with_parentheses(declaration_, written(size));
+    return (is_operand(size) ? text : "(" + text + ")") + " / 2";
   }
 
   // --- The head of the loop ---

@@ -30,6 +30,9 @@ struct Range {
   std::uint64_t possible_bits() const;
 };
 
+/// Whether a type holds an int as far as its name says.
+bool may_hold_int(const std::string& type);
+
 constexpr std::int64_t max_value = std::int64_t{1} << 40;
 
 /// Nothing if the range is empty, or has larger numbers.

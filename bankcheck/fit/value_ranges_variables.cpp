@@ -3,10 +3,17 @@
 #include <bit>
 #include <string>
 
-#include <bankwise/support/text.hpp>
 #include "bankcheck/fit/value_ranges.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
+
+bool may_hold_int(const std::string& type) {
+  constexpr std::uint64_t bytes_of_int = 4;
+  const std::uint64_t bytes = predict::bytes_of_type(type);
+  const bool is_short = type.find('8') != type.npos || type.find("16") != type.npos;  // of another name, such as u8
+  return bytes > 0 ? bytes >= bytes_of_int : !is_short;
+}
 
 Span Ranges::function_at(std::size_t place) const {
   const std::size_t body = function_body(place);
@@ -138,9 +145,8 @@ std::optional<Span> Ranges::definition_of(std::size_t name) const {
   const Span function = function_at(name);
   const auto writings_of = [&](std::size_t i) { return writings(text(i), function, function); };
   const auto places = is_name(name) ? writings_of(name) : std::vector<std::size_t>{};
-  constexpr std::string_view narrow = "char uchar int8_t uint8_t short ushort int16_t uint16_t";
   const bool is_defined = places.size() == 1 && places[0] < name && is_name(places[0] - 1) &&
-                          !support::has_word(narrow, text(places[0] - 1)) &&
+                          may_hold_int(std::string(text(places[0] - 1))) &&
                           writing_at(places[0], function) == Writing::assignment;
   if (!is_defined) return std::nullopt;
   const Span value = value_after(places[0] + 1);

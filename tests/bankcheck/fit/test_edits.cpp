@@ -910,6 +910,7 @@ TEST_CASE("fit/edits/no_sequential_addressing", "[fit]") {
   CHECK(is_refused(sequential_loop(tree, "", tree + "\n")));
   CHECK(is_refused(sequential_loop(with("t[2 * s * tid] *= t[2 * s * tid + s];"), "", "", "matrix")));
   CHECK(sequential_loop(tree, "", "", "matrix").starts_with("\n  for (int s = 128;"));
+  CHECK(is_refused(sequential_loop(tree, "", "}\nstruct series {", "series")));  // its += may do anything
 }
 
 }  // namespace

@@ -165,7 +165,6 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
   CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16, ") != std::string::npos);
 }
 
-// Two buffers: the last dimension has rows.
 /// The body of a kernel whose rows become a word longer, with blocks of 16 x 16 threads; "" if it has no rows.
 std::string body_with_longer_rows(const std::string& body, const std::string& length = "R * P",
                                   std::array<std::uint64_t, 3> only_block = {16, 16, 1}) {
@@ -209,6 +208,7 @@ TEST_CASE("fit/flat_rows/variables_without_rows", "[fit]") {
             .empty());  // 256 / blockDim.x is no constant
 }
 
+// Two buffers: the last dimension has rows.
 TEST_CASE("fit/flat_rows/planes", "[fit]") {
   const std::string at = "#define AT(row, col, ld) ((row) * (ld) + (col))\n#define M 16\n#define K 8\n";
   const auto source = [&](const std::string& length, const std::string& body) {

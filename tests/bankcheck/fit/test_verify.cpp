@@ -83,6 +83,20 @@ TEST_CASE("fit/verify/sequential_addressing", "[fit]") {
   CHECK_THAT(text_of(patch), ContainsSubstring("+  __shared__ T sums[256 + 256 / 32];"));
 }
 
+// An operator whose result depends on the order, in a type that only the instance has.
+TEST_CASE("fit/verify/order_counts", "[fit]") {
+  const ScratchDirectory scratch;
+  const auto path = scratch.path() / "tree.cu";
+  const std::string series =
+      "struct Series {\n  int value;\n  __device__ Series(int v = 0) : value(v) {}\n"
+      "  __device__ void operator+=(const Series& s) { value = value * 31 ^ s.value; }\n"
+      "  __device__ Series operator*(const Series& s) const { return value * s.value; }\n"
+      "  __device__ Series operator/(const Series& s) const { return value / s.value; }\n};\n";
+  std::ofstream(path) << series + tree_of("Series", "+=");
+  const Outcome outcome = ended(1, bankcheck(emulate("--verify '" + path.string() + "'")));
+  CHECK_THAT(outcome.out, ContainsSubstring("not verified: device memory differs after launch 1"));
+}
+
 TEST_CASE("fit/verify/rows_of_the_block", "[fit]") {
   const ScratchDirectory scratch;
   const auto path = scratch.path() / "rows.cu";

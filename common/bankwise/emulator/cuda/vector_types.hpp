@@ -138,7 +138,7 @@ struct dim3 : emulator::Dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : Dim3(x_, y_, z_) {}
   constexpr dim3(const uint3& v) : Dim3(v.x, v.y, v.z) {}
   /// threadIdx and blockIdx, as a program sees them: also for a parameter `const dim3&`.
-  template <class Index, uint3 (Index::*)() const = &Index::operator uint3>
+  template <class Index, class = decltype(&Index::operator uint3)>
   constexpr dim3(const Index& index) : dim3(index.operator uint3()) {}
   constexpr operator uint3() const { return {x, y, z}; }
 };

@@ -60,10 +60,10 @@ struct DeviceMemory {
     global_memory.begin = base;
     global_memory.owners = owners;
     global_memory.allocations = ranges;
-    // The races in device memory take four times its size.
+    // The races in device memory take up to four times its size.
     for (auto* table : {&global_memory.last_writes, &global_memory.last_reads}) {
       *table = static_cast<GlobalMemory::Touch*>(reserve(2 * address_space, PROT_READ | PROT_WRITE));
-      madvise(*table, 2 * address_space, MADV_HUGEPAGE);
+      if (*table != nullptr) madvise(*table, 2 * address_space, MADV_HUGEPAGE);
     }
     global_memory.written_in =
         static_cast<std::atomic<std::uint8_t>*>(reserve(address_space / page, PROT_READ | PROT_WRITE));
