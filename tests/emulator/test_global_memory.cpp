@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <random>
 #include <vector>
 
+#include <bankwise/emulator/core/global_patterns.hpp>
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/emulator/cuda/copies.hpp>
 #include <bankwise/trace/codec.hpp>
@@ -143,6 +145,12 @@ Sectors sectors_of(const trace::KernelTrace& trace, Operation operation, unsigne
 }
 
 std::string text_of(const trace::KernelTrace& trace) { return to_json_lines(trace::Trace{.kernels = {trace}}); }
+
+std::string text_of(const emulator::GlobalPatterns& patterns) {
+  trace::Builder builder({});
+  patterns.put_into(builder, [&](std::uintptr_t pc) { return builder.site({.file = std::to_string(pc)}); });
+  return trace::to_json_lines({.kernels = {builder.take()}});
+}
 
 }  // namespace
 
@@ -288,4 +296,40 @@ TEST_CASE("emulator/global_memory/bound") {
   const auto wide = emulate(gather, launch, index.data(), in.data(), out.data());
   CHECK(wide.global_excess_accesses > 0);
   CHECK(trace::report(wide, *banks::find_architecture("gfx942")).global.unknown == 0);
+}
+
+// A pattern that is found again counts, and touches sectors, as if it were new.
+TEST_CASE("emulator/global_memory/again") {
+  std::mt19937 random(36);
+  const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
+  for (const std::size_t max_patterns : {10, 10000}) {
+    emulator::GlobalPatterns added(max_patterns, "sm_90"), found(max_patterns, "sm_90");
+    unsigned again = 0;
+    constexpr std::uint64_t begin = std::uint64_t{1} << 32;
+    emulator::GlobalPatterns::Access access;
+    unsigned stride = 0, turn = 0, first = 0;
+    for (unsigned i = 0; i < 20000; ++i) {
+      if (i % 8 == 0) {
+        constexpr unsigned strides[]{0, 4, 4, 8, 16, 32, 36, 128, 1000, 1 << 20, 1 << 24};
+        const std::uint64_t some = (std::uint64_t{random()} << 32 | random()) | 1U << below(20);
+        access = {0x1000 + below(3) * 16, below(3) == 0 ? some : 0xFFFFFFFF,
+                  below(2) == 0 ? Operation::load : Operation::store, std::uint8_t(4U << below(3))};
+        stride = strides[below(std::size(strides))];
+        turn = below(4) == 0 ? 31 : 0;
+      }
+      if (i % 2 == 0) first = below(200) * 4;
+      first += below(5) == 0 ? 4 : below(3) * 1024;
+      std::array<std::uint32_t, 64> offsets{};
+      std::array<std::uint64_t, 64> addresses{};
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        offsets[lane] = first + (lane ^ turn) * stride;
+        addresses[lane] = begin + offsets[lane];
+      }
+      const trace::Occurrence when{i, 0, 0, 0};
+      added.add(access, addresses.data(), when);
+      found.add_again(access, begin, offsets.data(), when) ? void(++again) : found.add(access, addresses.data(), when);
+    }
+    CHECK(again > max_patterns / 10);
+    CHECK(text_of(found) == text_of(added));
+  }
 }

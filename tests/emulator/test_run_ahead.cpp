@@ -1,5 +1,8 @@
 // Lanes that run ahead of their warp, and blocks that repeat the one before: with Launch::record_order neither happens,
-// so a launch with and without it must agree in all else.
+// so a launch with and without it must agree in all else. Lanes that access device memory together: with Launch::fatal
+// each does so alone.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <iterator>
@@ -139,10 +142,10 @@ const Program writes_all{.steps = {{Step::store, 0, 1, 0},
                          .count = 4,
                          .other = 0};
 
-/// What stands for device memory: one allocation.
+/// What stands for device memory: allocations of two pages, one, and one.
 class DeviceMemory {
  public:
-  static constexpr std::size_t bytes = 2 << emulator::GlobalMemory::page_bits;
+  static constexpr std::size_t page = 1 << emulator::GlobalMemory::page_bits, bytes = 4 * page;
   DeviceMemory() {
     auto& memory = emulator::global_memory;
     memory.begin = std::uintptr_t(words);
@@ -163,8 +166,11 @@ class DeviceMemory {
   alignas(4096) inline static unsigned words[bytes / 4];
 
  private:
-  static constexpr std::uint32_t owners[]{1, 1};
-  inline static emulator::GlobalMemory::Range allocations[]{{}, {std::uintptr_t(words), bytes}};
+  static constexpr std::uint32_t owners[]{1, 1, 2, 3};
+  inline static emulator::GlobalMemory::Range allocations[]{{},
+                                                            {std::uintptr_t(words), 2 * page},
+                                                            {std::uintptr_t(words) + 2 * page, page},
+                                                            {std::uintptr_t(words) + 3 * page, page}};
   alignas(4096) inline static emulator::GlobalMemory::Touch last_writes[bytes / 4], last_reads[bytes / 4];
   alignas(4096) inline static std::atomic<std::uint8_t> written_in[4096];  // whole pages are cleared
 };
@@ -212,6 +218,149 @@ __global__ void goes_back(std::FILE* file) {
   std::fputc('x', file);
   others[threadIdx.x] = 1;
   if (threadIdx.x != 2) others[threadIdx.x] += words[(threadIdx.x + 3) % 32];
+}
+
+struct GlobalProgram {
+  enum Kind {
+    load,
+    load_parts,
+    load_wide,
+    load_any,
+    load_many,
+    load_struct,
+    load_variable,
+    barrier,
+    store,
+    store_part,
+    store_wide,
+    add,
+    is_volatile,
+    fence,
+    kinds
+  };
+  struct {
+    unsigned kind, lanes, times, plus, trips;
+  } steps[24];
+  unsigned count;
+  bool races;
+};
+
+__device__ unsigned variable[16];
+struct Struct {
+  unsigned words[9];
+};
+
+/// Loads in one basic block.
+template <std::size_t... i>
+__device__ unsigned sum_of(const unsigned* memory, unsigned at, std::index_sequence<i...>) {
+  return (memory[(at + i) % 2048] + ...);
+}
+
+/// Reads the first pages, and writes words of its own in the last, or, if it races, those in the first that others
+/// write, too.
+__global__ void runs_in_global(GlobalProgram program, unsigned* memory) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned* const own = memory + (program.races ? thread % 64 : 768 + thread) * 4;
+  unsigned x = 0;
+  for (unsigned i = 0; i < program.count; ++i) {
+    const auto& step = program.steps[i];
+    if (step.kind == GlobalProgram::fence && (threadIdx.x & step.lanes) == 7) return;
+    if (step.kind == GlobalProgram::barrier) {
+      __syncthreads();
+      continue;
+    }
+    if (step.trips != 0 && (threadIdx.x & step.lanes) == 0) continue;
+    const unsigned trips = step.trips == 3 ? threadIdx.x % 2 * 100 : step.trips == 2 ? threadIdx.x % 4 : 1;
+    for (unsigned k = 0; k < trips; ++k) {
+      const unsigned at = (step.times * thread + step.plus + k) % 2048;
+      switch (step.kind) {
+        case GlobalProgram::load: x += memory[at] + memory[(at + 1) % 2048]; break;
+        case GlobalProgram::load_parts:
+          x += reinterpret_cast<unsigned char*>(memory)[at] + reinterpret_cast<unsigned short*>(memory)[at];
+          break;
+        case GlobalProgram::load_wide:
+          x += reinterpret_cast<uint2*>(memory)[at % 1024].y + reinterpret_cast<uint4*>(memory)[at % 512].w;
+          break;
+        case GlobalProgram::load_any: x += memory[(threadIdx.x & step.lanes) != 0 ? 2048 + at % 1024 : at]; break;
+        case GlobalProgram::load_many: x += sum_of(memory, at, std::make_index_sequence<256>()); break;
+        case GlobalProgram::load_struct: {
+          const Struct copy = *reinterpret_cast<const Struct*>(memory + at % 1024);
+          x += copy.words[x % 9];
+          break;
+        }
+        case GlobalProgram::load_variable: x += variable[at % 16] + memory[at]; break;
+        case GlobalProgram::store: own[step.plus % 4] = x; break;
+        case GlobalProgram::store_part: reinterpret_cast<unsigned char*>(own)[step.plus % 16] += x; break;
+        case GlobalProgram::store_wide: *reinterpret_cast<uint4*>(own) = {x, i, k, thread}; break;
+        case GlobalProgram::add: x += atomicAdd(own, 1U); break;
+        case GlobalProgram::is_volatile: x += *const_cast<volatile unsigned*>(own); break;
+        case GlobalProgram::fence: __threadfence(); break;
+        default: break;
+      }
+    }
+  }
+  own[0] = x;
+}
+
+GlobalProgram random_global_program(std::mt19937& random) {
+  const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
+  GlobalProgram program{};
+  program.count = 1 + below(std::size(program.steps));
+  const unsigned kinds = below(2) == 0 ? unsigned(GlobalProgram::add) : unsigned(GlobalProgram::kinds);
+  for (auto& step : program.steps) step = {below(kinds), below(16), below(5), below(600), below(4)};
+  return program;
+}
+
+KernelTrace trace_of(const GlobalProgram& program, const emulator::Launch& launch) {
+  std::ranges::fill(DeviceMemory::words, 1U);
+  return emulate(runs_in_global, launch, program, DeviceMemory::words);
+}
+
+/// Block 1 writes what block 0 has read, once that has told it to; block 0 then does nothing for a while.
+__global__ void signals(unsigned* memory) {
+  unsigned* const flag = memory + 1024;
+  if (blockIdx.x == 1) {
+    while (atomicAdd(flag, 0U) == 0) {
+    }
+    memory[0] = 1;
+    atomicAdd(flag, 1U);
+    return;
+  }
+  memory[2048] = memory[0];
+  atomicAdd(flag, 1U);
+  for (unsigned i = 0; i < 1000 && __atomic_load_n(flag, __ATOMIC_RELAXED) < 2; ++i) usleep(100);
+}
+
+emulator::Launch global_launch(unsigned i) {
+  return {.grid = 2,
+          .block = 96U + i % 2 * 8,
+          .warp = i % 4 == 0 ? 64U : 32U,
+          .trace_blocks = {0, 1},
+          .threads = 1,
+          .global_patterns = i % 3 == 0 ? 64U : 1024U,
+          .source_lines = false,
+          .returned_lanes_arrive = true};
+}
+
+/// Two lanes each read the first halves of words, the second warp writes the second halves or the first.
+__global__ void halves(unsigned short* memory, unsigned written) {
+  const unsigned lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    memory[4096 + lane] = memory[lane / 2 * 2];
+  } else {
+    memory[lane / 2 * 2 + written] = 7;
+  }
+}
+
+/// Lanes 1 to 31 read after a fence of lane 0, and the second warp writes after it.
+__global__ void fences(unsigned* memory) {
+  const unsigned lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    memory[2048 + lane] = memory[lane];
+    if (lane == 0) __threadfence();
+  } else {
+    memory[lane] = 7;
+  }
 }
 
 long written_characters(void (*kernel)(std::FILE*)) {
@@ -265,4 +414,72 @@ TEST_CASE("emulator/run_ahead/lock_step") {
   }
   CHECK(faulty > 2 * programs / 4);
   CHECK(faulty < 2 * programs * 7 / 8);
+}
+
+TEST_CASE("emulator/joint_accesses/alone") {
+  const DeviceMemory memory;
+  std::mt19937 random(36);
+  for (unsigned i = 0; i < 400; ++i) {
+    const GlobalProgram program = random_global_program(random);
+    CAPTURE(i);
+    emulator::Launch launch = global_launch(i);
+    const std::string alone = trace::to_json_lines({.kernels = {trace_of(program, launch)}});
+    launch.fatal = false;
+    REQUIRE(trace::to_json_lines({.kernels = {trace_of(program, launch)}}) == alone);
+  }
+}
+
+TEST_CASE("emulator/joint_accesses/races") {
+  const DeviceMemory memory;
+  std::mt19937 random(37);
+  unsigned racing = 0;
+  constexpr unsigned programs = 400;
+  for (unsigned i = 0; i < programs; ++i) {
+    GlobalProgram program = random_global_program(random);
+    program.races = true;
+    for (auto& step : program.steps) {
+      if (step.kind >= GlobalProgram::add) step.kind = GlobalProgram::store;
+    }
+    if (i % 4 == 0) program.steps[0] = {GlobalProgram::fence, 0, 0, 0, 0};  // which may order what follows
+    CAPTURE(i);
+    emulator::Launch launch = global_launch(i);
+    bool races_alone = false;
+    try {
+      (void)trace_of(program, launch);
+    } catch (const emulator::Diagnosis& diagnosis) {
+      races_alone = diagnosis.fault == emulator::Fault::global_race;
+    }
+    launch.fatal = false;
+    REQUIRE(trace_of(program, launch).diagnoses.empty() != races_alone);
+    racing += races_alone ? 1 : 0;
+  }
+  CHECK(racing > programs / 4);
+  CHECK(racing < programs);
+}
+
+TEST_CASE("emulator/joint_accesses/signal") {
+  const DeviceMemory memory;
+  std::ranges::fill(DeviceMemory::words, 0U);
+  const emulator::Launch launch{.grid = 2, .block = 1, .threads = 2, .source_lines = false, .fatal = false};
+  CHECK(emulate(signals, launch, DeviceMemory::words).diagnoses.empty());
+  CHECK(DeviceMemory::words[1024] == 2);
+}
+
+TEST_CASE("emulator/joint_accesses/fence") {
+  const DeviceMemory memory;
+  std::ranges::fill(DeviceMemory::words, 0U);
+  const emulator::Launch launch{.grid = 1, .block = 64, .source_lines = false, .fatal = false};
+  const KernelTrace trace = emulate(fences, launch, DeviceMemory::words);
+  REQUIRE(trace.diagnoses.size() == 1);
+  CHECK_THAT(trace.diagnoses[0].text, Catch::Matchers::StartsWith("thread 33 "));
+}
+
+TEST_CASE("emulator/joint_accesses/halves") {
+  const DeviceMemory memory;
+  const emulator::Launch launch{.grid = 1, .block = 64, .source_lines = false, .fatal = false};
+  for (const unsigned written : {0U, 1U}) {
+    std::ranges::fill(DeviceMemory::words, 0U);
+    auto* const parts = reinterpret_cast<unsigned short*>(DeviceMemory::words);
+    CHECK(emulate(halves, launch, parts, written).diagnoses.size() == (written == 0 ? 1 : 0));
+  }
 }

@@ -59,6 +59,7 @@ void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
     lane.store.lock = nullptr;
     lane.global.clear();
     lane.next_global = 0;
+    lane.joint_run = 0;
     release(lane);
   }
 }

@@ -72,6 +72,25 @@ struct LoggedAccess {
   std::uint16_t noted = 0;  ///< the lane's notes before it; or its steps, while it runs ahead
 };
 
+/// An access to device memory that lanes of a warp make together (global_accesses.hpp).
+struct JointAccess {
+  JointAccess() {}  // NOLINT(modernize-use-equals-default): that would clear the offsets
+  std::uintptr_t pc = 0;
+  std::uintptr_t begin = 0;  ///< of the allocation: a multiple of 128
+  std::uintptr_t last = 0;   ///< the highest offset from there of an access inside it
+  /// Lanes that have logged it, until their warp makes it; those in `unchecked`, whose load is still to be checked for
+  /// races, may not be in `lanes`.
+  std::uint64_t lanes = 0, unchecked = 0;
+  std::uint64_t open() const { return lanes | unchecked; }
+  std::uint64_t touch = 0;  ///< its GlobalTouch, as bits
+  std::uint16_t noted = 0;  ///< as LoggedAccess::noted
+  std::uint8_t bytes = 0;
+  banks::Operation operation = banks::Operation::load;
+  bool as_aligned = true;
+  LoggedAccess of_lane(unsigned lane) const { return {begin + offsets[lane], pc, bytes, operation, as_aligned, noted}; }
+  std::array<std::uint32_t, banks::max_lanes> offsets;
+};
+
 /// The values that lanes brought to a meeting, until the last of them has continued.
 struct Delivery {
   std::array<std::uint64_t, 64> values{};
@@ -106,6 +125,7 @@ struct alignas(64) Lane {
   PendingAccess access;
   std::vector<LoggedAccess> global;
   std::size_t next_global = 0;  ///< of these, that its warp has not made yet
+  unsigned joint_run = 0;       ///< WarpLog::run when it was resumed last
   LaneIdentity identity;
   std::uint64_t access_number = 0;  ///< its last access, for BlockRecorder::result_used()
   WarpMeeting meeting = WarpMeeting::sync;

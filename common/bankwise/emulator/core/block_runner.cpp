@@ -37,10 +37,10 @@ BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const 
       block_(launch, kernel.entry),
       faults_(launch, block_),
       accesses_(block_, faults_),
-      ahead_(block_, accesses_, global_, races_, stacks),
+      ahead_(block_, accesses_, global_, stacks),
       meetings_(block_, faults_, grid),
       races_(block_, epoch),
-      global_(block_) {
+      global_(block_, races_) {
   // Shared memory is never initialized: kernels find all arrays with constructors initialized.
   for (const std::uint32_t guard : block_.layout.guards) {
     guards_.push_back(std::exchange(block_.storage[guard], std::byte{1}));
@@ -107,6 +107,7 @@ void BlockRunner::report_from(Lane& lane, Fault fault, std::uintptr_t pc, std::u
 void BlockRunner::resume(Lane& lane) {
   lane.noted = lane.next = 0;
   if (lane.next_global == lane.global.size()) lane.global.clear(), lane.next_global = 0;
+  global_.begin_run(lane);
   current = &lane;
   lane.fiber.resume();
   settle_in(lane);
@@ -357,6 +358,7 @@ void BlockRunner::finish_ahead(RunningWarp& warp, std::uint64_t group) {
     lane.access_number = 0;
     if (lane.wait == WaitReason::in_order) {
       if (lane.next_global == lane.global.size()) lane.global.clear(), lane.next_global = 0;
+      global_.begin_run(lane);
       current = &lane;
       lane.fiber.resume();
     }

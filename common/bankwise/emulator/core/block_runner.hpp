@@ -63,7 +63,7 @@ class BlockRunner {
   void note(Lane& lane, LaneKey key) {
     if (lane.ahead != nullptr && lane.ahead->note(lane, key)) return;
     lane.notes[lane.noted++] = key;
-    if (lane.noted == Lane::max_notes) suspend(lane, WaitReason::full_notes, 0);
+    if (lane.noted >= global_.max_notes()) suspend(lane, WaitReason::full_notes, 0);
   }
   void suspend(Lane& lane, WaitReason wait, std::uintptr_t pc);
   /// What follows happens in the order of lock-step: the lane no longer runs ahead.
@@ -97,10 +97,6 @@ class BlockRunner {
   bool is_usual(const void* address, std::size_t bytes) const {
     return global_memory.uses == nullptr && global_memory.is_valid(address, bytes);
   }
-  /// log_access() of a usual one.
-  void log_usual(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, std::uintptr_t pc) {
-    if (global_.watches()) global_.log_device(lane, operation, address, bytes, true, pc);
-  }
   /// Whether an access to memory that is neither shared nor device memory needs no more: to a variable of the program.
   bool is_usual_variable(const void* address) const {
     return !global_.watches() && global_memory.uses == nullptr && !is_shared(address) && is_of_program(address);
@@ -127,15 +123,18 @@ class BlockRunner {
   /// A lane does what may order its accesses with those of other threads.
   void note_sync(Lane& lane) {
     races_.settle(lane);
+    global_.note_sync(lane);
     GlobalMemory::raise(global_memory.unwatched);
     ++block_.syncs;
   }
   GlobalRaces& races() { return races_; }
+  GlobalAccesses& global() { return global_; }
   /// A lane is about to access memory that is not shared.
   void log_access(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, bool as_aligned,
                   std::uintptr_t pc) {
     if (!global_.watches() || stacks_.contains(address)) return;
-    global_.log(lane, operation, address, bytes, as_aligned, pc);
+    global_.log(lane,
+                {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned, std::uint16_t(lane.noted)});
   }
   const GlobalPatterns& global_patterns() const { return global_.patterns(); }
   RunningBlock& block() { return block_; }

@@ -56,10 +56,120 @@ ConstantRanges constants_of_program() {
 
 void GlobalAccesses::begin_block() {
   watches_ = block_.recorder != nullptr && block_.launch.global_patterns > 0;
-  if (!watches_) return;
+  joins_ = !block_.launch.fatal && (watches_ || races_.watches());  // a fatal fault stops at its access
   accesses_ = 0;
   units_.clear();
   pending_.assign(block_.warps.size(), 0);
+  logs_.resize(block_.warps.size());
+  for (WarpLog& log : logs_) log.count = log.made = log.run = 0;
+}
+
+void GlobalAccesses::begin_run(Lane& lane) {
+  leads_ = checks_later_ = false;
+  next_ = &nothing_;
+  max_notes_ = Lane::max_notes;
+  if (!joins_) return;
+  WarpLog& log = logs_[lane.warp];
+  if (lane.joint_run != log.run && log.level == block_.level) {
+    follow(lane, log);
+  } else if (log.made == log.count) {
+    lead(lane, log);
+  }
+}
+
+void GlobalAccesses::begin_ahead(Lane& lane, bool leads) {
+  max_notes_ = Lane::max_notes;
+  leads ? lead(lane, logs_[lane.warp]) : follow(lane, logs_[lane.warp]);
+}
+
+void GlobalAccesses::lead(Lane& lane, WarpLog& log) {
+  if (log.accesses == nullptr) {
+    log.accesses = std::make_unique_for_overwrite<JointAccess[]>(WarpLog::max_accesses + 1);
+  }
+  log.count = log.made = 0;
+  log.accesses[0].pc = 0;
+  log.level = block_.level;
+  log.syncs = block_.syncs;
+  log.notes = Lane::max_notes;
+  lane.joint_run = ++log.run;
+  next_ = &nothing_;
+  leads_ = checks_later_ = true;
+  leads_from_ = 0;
+}
+
+void GlobalAccesses::follow(Lane& lane, WarpLog& log) {
+  log.made = 0;
+  lane.joint_run = log.run;
+  next_ = log.accesses.get();
+  leads_ = false;
+  checks_later_ = log.syncs == block_.syncs;
+  max_notes_ = log.notes;
+}
+
+/// The joint access that is this one; null: there is none. What follows up to the next note comes after it.
+JointAccess* GlobalAccesses::join(const Lane& lane, const LoggedAccess& access) {
+  while (next_->pc != 0 && next_->noted < access.noted) ++next_;
+  JointAccess* joint = nullptr;
+  if (next_->pc == access.pc && next_->noted == access.noted && next_->bytes == access.bytes &&
+      next_->operation == access.operation && access.address - next_->begin <= next_->last) {
+    joint = next_++;
+  } else {
+    joint = add(lane, access);
+  }
+  if (joint != nullptr) {
+    joint->offsets[lane.identity.lane] = std::uint32_t(access.address - joint->begin);
+    joint->lanes |= std::uint64_t{1} << lane.identity.lane;
+    return joint;
+  }
+  while (next_->pc != 0 && next_->noted == access.noted) ++next_;
+  leads_from_ = access.noted + 1U;
+  return nullptr;
+}
+
+/// The next one for those that will follow; null: they cannot.
+JointAccess* GlobalAccesses::add(const Lane& lane, const LoggedAccess& access) {
+  const auto* const address = reinterpret_cast<const void*>(access.address);
+  if (!leads_ || access.noted < leads_from_ || access.bytes > 16 || !global_memory.contains(address)) return nullptr;
+  const GlobalMemory::Range& owner = global_memory.allocations[global_memory.number_at(address)];
+  constexpr std::size_t max_bytes = std::size_t{1} << 31;  // GlobalPatterns::add_again() subtracts offsets
+  WarpLog& log = logs_[lane.warp];
+  if (log.count == WarpLog::max_accesses || !global_memory.is_valid(address, access.bytes) || owner.bytes > max_bytes ||
+      owner.begin % GlobalPatterns::line != 0) {
+    return nullptr;
+  }
+  JointAccess& joint = log.accesses[log.count++];
+  if (log.count == WarpLog::enough) log.notes = max_notes_ = access.noted + 1U;
+  log.accesses[log.count].pc = 0;
+  joint.pc = access.pc;
+  joint.begin = owner.begin;
+  joint.last = owner.bytes - access.bytes;
+  joint.lanes = joint.unchecked = 0;
+  joint.touch = races_.touch_at(lane, access.pc);
+  joint.noted = access.noted;
+  joint.bytes = std::uint8_t(access.bytes);
+  joint.operation = access.operation;
+  joint.as_aligned = access.as_aligned;
+  return &joint;
+}
+
+void GlobalAccesses::check_now(const Lane& lane) {
+  const WarpLog& log = logs_[lane.warp];
+  for (std::size_t i = log.made; i < log.count; ++i) {
+    JointAccess& joint = log.accesses[i];
+    const std::uint64_t unchecked = std::exchange(joint.unchecked, 0);
+    joint.lanes |= unchecked;
+    races_.check_loads(block_.warps[lane.warp], joint, unchecked);
+  }
+}
+
+void GlobalAccesses::forget_ahead(const RunningWarp& warp) {
+  WarpLog& log = logs_[number_of(warp)];
+  log.count = log.made = 0;
+}
+
+void GlobalAccesses::forget_steps(const RunningWarp& warp, std::size_t steps) {
+  const WarpLog& log = logs_[number_of(warp)];
+  for (std::size_t i = log.made; i < log.count; ++i) log.accesses[i].noted -= std::uint16_t(steps);
 }
 
 /// Constants are another memory on a GPU, and those of the compiler are in the code there.
@@ -71,16 +181,46 @@ bool GlobalAccesses::is_constant(const void* address) {
 }
 
 void GlobalAccesses::take(const RunningWarp& warp, std::uint64_t group) {
-  std::size_t& pending = pending_[warp.first / block_.launch.warp];
-  const auto next_of = [](const Lane& lane) -> const LoggedAccess* {
+  const std::size_t number = number_of(warp);
+  WarpLog& log = logs_[number];
+  const unsigned notes = block_.lane(warp, unsigned(std::countr_zero(group))).next;
+  const auto own = [](const Lane& lane) -> const LoggedAccess* {
     if (lane.next_global == lane.global.size()) return nullptr;
     const LoggedAccess& next = lane.global[lane.next_global];
     return next.noted == lane.next ? &next : nullptr;
   };
+  bool are_together = true;
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& lane = block_.lane(warp, i);
+    are_together = are_together && lane.next == notes && own(lane) == nullptr;
+  });
+  const auto take_joint = [&](JointAccess& joint, std::uint64_t lanes) {
+    races_.check_loads(warp, joint, joint.unchecked & lanes);
+    joint.lanes &= ~lanes;
+    joint.unchecked &= ~lanes;
+    if (watches_) are_together ? record(number, joint, lanes) : split(warp, joint, lanes);
+  };
+  if (are_together) {
+    for (std::size_t i = log.made; i < log.count && log.accesses[i].noted <= notes; ++i) {
+      JointAccess& joint = log.accesses[i];
+      const std::uint64_t lanes = joint.open() & group;
+      if (lanes != 0) take_joint(joint, lanes);
+    }
+  } else {
+    for (std::size_t i = log.count; i-- > log.made;) {
+      JointAccess& joint = log.accesses[i];
+      std::uint64_t lanes = 0;
+      for_each_lane(joint.open() & group,
+                    [&](unsigned k) { lanes |= std::uint64_t{block_.lane(warp, k).next == joint.noted} << k; });
+      if (lanes != 0) take_joint(joint, lanes);
+    }
+  }
+  while (log.made < log.count && log.accesses[log.made].open() == 0) ++log.made;
+  if (are_together) return;
   // Lanes that have made the same notes have made the same accesses, unless a function of the emulator made them.
   while (group != 0) {
     Lane& any = block_.lane(warp, unsigned(std::countr_zero(group)));
-    const LoggedAccess* const first = next_of(any);
+    const LoggedAccess* const first = own(any);
     if (first == nullptr) {
       group &= group - 1;
       continue;
@@ -89,15 +229,35 @@ void GlobalAccesses::take(const RunningWarp& warp, std::uint64_t group) {
     std::uint64_t mask = 0;
     for_each_lane(group, [&](unsigned i) {
       Lane& lane = block_.lane(warp, i);
-      const LoggedAccess* const next = next_of(lane);
+      const LoggedAccess* const next = own(lane);
       if (next == nullptr || next->pc != access.pc || next->bytes != access.bytes) return;
       lanes_[i] = next->address;
       mask |= std::uint64_t{1} << i;
       ++lane.next_global;
     });
-    pending -= unsigned(std::popcount(mask));
+    pending_[number] -= unsigned(std::popcount(mask));
     record(any.warp, access, mask);
   }
+}
+
+/// A joint access becomes the next one of each lane.
+void GlobalAccesses::split(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes) {
+  for_each_lane(lanes, [&](unsigned i) {
+    Lane& lane = block_.lane(warp, i);
+    lane.global.insert(lane.global.begin() + std::ptrdiff_t(lane.next_global), joint.of_lane(i));
+  });
+  pending_[number_of(warp)] += unsigned(std::popcount(lanes));
+}
+
+void GlobalAccesses::record(unsigned warp, const JointAccess& joint, std::uint64_t lanes) {
+  const LoggedAccess access = joint.of_lane(unsigned(std::countr_zero(lanes)));
+  if (joint.as_aligned && patterns_.add_again({access.pc - 1, lanes, global_operation(access.operation), joint.bytes},
+                                              joint.begin, joint.offsets.data(), {block_.number, warp, 0, accesses_})) {
+    ++accesses_;
+    return;
+  }
+  for_each_lane(lanes, [&](unsigned i) { lanes_[i] = joint.begin + joint.offsets[i]; });
+  record(warp, access, lanes);
 }
 
 /// As SharedAccesses::unit().

@@ -20,6 +20,9 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 32;
 }
 
+constexpr unsigned sector_bits = 5;
+constexpr std::uint32_t sector_bytes = 1U << sector_bits;
+
 /// The same in each run of the program, wherever the loader has put it.
 std::uint64_t hash_of(const GlobalPatterns::Access& access, const std::uint32_t* addresses, unsigned lanes) {
   static const std::uintptr_t program = loaded_program().dlpi_addr;
@@ -32,10 +35,51 @@ std::uint64_t hash_of(const GlobalPatterns::Access& access, const std::uint32_t*
   return mixed(hash, lanes);
 }
 
+/// Where the sectors end that the lanes touch one after another; 0: they leave some out, or do not ascend.
+std::uint32_t dense_end(const GlobalPatterns::Access& access, const std::uint32_t* addresses) {
+  const std::uint32_t first = addresses[std::countr_zero(access.mask)];
+  std::uint32_t end = first / sector_bytes * sector_bytes;
+  bool is_dense = true;
+  banks::for_each_lane(access.mask, [&](unsigned lane) {
+    const std::uint32_t begin = addresses[lane] / sector_bytes * sector_bytes;
+    is_dense = is_dense && begin >= first / sector_bytes * sector_bytes && begin <= end;
+    end = std::max(end, (addresses[lane] + access.width - 1) / sector_bytes * sector_bytes + sector_bytes);
+  });
+  return is_dense ? end : 0;
+}
+
 }  // namespace
 
+bool GlobalPatterns::add_again(const Access& access, std::uint64_t begin, const std::uint32_t* offsets,
+                               const trace::Occurrence& when) {
+  const auto first = unsigned(std::countr_zero(access.mask));
+  const std::uint32_t number = latest_kept(access, begin + offsets[first]);
+  if (number == 0) return false;
+  Kept& known = kept_[number - 1];
+  const std::uint32_t distance = offsets[first] - known.addresses[first];
+  if (!known.is_near || known.access != access || distance % line != 0) return false;
+  std::uint32_t differences = 0;
+  const unsigned lanes = unsigned(std::bit_width(access.mask));
+  if (std::popcount(access.mask) == int(lanes)) {
+    for (unsigned lane = 0; lane < lanes; ++lane) differences |= offsets[lane] - known.addresses[lane] - distance;
+  } else {
+    banks::for_each_lane(access.mask,
+                         [&](unsigned lane) { differences |= offsets[lane] - known.addresses[lane] - distance; });
+  }
+  if (differences != 0) return false;
+  ++known.count;
+  known.first = std::min(known.first, when);
+  if (known.dense_end != 0) {
+    const std::uint64_t base = begin + offsets[first] - known.addresses[first];
+    touch_sectors(access, (begin + offsets[first]) >> sector_bits, (base + known.dense_end - 1) >> sector_bits);
+  } else {
+    touch(access, [&](unsigned lane) { return begin + offsets[lane]; });
+  }
+  return true;
+}
+
 void GlobalPatterns::add(const Access& access, const std::uint64_t* addresses, const trace::Occurrence& when) {
-  touch(access, addresses);
+  touch(access, [&](unsigned lane) { return addresses[lane]; });
   const unsigned lanes = banks::max_lanes - unsigned(std::countl_zero(access.mask));
   Kept pattern;  // not cleared first
   pattern.count = 1;
@@ -46,16 +90,19 @@ void GlobalPatterns::add(const Access& access, const std::uint64_t* addresses, c
     low = std::min(low, addresses[lane]);
     high = std::max(high, addresses[lane]);
   });
-  constexpr std::uint64_t line = 128, near = std::uint64_t{1} << 24;
+  constexpr std::uint64_t near = std::uint64_t{1} << 24;
   std::fill_n(pattern.addresses.begin(), (lanes + 1) / 2 * 2, 0);
-  if (high - low < near) {  // no gap to shorten
+  pattern.is_near = high - low < near;
+  pattern.dense_end = 0;
+  if (pattern.is_near) {  // no gap to shorten
     low = low / line * line;
     banks::for_each_lane(access.mask,
                          [&](unsigned lane) { pattern.addresses[lane] = std::uint32_t(addresses[lane] - low); });
+    pattern.dense_end = dense_end(access, pattern.addresses.data());
   } else {
     std::ranges::copy(trace::relative_to_line(access.mask, addresses), pattern.addresses.begin());
   }
-  std::uint32_t& latest = latest_kept_[(access.pc * 8 + pattern.addresses[lanes - 1] / 4) % latest_kept_.size()];
+  std::uint32_t& latest = latest_kept(access, addresses[std::countr_zero(access.mask)]);
   if (latest != 0 && is_same(kept_[latest - 1], pattern, lanes)) return count(kept_[latest - 1], pattern);
   pattern.hash = hash_of(access, pattern.addresses.data(), lanes);
   latest = add(pattern);
@@ -122,22 +169,28 @@ GlobalPatterns::Sectors& GlobalPatterns::sectors_at(std::uint64_t number) {
   return *sectors;
 }
 
-void GlobalPatterns::touch(const Access& access, const std::uint64_t* addresses) {
-  const bool reads = access.operation != banks::Operation::store;
-  const bool writes = access.operation == banks::Operation::store || access.operation == banks::Operation::atomic;
+template <class AddressOf>
+void GlobalPatterns::touch(const Access& access, AddressOf address_of) {
   std::uint64_t last = ~std::uint64_t{0};
   banks::for_each_lane(access.mask, [&](unsigned lane) {
-    const std::uint64_t end = (addresses[lane] + access.width - 1) >> sector_bits;
-    for (std::uint64_t sector = addresses[lane] >> sector_bits; sector <= end; ++sector) {
-      if (sector == last) continue;
-      last = sector;
-      Sectors& sectors = sectors_at(sector >> (region_bits - sector_bits));
-      const std::uint64_t bit = std::uint64_t{1} << sector % 64;
-      const std::size_t word = sector / 64 % sectors.read.size();
-      if (reads) sectors.read[word] |= bit;
-      if (writes) sectors.written[word] |= bit;
-    }
+    const std::uint64_t address = address_of(lane);
+    const std::uint64_t begin = address >> sector_bits, end = (address + access.width - 1) >> sector_bits;
+    if (begin == last && end == last) return;
+    touch_sectors(access, begin, end);
+    last = end;
   });
+}
+
+void GlobalPatterns::touch_sectors(const Access& access, std::uint64_t first, std::uint64_t last) {
+  const bool reads = access.operation != banks::Operation::store;
+  const bool writes = access.operation == banks::Operation::store || access.operation == banks::Operation::atomic;
+  for (std::uint64_t sector = first; sector <= last; ++sector) {
+    Sectors& sectors = sectors_at(sector >> (region_bits - sector_bits));
+    const std::uint64_t bit = std::uint64_t{1} << sector % 64;
+    const std::size_t word = sector / 64 % sectors.read.size();
+    if (reads) sectors.read[word] |= bit;
+    if (writes) sectors.written[word] |= bit;
+  }
 }
 
 void GlobalPatterns::add(const GlobalPatterns& other) {

@@ -60,10 +60,19 @@ GlobalTouch load(const std::atomic<std::uint64_t>& cell) {
   return std::bit_cast<GlobalTouch>(cell.load(std::memory_order_relaxed));
 }
 
+/// The same of some bytes of the word only.
+std::uint64_t of_bytes(std::uint64_t touch, unsigned bytes) {
+  auto changed = std::bit_cast<GlobalTouch>(touch);
+  changed.bytes = bytes;
+  return std::bit_cast<std::uint64_t>(changed);
+}
+
 /// Calls run(bytes); that of a number or a vector is known to the compiler.
 template <class Run>
 auto with_size(std::size_t bytes, Run run) {
   switch (bytes) {
+    case 1: return run(std::integral_constant<std::size_t, 1>());
+    case 2: return run(std::integral_constant<std::size_t, 2>());
     case 4: return run(std::integral_constant<std::size_t, 4>());
     case 8: return run(std::integral_constant<std::size_t, 8>());
     case 16: return run(std::integral_constant<std::size_t, 16>());
@@ -159,6 +168,44 @@ void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access) {
   }
 }
 
+void GlobalRaces::check_loads(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes) {
+  if (epoch_ == 0 || lanes == 0) return;
+  const std::uintptr_t begin = (joint.begin - global_memory.begin) / 4;
+  const auto end = unsigned(std::bit_width(lanes));
+  const auto touch_all = [&](unsigned lane, std::uint32_t offset, std::uint64_t touch) __attribute__((always_inline)) {
+    for (std::uintptr_t word = begin + offset / 4, after = begin + (offset + joint.bytes + 3) / 4; word < after;
+         ++word) {
+      if (touch_calm_word(false, word, touch)) continue;
+      compare(block_.lane(warp, lane), {joint.begin + offset, joint.bytes, joint.pc, false, false}, word,
+              std::bit_cast<GlobalTouch>(touch));
+    }
+  };
+  std::uint32_t last = ~0U;
+  if (joint.bytes >= 4) {
+    for (auto i = unsigned(std::countr_zero(lanes)); i < end; ++i) {
+      const std::uint32_t offset = joint.offsets[i];
+      if ((lanes >> i & 1) == 0 || offset == last) continue;  // the lane before has loaded it, too
+      last = offset;
+      touch_all(i, offset, joint.touch);
+    }
+    return;
+  }
+  // Lanes one after another that load parts of a word load it together.
+  unsigned parts = 0;
+  unsigned last_lane = 0;
+  for_each_lane(lanes, [&](unsigned i) {
+    const std::uint32_t offset = joint.offsets[i];
+    if (parts != 0 && offset / 4 != last / 4) {
+      touch_all(last_lane, last, of_bytes(joint.touch, parts));
+      parts = 0;
+    }
+    parts |= ((1U << joint.bytes) - 1) << offset % 4;
+    last = offset;
+    last_lane = i;
+  });
+  touch_all(last_lane, last, of_bytes(joint.touch, parts));
+}
+
 void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now) {
   GlobalMemory::Touch& read = global_memory.last_reads[word];
   const GlobalTouch last_write = load(global_memory.last_writes[word]), last_read = load(read);
@@ -166,6 +213,8 @@ void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t
     if (last_write.epoch != epoch_ || last_write.silent != 0) store_write(word, bits(now));
     return;
   }
+  // A store will hide the last write from loads that were to be compared with it later.
+  if (access.writes && last_write.epoch == epoch_) lane.runner->global().check_now(lane);
   if (is_unordered(last_write, now) && (access.writes || last_write.silent == 0)) {
     report(lane, access, last_write, true);
   }

@@ -60,16 +60,28 @@ class GlobalRaces {
     }
     return true;
   }
-  void check_load(Lane& lane, const void* address, std::size_t bytes, std::uintptr_t pc) {
-    if (bytes == 4 && touch_words<false, 4>(lane, address, pc)) return;
-    if (bytes == 16 && touch_words<false, 16>(lane, address, pc)) return;
-    access(lane, address, bytes, false, pc);
+  template <bool writes, unsigned bytes>
+  void check(Lane& lane, const void* address, std::uintptr_t pc) {
+    if (!touch_words<writes, bytes>(lane, address, pc)) access(lane, address, bytes, writes, pc);
   }
-  /// check_load() will soon be called for an address in device memory.
-  static void prefetch(const void* address) {
-    if (global_memory.last_reads == nullptr) return;
-    __builtin_prefetch(global_memory.last_reads + (std::uintptr_t(address) - global_memory.begin) / 4, 1);
+  /// Whether a store of whole words does what the last one has done: JointAccess::touch, of the same warp.
+  template <unsigned bytes>
+  static bool is_repeated_store(const void* address, std::uint64_t touch) {
+    const std::uintptr_t first = (std::uintptr_t(address) - global_memory.begin) / 4;
+    bool is_repeated = bytes % 4 == 0 && global_memory.last_writes != nullptr;
+    for (unsigned i = 0; is_repeated && i < bytes / 4; ++i) {
+      is_repeated = last_write(first + i) == touch &&
+                    is_mine(global_memory.last_reads[first + i].load(std::memory_order_relaxed), touch);
+    }
+    return is_repeated;
   }
+  /// Loads of whole words that these lanes have made together.
+  void check_loads(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes);
+  /// JointAccess::touch: what the lane does now.
+  std::uint64_t touch_at(const Lane& lane, std::uintptr_t pc) {
+    return epoch_ == 0 ? 0 : now(lane, {.address = 0, .bytes = 0, .pc = pc, .writes = false, .silent = false});
+  }
+  bool watches() const { return epoch_ != 0; }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
     if (lane.store.bytes != 0) end_store(lane);

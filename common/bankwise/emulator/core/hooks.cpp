@@ -70,7 +70,7 @@ template <unsigned bytes>
   access_ahead<Operation::load, bytes>(lane, address, caller);
 }
 
-/// Likewise of any other lane.
+/// Likewise of any other lane, unless it follows another one.
 template <Operation operation, unsigned bytes>
 [[gnu::noinline]] void access_in_order(Lane& lane, const void* address, void* caller) {
   const auto pc = std::uintptr_t(caller);
@@ -80,11 +80,14 @@ template <Operation operation, unsigned bytes>
     return unusual_access<operation, bytes>(lane, address, caller);
   }
   if (!runner.is_usual(address, bytes)) return unusual_access<operation, bytes>(lane, address, caller);
-  runner.log_usual(lane, operation, address, bytes, pc);
-  constexpr bool writes = operation == Operation::store;
-  if (writes) global_memory.note_write(address);
-  if (runner.races().touch_words<writes, bytes>(lane, address, pc)) return;
-  runner.races().access(lane, address, bytes, writes, pc);
+  if (operation == Operation::store) global_memory.note_write(address);
+  runner.global().access<operation, bytes>(lane, address, pc);
+}
+
+template <unsigned bytes>
+[[gnu::noinline]] void store_in_order(Lane& lane, const void* address, void* caller) {
+  if (lane.runner->global().follow_store<bytes>(lane, address, std::uintptr_t(caller))) return;
+  access_in_order<Operation::store, bytes>(lane, address, caller);
 }
 
 template <Operation operation, unsigned bytes>
@@ -95,8 +98,11 @@ inline void aligned_access(const void* address, void* caller) {
   } else if (lane->ahead != nullptr) {
     operation == Operation::load ? load_ahead<bytes>(*lane, address, caller)
                                  : access_ahead<operation, bytes>(*lane, address, caller);
-  } else {
+  } else if (operation == Operation::load) {
+    if (lane->runner->global().follow_load<bytes>(*lane, address, std::uintptr_t(caller))) return;
     access_in_order<operation, bytes>(*lane, address, caller);
+  } else {
+    store_in_order<bytes>(*lane, address, caller);
   }
 }
 

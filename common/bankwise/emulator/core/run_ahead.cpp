@@ -20,10 +20,9 @@ bool can_begin(const Lane& lane) {
 
 }  // namespace
 
-RunAhead::RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, GlobalRaces& races,
-                   const Stacks& stacks)
-    : block_(block), accesses_(accesses), global_(global), races_(races), stacks_(stacks) {
-  // A lane that runs ahead allocates nothing but memory for its loads.
+RunAhead::RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, const Stacks& stacks)
+    : block_(block), accesses_(accesses), global_(global), stacks_(stacks) {
+  // A lane that runs ahead allocates nothing.
   steps_.reserve(max_steps);
   made_.reserve(Limit().accesses);
   overwritten_ = std::make_unique_for_overwrite<Overwritten[]>(std::size_t{Limit().accesses} * block.launch.warp);
@@ -103,19 +102,13 @@ void RunAhead::save(Lane& lane, Before& before) {
   before.access = lane.access;
   before.pc = lane.pc;
   before.part = lane.part;
-  lane.global.clear();  // its warp has made all of these accesses
-  lane.next_global = 0;
 }
 
 /// Whether no lane has loaded after its last access what another one of them is about to store.
 bool RunAhead::is_in_order(const RunningWarp& warp, std::uint64_t group) {
-  bool stores = false, loads = false;
-  for_each_lane(group, [&](unsigned i) {
-    const Lane& lane = block_.lane(warp, i);
-    stores |= lane.wait == WaitReason::in_order;
-    loads |= !lane.global.empty() && lane.global.back().noted >= last_end();
-  });
-  return !stores || !loads;
+  bool stores = false;
+  for_each_lane(group, [&](unsigned i) { stores |= block_.lane(warp, i).wait == WaitReason::in_order; });
+  return !stores || !global_.has_joint(warp, last_end());
 }
 
 /// Returns false if the lane has failed.
@@ -127,6 +120,7 @@ bool RunAhead::is_in_order(const RunningWarp& warp, std::uint64_t group) {
   loads_ = 0;
   step_ = leads_ ? &nowhere : steps_.data();
   access_ = made_.data();
+  global_.begin_ahead(lane, leads_);
   lane.noted = lane.next = 0;
   const bool is_well =
       (from_ == WaitReason::released || make(lane, lane.pc) == Answer::made) && lane.runner->run_lane(lane);
@@ -177,9 +171,9 @@ void RunAhead::go_back(const RunningWarp& warp, std::uint64_t group) {
     lane.part = before.part;
     lane.wait = from_;
     lane.noted = lane.next = 0;
-    lane.global.clear();
   });
   block_.shadow.undo_uses();
+  global_.forget_ahead(warp);
 }
 
 RunAhead::Answer RunAhead::make(Lane& lane, std::uintptr_t pc) {
@@ -234,59 +228,33 @@ bool RunAhead::load(Lane& lane, const LoggedAccess& access) {
       !global_memory.is_valid(address, access.bytes)) {
     return false;
   }
+  LoggedAccess load = access;
+  load.noted = std::uint16_t(made_steps(lane));
+  if (!global_.load_ahead(lane, load)) return false;
   ++loads_;
-  GlobalRaces::prefetch(address);
-  const OffLane off;  // it may allocate
-  LoggedAccess& logged = lane.global.emplace_back(access);
-  logged.noted = std::uint16_t((leads_ ? steps_.size() : std::size_t(step_ - steps_.data())) + lane.noted);
   return true;
 }
 
 unsigned RunAhead::finish(const RunningWarp& warp, std::uint64_t group) {
   const auto count = unsigned(steps_.size() - 1);
-  bool loads = false;
-  for_each_lane(group, [&](unsigned i) {
-    const Lane& lane = block_.lane(warp, i);
-    checked_loads_[i] = 0;
-    loads |= !lane.global.empty();
-    if (global_.watches()) global_.expect(lane, lane.global.size());
-  });
-  const auto perform = [&](unsigned step) {
-    if (!global_.is_pending(warp)) return;
+  const auto set_next = [&](unsigned step) {
     for_each_lane(group, [&](unsigned i) { block_.lane(warp, i).next = step; });
-    global_.perform(warp, group);
   };
   auto next = made_.begin();
   for (unsigned k = 0; k < count; ++k) {
-    perform(k);
+    if (global_.is_pending(warp)) {
+      set_next(k);
+      global_.perform(warp, group);
+    }
     if (next != made_.end() && next->step == k) {
-      if (loads) finish_loads(warp, group, k);
       accesses_.add(warp, group, *next++);
     } else if (block_.recorder != nullptr && is_basic_block(steps_[k])) {
       block_.recorder->add_basic_block(pc_of(steps_[k]) - 1, block_.level, unsigned(std::popcount(group)));
     }
   }
-  if (loads) finish_loads(warp, group, max_steps);
-  for_each_lane(group, [&](unsigned i) {
-    Lane& lane = block_.lane(warp, i);
-    lane.next = 0;
-    if (!loads) return;
-    if (!global_.watches()) lane.global.clear();
-    for (std::size_t k = lane.next_global; k < lane.global.size(); ++k) lane.global[k].noted -= std::uint16_t(count);
-  });
+  set_next(0);
+  global_.forget_steps(warp, count);
   return count;
-}
-
-/// Checks the lanes' loads up to a step, in the order of lock-step: lane by lane between two accesses.
-void RunAhead::finish_loads(const RunningWarp& warp, std::uint64_t group, std::size_t step) {
-  for_each_lane(group, [&](unsigned i) {
-    Lane& lane = block_.lane(warp, i);
-    std::size_t& next = checked_loads_[i];
-    for (; next < lane.global.size() && lane.global[next].noted <= step; ++next) {
-      const LoggedAccess& load = lane.global[next];
-      races_.check_load(lane, reinterpret_cast<const void*>(load.address), load.bytes, load.pc);
-    }
-  });
 }
 
 }  // namespace bankwise::emulator

@@ -21,7 +21,6 @@
 
 #include <bankwise/emulator/core/block.hpp>
 #include <bankwise/emulator/core/global_accesses.hpp>
-#include <bankwise/emulator/core/global_races.hpp>
 #include <bankwise/emulator/core/shared_accesses.hpp>
 #include <bankwise/emulator/core/stacks.hpp>
 
@@ -29,8 +28,7 @@ namespace bankwise::emulator {
 
 class RunAhead {
  public:
-  RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, GlobalRaces& races,
-           const Stacks& stacks);
+  RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses& global, const Stacks& stacks);
 
   /// The lanes of `group`, which are at one place, run ahead from it. Returns false if they are where they were.
   /// `steps_left`: for the warp.
@@ -108,7 +106,7 @@ class RunAhead {
   };
   /// How far lanes may run.
   struct Limit {
-    unsigned accesses = 256, loads = 256;
+    unsigned accesses = 256, loads = WarpLog::enough;
   };
   /// How far lanes got from a place, and how often they shall not try.
   struct Habit {
@@ -125,6 +123,10 @@ class RunAhead {
   static void save(Lane& lane, Before& before);
   bool run_one(Lane& lane);
   bool is_in_order(const RunningWarp& warp, std::uint64_t group);
+  /// The steps and notes that the running lane has made.
+  std::size_t made_steps(const Lane& lane) const {
+    return (leads_ ? steps_.size() : std::size_t(step_ - steps_.data())) + lane.noted;
+  }
   bool lead(Lane& lane, LaneKey key);
   bool end_of_way(Lane& lane) const;
   void save(std::uint32_t offset, std::uint32_t bytes) {
@@ -136,21 +138,18 @@ class RunAhead {
   std::size_t made_by_lane() const { return leads_ ? made_.size() : std::size_t(access_ - made_.data()); }
   /// The number of steps up to the last access.
   std::size_t last_end() const { return made_.empty() ? 0 : made_.back().step + std::size_t{1}; }
-  void finish_loads(const RunningWarp& warp, std::uint64_t group, std::size_t step);
   void finish_leading(Lane& lane);
   void go_back(const RunningWarp& warp, std::uint64_t group);
 
   RunningBlock& block_;
   SharedAccesses& accesses_;
   GlobalAccesses& global_;
-  GlobalRaces& races_;
   const Stacks& stacks_;
   std::vector<LaneKey> steps_;  ///< places that they passed; after the last access 0 follows
   std::vector<Access> made_;    ///< those of them that are accesses
   std::unique_ptr<Overwritten[]> overwritten_;
   std::size_t overwritten_count_ = 0;
   std::array<Before, banks::max_lanes> before_;
-  std::array<std::size_t, banks::max_lanes> checked_loads_{};  ///< by finish_loads(), of each lane
   // The running lane.
   bool leads_ = false;                 ///< it is the first
   const LaneKey* step_ = &nowhere;     ///< the step that it must take next; `nowhere` if it leads, or has taken all

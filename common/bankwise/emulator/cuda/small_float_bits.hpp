@@ -77,6 +77,9 @@ inline SmallFloat rounded(FloatFormat format, double value, RoundingMode mode) {
   return rounded(format, parts.negative, parts.magnitude, parts.exponent, mode);
 }
 
+/// 2^exponent, of a normal double.
+constexpr double power_of_two(int exponent) { return std::bit_cast<double>(std::uint64_t(1023 + exponent) << 52); }
+
 /// The exact value.
 inline double value_of(FloatFormat format, SmallFloat bits) {
   const Layout layout = layout_of(format);
@@ -84,7 +87,7 @@ inline double value_of(FloatFormat format, SmallFloat bits) {
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
   if ((bits & 0x7FFF) >= layout.infinity()) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
   const int significand = stored == 0 ? fraction : fraction | 1 << layout.fraction;
-  return sign * std::ldexp(significand, (stored == 0 ? 1 : stored) - layout.bias - layout.fraction);
+  return sign * significand * power_of_two((stored == 0 ? 1 : stored) - layout.bias - layout.fraction);
 }
 
 /// A format of 8 bits.
@@ -114,7 +117,8 @@ inline double value_of(const ByteLayout& format, std::uint8_t bits) {
   const double sign = bits >> 7 != 0 ? -1 : 1;
   if (!format.has_negative_zero && bits == format.nan) return std::nan("");
   if (magnitude > format.largest) return rest == 0 ? sign * HUGE_VAL : std::nan("");
-  return sign * std::ldexp(stored == 0 ? rest : rest | 1 << fraction, (stored == 0 ? 1 : stored) - bias - fraction);
+  return sign * (stored == 0 ? rest : rest | 1 << fraction) *
+         power_of_two((stored == 0 ? 1 : stored) - bias - fraction);
 }
 
 /// a · b + c, rounded to odd: rounding it again to 16 bits is rounding the exact value once (Boldo and Melquiond,

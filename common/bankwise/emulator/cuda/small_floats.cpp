@@ -66,7 +66,10 @@ std::uint16_t small_limit(FloatFormat format, Limit limit, std::uint16_t a) noex
   return limit == Limit::to_unit_interval && a > one ? one : a;
 }
 
-float small_to_float(FloatFormat format, std::uint16_t a) noexcept { return float(value_of(format, a)); }
+float small_to_float(FloatFormat format, std::uint16_t a) noexcept {
+  if (format == FloatFormat::bfloat16) return std::bit_cast<float>(std::uint32_t(a) << 16);
+  return float(value_of(format, a));
+}
 std::uint16_t small_from(FloatFormat format, RoundingMode mode, double value) noexcept {
   return rounded(format, value, mode);
 }
