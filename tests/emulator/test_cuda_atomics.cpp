@@ -149,6 +149,21 @@ __global__ void of_host(int* out) {
   out[threadIdx.x] += __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
+enum class Beside { atomics, load, store };
+
+/// One lane of each warp counts, and another one loads or stores, atomically or not, without a barrier between.
+__global__ void beside_atomics(Beside load, Beside store, unsigned* out) {
+  __shared__ unsigned count;
+  if (threadIdx.x == 0) __atomic_store_n(&count, 0U, __ATOMIC_RELAXED);
+  __syncthreads();
+  switch (threadIdx.x % 32) {
+    case 0: atomicAdd(&count, 1U); break;
+    case 1: out[threadIdx.x] = load == Beside::load ? count : __atomic_load_n(&count, __ATOMIC_RELAXED); break;
+    case 2: store == Beside::store ? void(count = 7) : __atomic_store_n(&count, 7U, __ATOMIC_RELAXED); break;
+    default: break;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("emulator/cuda_atomics/every_type") {
@@ -204,4 +219,15 @@ TEST_CASE("emulator/cuda_atomics/of_host") {
   }
   CHECK(operations == vector<Operation>{Operation::store, Operation::atomic, Operation::atomic_cas, Operation::atomic,
                                         Operation::load});
+}
+
+TEST_CASE("emulator/cuda_atomics/loads_and_stores_beside") {
+  const auto faults = [](Beside load, Beside store) {
+    vector<unsigned> out(64);
+    const auto trace = emulate(beside_atomics, {.grid = 1, .block = 64, .fatal = false}, load, store, out.data());
+    return trace.diagnoses.size();
+  };
+  CHECK(faults(Beside::atomics, Beside::atomics) == 0);
+  CHECK(faults(Beside::load, Beside::atomics) > 0);
+  CHECK(faults(Beside::atomics, Beside::store) > 0);
 }

@@ -42,6 +42,7 @@ struct PendingAccess {
   bool is_volatile = false;
   bool is_plain = false;     ///< a load or store in the kernel's code, and no more
   std::uint32_t source = 0;  ///< a copy's address in global memory, modulo 2^32; banks::no_source: none
+  bool is_atomic = false;    ///< also of a load or a store
 };
 
 /// A copy from global to shared memory that a lane has started and not yet waited for. The bytes are read when it

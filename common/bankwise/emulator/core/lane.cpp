@@ -97,7 +97,8 @@ std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* addr
                             const void* caller) noexcept {
   Lane& lane = in_order();
   lane.runner->note_atomic(lane);
-  return access({.operation = operation, .bytes = std::uint32_t(bytes), .is_loop = is_loop}, address, caller)
+  return access({.operation = operation, .bytes = std::uint32_t(bytes), .is_loop = is_loop, .is_atomic = true}, address,
+                caller)
              ? lane.access_number
              : 0;
 }

@@ -88,9 +88,9 @@ const Shadow::Past* Shadow::racing_in_level(const LastTouches& last, const Touch
 
 inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, TouchKind how, bool is_written) {
   std::optional<Clash> clash;
-  if (how != TouchKind::write && !is_written) {
+  if ((how == TouchKind::read || how == TouchKind::atomic) && !is_written) {
     clash = Clash{.unwritten = true};
-  } else if (const Past* atomic = how == TouchKind::atomic ? nullptr : racing(cell.atomics, lane)) {
+  } else if (const Past* atomic = is_atomic(how) ? nullptr : racing(cell.atomics, lane)) {
     clash = Clash{.other_wrote = true, .other = atomic->lane, .other_pc = atomic->pc};
   } else if (const Past* reader = how == TouchKind::read ? nullptr : racing(cell.reads, lane)) {
     clash = Clash{.other = reader->lane, .other_pc = reader->pc};
@@ -106,7 +106,7 @@ inline std::optional<Clash> Shadow::touch(Cell& cell, const Toucher& lane, Touch
   }
   if (how == TouchKind::read) note(cell.reads, lane.lane, lane.warp, lane.pc);
   if (how == TouchKind::write) note(cell.writes, lane.lane, lane.warp, lane.pc);
-  if (how == TouchKind::atomic) note(cell.atomics, lane.lane, lane.warp, lane.pc);
+  if (is_atomic(how)) note(cell.atomics, lane.lane, lane.warp, lane.pc);
   return clash;
 }
 

@@ -90,7 +90,7 @@ void SharedAccesses::remember(const RunningWarp& warp, std::uint64_t group, cons
                      .bytes = access.first.bytes,
                      .first_lane = std::uint16_t(warp.first),
                      .warp = std::uint16_t(warp.first / block_.launch.warp),
-                     .how = touch_of(access.first.operation)},
+                     .how = touch_of(access.first)},
                     access.offsets.data());
 }
 
@@ -189,7 +189,7 @@ std::optional<Clash> SharedAccesses::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);
   if (copies.any()) copies.check(lane, [&] { return place(access); });
-  const TouchKind how = touch_of(access.operation);
+  const TouchKind how = touch_of(access);
   const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
                         block_.launch.warp_synchronous ? block_.shadow.now() - 1 : lane.ordered, std::uint32_t(lane.pc),
                         lane.synchronized};

@@ -26,6 +26,12 @@ inline TouchKind touch_of(banks::Operation operation) {
   }
 }
 
+inline TouchKind touch_of(const PendingAccess& access) {
+  const TouchKind how = touch_of(access.operation);
+  if (!access.is_atomic) return how;
+  return how == TouchKind::write ? TouchKind::atomic_store : TouchKind::atomic;
+}
+
 /// An access that lanes of a warp make together.
 struct WarpAccess {
   std::uintptr_t pc = 0;
@@ -77,7 +83,7 @@ class SharedAccesses {
     const PendingAccess& access = lane.access;
     return lies_in(array, access) &&
            (!access.as_aligned || ((access.offset - array.offset) & (access.bytes - 1)) == 0) &&
-           block_.shadow.use(lane.identity.rank, access.offset, access.bytes, touch_of(access.operation));
+           block_.shadow.use(lane.identity.rank, access.offset, access.bytes, touch_of(access));
   }
 
   /// The fast test for the usual access of one lane. Returns false if check() has to look.
@@ -86,7 +92,7 @@ class SharedAccesses {
     return !copies.any() && lies_in(*last_array_, access) &&
            (!access.as_aligned || ((access.offset - last_array_->offset) & (access.bytes - 1)) == 0) &&
            block_.shadow.touch_cleanly(std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
-                                       std::uint32_t(lane.pc), access.offset, access.bytes, touch_of(access.operation));
+                                       std::uint32_t(lane.pc), access.offset, access.bytes, touch_of(access));
   }
   /// A clash if the access is a fault should it change the content: two lanes may write the same value.
   std::optional<Clash> check(const Lane& lane);

@@ -11,7 +11,9 @@
 
 namespace bankwise::emulator {
 
-enum class TouchKind { read, write, atomic };
+/// atomic: what is there is read, and may be changed; atomic_store: it is not read.
+enum class TouchKind { read, write, atomic, atomic_store };
+constexpr bool is_atomic(TouchKind how) { return how == TouchKind::atomic || how == TouchKind::atomic_store; }
 
 /// Zeros that take no memory until they are touched; most of the program's thread-local storage never is.
 template <class Element>
@@ -111,6 +113,7 @@ class Uses {
         use.writer = lane;
         return true;
       case TouchKind::atomic:
+      case TouchKind::atomic_store:
         if ((use.writer != 0 && use.writer != atomics) || use.reader != 0 || use.when % 2 == 0) return false;
         use.writer = atomics;
         return true;
