@@ -180,6 +180,13 @@ __global__ void reads_nothing(unsigned* out) {
   out[threadIdx.x] = *reinterpret_cast<unsigned*>(threadIdx.x);  // the wild load
 }
 
+__global__ void below_zero(unsigned* out) {
+  __shared__ unsigned words[64];
+  words[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = (words + 32)[threadIdx.x - 1];  // an index of 32 bits
+}
+
 __device__ __noinline__ unsigned too_deep(unsigned n, volatile unsigned* out) {
   volatile unsigned room[64];
   room[n % 64] = n;
@@ -277,6 +284,12 @@ TEST_CASE("emulator/diagnoses/endless_loop") {
   // On one thread: such a loop is noticed after two seconds, and two blocks would loop at the same time.
   check(found({.threads = 1}, spins), Fault::step_limit, "// before the empty loop", {3});
   check(found({.threads = 1}, jumps_to_itself), Fault::step_limit, "// before the jump", {3});
+}
+
+TEST_CASE("emulator/diagnoses/wraps_around") {
+  const auto wraps = found({}, below_zero);
+  check(wraps, Fault::invalid_address, "// an index of 32 bits", {0});
+  CHECK_THAT(wraps->what(), Catch::Matchers::ContainsSubstring("does not exist, 16 GiB from byte 124 of words: on a"));
 }
 
 TEST_CASE("emulator/diagnoses/program_survives") {

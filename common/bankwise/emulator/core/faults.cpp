@@ -146,6 +146,19 @@ void hand_on(int signal, siginfo_t* info, void* context) {
   }
 }
 
+/// An unsigned index below 0, for instance, which a GPU adds to an address of 32 bits.
+std::string where_it_wraps(BlockRunner& runner, const void* address) {
+  const std::byte* const storage = runner.block().storage;
+  const auto offset = std::uint32_t(std::uintptr_t(address) - std::uintptr_t(storage));
+  const auto& arrays = runner.block().layout.arrays;
+  const auto after = std::ranges::upper_bound(arrays, offset, {}, &ThreadLocalArray::offset);
+  if (!runner.is_shared(storage + offset) || after == arrays.begin()) return "";
+  const ThreadLocalArray& array = *std::prev(after);
+  return fmt::format(", {} GiB from byte {} of {}: on a GPU, where shared addresses have 32 bits, it may access that",
+                     (std::int64_t(std::uintptr_t(address) - std::uintptr_t(storage)) - offset) >> 30,
+                     offset - array.offset, array.name);
+}
+
 void handle(int signal, siginfo_t* info, void* context) {
   Lane* lane = BlockRunner::current;
   if (signal == SIGVTALRM && info->si_code == SI_TIMER) {
@@ -177,7 +190,8 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (runner.stacks().in_guard(info->si_addr)) {
     runner.fail(*lane, Fault::invalid_address, pc, "has no stack left, after too deep a recursion");
   } else {
-    runner.fail(*lane, Fault::invalid_address, pc, "accesses memory that does not exist");
+    runner.fail(*lane, Fault::invalid_address, pc,
+                "accesses memory that does not exist" + where_it_wraps(runner, info->si_addr));
   }
 }
 
