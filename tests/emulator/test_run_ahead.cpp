@@ -247,7 +247,7 @@ struct GlobalProgram {
 
 __device__ unsigned variable[16];
 struct Struct {
-  unsigned words[9];
+  unsigned words[70];
 };
 
 /// Loads in one basic block.
@@ -281,11 +281,13 @@ __global__ void runs_in_global(GlobalProgram program, unsigned* memory) {
         case GlobalProgram::load_wide:
           x += reinterpret_cast<uint2*>(memory)[at % 1024].y + reinterpret_cast<uint4*>(memory)[at % 512].w;
           break;
-        case GlobalProgram::load_any: x += memory[(threadIdx.x & step.lanes) != 0 ? 2048 + at % 1024 : at]; break;
+        case GlobalProgram::load_any:
+          x += memory[(threadIdx.x & step.lanes) != 0 ? 2048 + at % 1024 : at] + memory[(at + 2) % 2048];
+          break;
         case GlobalProgram::load_many: x += sum_of(memory, at, std::make_index_sequence<256>()); break;
         case GlobalProgram::load_struct: {
           const Struct copy = *reinterpret_cast<const Struct*>(memory + at % 1024);
-          x += copy.words[x % 9];
+          x += copy.words[x % 70];
           break;
         }
         case GlobalProgram::load_variable: x += variable[at % 16] + memory[at]; break;
@@ -350,6 +352,19 @@ __global__ void halves(unsigned short* memory, unsigned written) {
   } else {
     memory[lane / 2 * 2 + written] = 7;
   }
+}
+
+/// Lane 0 comes to a barrier long before the others of its warp. After it, it does what they did before, while another
+/// warp writes there.
+__global__ void comes_early(unsigned* memory) {
+  unsigned x = 0;
+  for (unsigned level = 0; level < 2; ++level) {
+    const bool loads = threadIdx.x < 32 && (threadIdx.x == 0) == (level == 1);
+    for (unsigned i = 0; i < (loads ? 200 : 0); ++i) x += memory[i];
+    if (threadIdx.x == 32 && level == 1) memory[100] = 7;
+    __syncthreads();
+  }
+  memory[2048 + threadIdx.x] = x;
 }
 
 /// Lanes 1 to 31 read after a fence of lane 0, and the second warp writes after it.
@@ -472,6 +487,13 @@ TEST_CASE("emulator/joint_accesses/fence") {
   const KernelTrace trace = emulate(fences, launch, DeviceMemory::words);
   REQUIRE(trace.diagnoses.size() == 1);
   CHECK_THAT(trace.diagnoses[0].text, Catch::Matchers::StartsWith("thread 33 "));
+}
+
+TEST_CASE("emulator/joint_accesses/levels") {
+  const DeviceMemory memory;
+  std::ranges::fill(DeviceMemory::words, 0U);
+  const emulator::Launch launch{.grid = 1, .block = 64, .source_lines = false, .fatal = false};
+  CHECK(emulate(comes_early, launch, DeviceMemory::words).diagnoses.size() == 1);
 }
 
 TEST_CASE("emulator/joint_accesses/halves") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -129,7 +130,9 @@ JointAccess* GlobalAccesses::join(const Lane& lane, const LoggedAccess& access) 
 /// The next one for those that will follow; null: they cannot.
 JointAccess* GlobalAccesses::add(const Lane& lane, const LoggedAccess& access) {
   const auto* const address = reinterpret_cast<const void*>(access.address);
-  if (!leads_ || access.noted < leads_from_ || access.bytes > 16 || !global_memory.contains(address)) return nullptr;
+  if (!leads_ || access.noted < leads_from_ || access.bytes > std::numeric_limits<std::uint8_t>::max() ||
+      !global_memory.contains(address))
+    return nullptr;
   const GlobalMemory::Range& owner = global_memory.allocations[global_memory.number_at(address)];
   constexpr std::size_t max_bytes = std::size_t{1} << 31;  // GlobalPatterns::add_again() subtracts offsets
   WarpLog& log = logs_[lane.warp];

@@ -57,7 +57,7 @@ bool GlobalPatterns::add_again(const Access& access, std::uint64_t begin, const 
   if (number == 0) return false;
   Kept& known = kept_[number - 1];
   const std::uint32_t distance = offsets[first] - known.addresses[first];
-  if (!known.is_near || known.access != access || distance % line != 0) return false;
+  if (known.access != access) return false;
   std::uint32_t differences = 0;
   const unsigned lanes = unsigned(std::bit_width(access.mask));
   if (std::popcount(access.mask) == int(lanes)) {
@@ -92,9 +92,8 @@ void GlobalPatterns::add(const Access& access, const std::uint64_t* addresses, c
   });
   constexpr std::uint64_t near = std::uint64_t{1} << 24;
   std::fill_n(pattern.addresses.begin(), (lanes + 1) / 2 * 2, 0);
-  pattern.is_near = high - low < near;
   pattern.dense_end = 0;
-  if (pattern.is_near) {  // no gap to shorten
+  if (high - low < near) {  // no gap to shorten
     low = low / line * line;
     banks::for_each_lane(access.mask,
                          [&](unsigned lane) { pattern.addresses[lane] = std::uint32_t(addresses[lane] - low); });

@@ -50,7 +50,6 @@ class GlobalPatterns {
   using Addresses = std::array<std::uint32_t, banks::max_lanes>;
   struct Kept {
     std::uint64_t hash = 0, count = 0;
-    bool is_near = false;         ///< the distances of `addresses` are those in memory
     std::uint32_t dense_end = 0;  ///< the lanes touch all sectors up to there from the first lane's on; 0: maybe not
     Access access;
     trace::Occurrence first;
