@@ -378,6 +378,21 @@ __global__ void fences(unsigned* memory) {
   }
 }
 
+/// More accesses without a barrier than the emulator keeps; then lanes part, and one of them races with what another
+/// warp has read at the beginning.
+__global__ void long_loop(unsigned trips, unsigned* out) {
+  __shared__ unsigned words[256];
+  words[threadIdx.x] = threadIdx.x;
+  words[threadIdx.x + 128] = 1;
+  __syncthreads();
+  unsigned x = 0;
+  for (unsigned i = 0; i < trips; ++i) x += words[(threadIdx.x + i) % 128];
+  if (threadIdx.x % 2 == 0) x += words[threadIdx.x + 128];
+  words[threadIdx.x + 128] = x;
+  if (threadIdx.x == 0) words[100] = x;
+  out[threadIdx.x] = x;
+}
+
 long written_characters(void (*kernel)(std::FILE*)) {
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
@@ -429,6 +444,22 @@ TEST_CASE("emulator/run_ahead/lock_step") {
   }
   CHECK(faulty > 2 * programs / 4);
   CHECK(faulty < 2 * programs * 7 / 8);
+}
+
+TEST_CASE("emulator/run_ahead/long_loop") {
+  const RunningAhead on;
+  std::vector<unsigned> out(128);
+  emulator::Launch launch{.grid = 1, .block = 128, .threads = 1, .source_lines = false, .fatal = false};
+  const auto text = [&](unsigned trips) {
+    KernelTrace trace = emulate(long_loop, launch, trips, out.data());
+    trace.order.clear();
+    CHECK(trace.diagnoses.size() == 1);
+    return trace::to_json_lines({.kernels = {trace}});
+  };
+  const std::string few = text(100), many = text(40000);
+  launch.record_order = true;
+  CHECK(text(100) == few);
+  CHECK(text(40000) == many);
 }
 
 TEST_CASE("emulator/joint_accesses/alone") {

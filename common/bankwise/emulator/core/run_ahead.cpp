@@ -46,7 +46,7 @@ bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uin
   limit_ = habit.limit;
   bool done = false;
   for (unsigned i = 0; i < max_attempts && limit_.accesses > 1 && !done; ++i) done = attempt(warp, group);
-  const bool is_limited = done && habit.trials++ % trial_after != 0;
+  const bool is_limited = done && (block_.shadow.is_folded() || habit.trials++ % trial_after != 0);
   habit.limit = is_limited ? limit_ : Limit();
   if (done && made_.size() > 1) {
     habit.failures = 0;

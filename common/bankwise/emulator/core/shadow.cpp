@@ -33,7 +33,7 @@ void Shadow::add(const CalmAccess& access, const std::uint32_t* offsets) {
   if (access.how != TouchKind::read) {
     for (std::size_t i = first; i < calm_.size(); ++i) uses_.write(calm_[i], access.bytes);
   }
-  if (calm_.size() > max_calm) look_closely();
+  if (calm_.size() > max_calm) fold();
 }
 
 /// Calls each(access, moment, lane in the block, offset) in the order of lock-step.
@@ -48,6 +48,7 @@ void Shadow::for_each_calm(Each each) const {
 }
 
 void Shadow::undo_uses() {
+  if (is_folded_) return look_closely();
   uses_.forget();
   for_each_calm([&](const CalmAccess& access, Moment, unsigned lane, std::uint32_t offset) {
     uses_.use(lane, offset, access.bytes, access.how);
@@ -57,6 +58,12 @@ void Shadow::undo_uses() {
 void Shadow::look_closely() {
   if (is_close_) return;
   is_close_ = true;
+  fold();
+}
+
+/// The touches of all calm accesses so far become known.
+void Shadow::fold() {
+  is_folded_ = true;
   const Moment now = now_;
   for_each_calm([&](const CalmAccess& access, Moment when, unsigned lane, std::uint32_t offset) {
     now_ = when;

@@ -54,7 +54,7 @@ class Shadow {
     level_began_ = now_;
     uses_.forget();
     calm_.clear();
-    is_close_ = false;
+    is_close_ = is_folded_ = false;
   }
   /// Begins the next access of a warp. Returns its moment.
   Moment next_moment() { return ++now_; }
@@ -76,6 +76,8 @@ class Shadow {
   /// Until the next barrier all touches of all words are known.
   void look_closely();
   bool is_close() const { return is_close_; }
+  /// undo_uses() would look closely: too many accesses have been calm.
+  bool is_folded() const { return is_folded_; }
 
   /// One lane's access in the current moment. It looks closely.
   std::optional<Clash> touch(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how);
@@ -119,6 +121,7 @@ class Shadow {
   };
   std::optional<Clash> touch(Cell& cell, const Toucher& lane, TouchKind how, bool is_written);
   std::optional<Clash> touch_cells(const Toucher& lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how);
+  void fold();
   template <class Each>
   void for_each_calm(Each each) const;
   bool races(const Toucher& lane, const Past& past) const;
@@ -134,7 +137,7 @@ class Shadow {
 
   Uses uses_;
   std::vector<std::uint32_t> calm_;  ///< each a moment, a CalmAccess, and the offsets of its lanes
-  bool is_close_ = false;
+  bool is_close_ = false, is_folded_ = false;
   Zeros<Cell> words_;
   std::unordered_map<std::uint32_t, std::array<Cell, 4>> split_;  // words that are accessed byte by byte
   Moment now_ = 0, level_began_ = 0;
