@@ -344,13 +344,13 @@ emulator::Launch global_launch(unsigned i) {
           .returned_lanes_arrive = true};
 }
 
-/// Two lanes each read the first halves of words, the second warp writes the second halves or the first.
+/// Two lanes each read the first halves of words; the second warp writes a half of the last.
 __global__ void halves(unsigned short* memory, unsigned written) {
   const unsigned lane = threadIdx.x % 32;
   if (threadIdx.x < 32) {
     memory[4096 + lane] = memory[lane / 2 * 2];
-  } else {
-    memory[lane / 2 * 2 + written] = 7;
+  } else if (lane == 31) {
+    memory[30 + written] = 7;
   }
 }
 
