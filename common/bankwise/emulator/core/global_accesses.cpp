@@ -254,8 +254,9 @@ void GlobalAccesses::split(const RunningWarp& warp, const JointAccess& joint, st
 
 void GlobalAccesses::record(unsigned warp, const JointAccess& joint, std::uint64_t lanes) {
   const LoggedAccess access = joint.of_lane(unsigned(std::countr_zero(lanes)));
-  if (joint.as_aligned && patterns_.add_again({access.pc - 1, lanes, global_operation(access.operation), joint.bytes},
-                                              joint.begin, joint.offsets.data(), {block_.number, warp, 0, accesses_})) {
+  // Never one of an access that is split: no pattern has the width of all of it.
+  if (patterns_.add_again({access.pc - 1, lanes, global_operation(access.operation), joint.bytes}, joint.begin,
+                          joint.offsets.data(), {block_.number, warp, 0, accesses_})) {
     ++accesses_;
     return;
   }
