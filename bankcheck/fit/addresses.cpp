@@ -29,13 +29,8 @@ Reach reach_of_cast(const Expressions& code, Part type, std::string_view element
 
 /// Whether a macro of the source may stand for a name, or for code that has it.
 bool is_in_macro(const Expressions& code, std::string_view name) {
-  return std::ranges::any_of(macros_of(code.whole().source), [&](const Macro& macro) {
-    const source::SourceTokens inside(macro.text);
-    for (std::size_t i = 0; i < inside.tokens.size(); ++i) {
-      if (inside.is(i, name)) return true;
-    }
-    return false;
-  });
+  return std::ranges::any_of(macros_of(code.whole().source),
+                             [&](const Macro& macro) { return has_token(macro.text, name); });
 }
 
 bool is_member(const Expressions& code, std::size_t i) {
@@ -125,9 +120,9 @@ bool stays_at_element(const Expressions& code, std::string_view pointer, Part bo
 /// brackets, reaches other elements.
 bool only_accesses(const Expressions& code, std::size_t i) {
   constexpr std::string_view accesses = "ld st ldmatrix stmatrix cp atom red";
-  while (i > 0 && !ends_statement(code, i - 1)) --i;
   std::string assembly;
-  for (; i < code.tokens.size() && !code.is(i, ":") && !code.is(i, "::") && !code.is(i, ";"); ++i) {
+  for (i = statement_begin(code, i);
+       i < code.tokens.size() && !code.is(i, ":") && !code.is(i, "::") && !code.is(i, ";"); ++i) {
     if (code.tokens[i].kind == source::TokenKind::text) assembly += code.text(i);
   }
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
@@ -155,10 +150,7 @@ Part with_casts(const Expressions& code, Part value) {
     if (code.is(before, ")") && code.closes_cast(before)) {
       value.begin = code.opening(before);
     } else if (code.is(before, "(") && code.is(value.end, ")")) {
-      std::size_t callee = before - 1;
-      for (int depth = 0; callee > 0 && (code.is(callee, ">") || depth > 0); --callee) {
-        depth += int(code.is(callee, ">")) - int(code.is(callee, "<"));
-      }
+      const std::size_t callee = callee_before(code, before);
       const bool is_cast = code.is(callee, "static_cast") || code.is(callee, "reinterpret_cast") ||
                            (callee + 1 == before && code.is_name(callee) && code.names_type(callee));
       const bool is_literal = callee < code.tokens.size() && code.tokens[callee].kind == source::TokenKind::text;

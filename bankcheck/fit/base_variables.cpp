@@ -18,25 +18,16 @@ namespace {
 using source::SourceTokens;
 
 /// The operands of + or | at the outermost level of an index; nothing if it has other operators there.
-std::vector<Span> operands_of(const Ranges& code, Span index) {
+std::vector<Part> operands_of(const Ranges& code, Part index) {
   if (code.next_outside(index.begin, index.end, "<>&^?,=!-") < index.end) return {};
   const bool is_or = code.next_outside(index.begin, index.end, "|") < index.end;
-  std::vector<Span> operands;
-  for (std::size_t begin = index.begin; begin <= index.end; begin = operands.back().end + 1) {
-    operands.push_back({begin, code.next_outside(begin, index.end, is_or ? "|" : "+")});
-    if (operands.back().size() == 0) return {};
-  }
-  return operands;
-}
-
-Span without_parentheses(const Ranges& code, Span index) {
-  while (code.is(index.begin, "(") && code.past_bracket(index.begin) == index.end)
-    index = {index.begin + 1, index.end - 1};
-  return index;
+  std::vector<Part> operands = code.split(index, is_or ? "|" : "+");
+  const bool has_sign = std::ranges::any_of(operands, [](const Part& operand) { return operand.size() == 0; });
+  return has_sign ? std::vector<Part>() : operands;
 }
 
 /// The values of a rest if no value of the base has a bit of them.
-std::optional<Range> separate_rest(const Ranges& code, Span base, Span rest) {
+std::optional<Range> separate_rest(const Ranges& code, Part base, Part rest) {
   const auto range = code.of(rest);
   if (!range || range->low < 0) return std::nullopt;
   if (range->high == 0) return range;
@@ -46,7 +37,7 @@ std::optional<Range> separate_rest(const Ranges& code, Span base, Span rest) {
 }
 
 /// Whether an index has no comment, and no macro that may stand for operators that bind less than its own.
-bool has_plain_tokens(const Ranges& code, Span index, const std::vector<std::string>& sums) {
+bool has_plain_tokens(const Ranges& code, Part index, const std::vector<std::string>& sums) {
   for (std::size_t i = index.begin; i < index.end; ++i) {
     const std::string_view gap = code.source.substr(code.tokens[i].end, code.tokens[i + 1].begin - code.tokens[i].end);
     const bool is_blank = gap.find_first_not_of(' ') == gap.npos;
@@ -56,13 +47,13 @@ bool has_plain_tokens(const Ranges& code, Span index, const std::vector<std::str
 }
 
 /// With a variable as the base if one of two operands is one, otherwise with the longest base that has a rest.
-BasedIndex based_index(const Ranges& code, std::size_t bracket, Span index) {
-  index = without_parentheses(code, index);
-  Span base = index;
+BasedIndex based_index(const Ranges& code, std::size_t bracket, Part index) {
+  index = code.inner(index);
+  Part base = index;
   BasedIndex found;
   found.at = code.tokens[bracket].begin;
-  const std::vector<Span> operands = operands_of(code, index);
-  std::vector<std::pair<Span, Span>> splits;  // base and rest
+  const std::vector<Part> operands = operands_of(code, index);
+  std::vector<std::pair<Part, Part>> splits;  // base and rest
   if (operands.size() > 1) {
     splits = {{{index.begin, operands[operands.size() - 2].end}, operands.back()},
               {{operands[1].begin, index.end}, operands.front()}};
@@ -74,7 +65,7 @@ BasedIndex based_index(const Ranges& code, std::size_t bracket, Span index) {
   for (const auto& [others, rest] : splits) {
     const auto range = separate_rest(code, others, rest);
     if (!range) continue;
-    base = without_parentheses(code, others);
+    base = code.inner(others);
     found.rest = range->high == 0 ? "" : code.text_of(rest);
     found.rest_bits = range->possible_bits();
     break;
@@ -102,7 +93,7 @@ struct Place {
 /// Finds what a function does with one variable.
 class VariableReader {
  public:
-  VariableReader(const Expressions& code, const Ranges& ranges) : code_(code), ranges_(ranges) {}
+  explicit VariableReader(const Ranges& code) : code_(code) {}
 
   /// The token that declares a name in a block around it; nothing if it is none, or in the head of a loop.
   std::optional<std::size_t> declaration_of(std::size_t name) const {
@@ -123,7 +114,7 @@ class VariableReader {
 
   /// Where the variable that is declared at a token can be changed for these uses, which are in order.
   std::optional<Place> place_of_change(std::size_t declared, const std::vector<std::size_t>& uses) const {
-    const std::size_t statement = statement_begin(declared);
+    const std::size_t statement = statement_begin(code_, declared);
     if (!is_ordinary_type(code_, statement, declared) || is_in_macro(code_.text(declared))) return std::nullopt;
     std::size_t block = block_around(code_, declared, declared);
     std::vector<std::size_t> others = other_names(declared, code_.past_bracket(block), uses);
@@ -138,17 +129,12 @@ class VariableReader {
     const std::size_t begin = statement_around(code_, block, last), behind = statement_end(code_, begin);
     const Part region{statement_around(code_, block, others.front()), behind + 1};
     if (!begins_statement(code_, begin) || uses.front() < behind || has_branches(code_, region)) return std::nullopt;
-    const Span function = ranges_.function_at(declared);
-    const auto is_known = [&](std::size_t i) { return ranges_.writing_at(i, function) != Ranges::Writing::unknown; };
+    const Part function = code_.function_at(declared);
+    const auto is_known = [&](std::size_t i) { return code_.writing_at(i, function) != Ranges::Writing::unknown; };
     return std::ranges::all_of(others, is_known) ? std::optional(Place{block, behind, uses.front()}) : std::nullopt;
   }
 
  private:
-  std::size_t statement_begin(std::size_t i) const {
-    while (i > 0 && !ends_statement(code_, i - 1)) --i;
-    return i;
-  }
-
   std::vector<std::size_t> other_names(std::size_t declared, std::size_t end,
                                        const std::vector<std::size_t>& uses) const {
     std::vector<std::size_t> others;
@@ -181,15 +167,11 @@ class VariableReader {
   bool is_in_macro(std::string_view name) const {
     return std::ranges::any_of(macros_of(code_.source), [&](const Macro& macro) {
       const auto [parameters, text] = parts_of(macro);
-      const SourceTokens tokens(text);
-      bool is_named = false;
-      for (std::size_t i = 0; i < tokens.tokens.size(); ++i) is_named |= tokens.is(i, name);
-      return is_named && std::ranges::find(parameters, name) == parameters.end();
+      return has_token(text, name) && std::ranges::find(parameters, name) == parameters.end();
     });
   }
 
-  const Expressions& code_;
-  const Ranges& ranges_;
+  const Ranges& code_;
 };
 
 /// "i << 3" and "(i * 8)" as the name and the factor.
@@ -209,7 +191,7 @@ std::optional<std::pair<std::string, std::uint64_t>> multiple(const std::string&
 }
 
 /// The value of an index that is a name, if the name is a constant of the source, in all branches of the preprocessor.
-std::optional<std::uint64_t> constant_of(const Ranges& code, Span index, const SourceConstants& of_source) {
+std::optional<std::uint64_t> constant_of(const Ranges& code, Part index, const SourceConstants& of_source) {
   if (index.size() != 1 || !code.is_name(index.begin)) return std::nullopt;
   const std::string name = code.text_of(index);
   const auto here = code.of(index);
@@ -234,7 +216,7 @@ void find_based_indices(Declaration& declaration, std::string_view source, const
   for (const Use& use : uses.uses) {
     const std::size_t open = code.at_offset(use.begin), behind = code.past_bracket(open);
     if (!use.array.empty() || behind < open + 3) continue;
-    const Span index{open + 1, behind - 1};
+    const Part index{open + 1, behind - 1};
     if (const auto value = constant_of(code, index, of_source)) {
       declaration.constant_indices.push_back({use.begin, *value});
     } else if (has_plain_tokens(code, index, declaration.sums)) {
@@ -246,10 +228,9 @@ void find_based_indices(Declaration& declaration, std::string_view source, const
 std::vector<BaseVariable> base_variables(std::string_view source, const std::vector<std::size_t>& names) {
   constexpr std::size_t max_names = 256;  // each is looked for in its whole function
   if (names.size() > max_names) return {};
-  const Expressions code(source);
   const SourceConstants no_constants;
-  const Ranges ranges(source, no_constants, {});
-  const VariableReader reader(code, ranges);
+  const Ranges code(source, no_constants, {});
+  const VariableReader reader(code);
   std::map<std::size_t, std::vector<std::size_t>> by_declaration;
   for (const std::size_t name : names) {
     const std::size_t token = code.at_offset(name);

@@ -12,6 +12,7 @@
 
 #include "bankcheck/fit/base_variables.hpp"
 #include "bankcheck/fit/declarations_in.hpp"
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/flat_rows.hpp"
 #include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/macros.hpp"
@@ -56,7 +57,6 @@ void add_arguments(SourceConstants& constants, const SoughtArray& array, Candida
   Declaration& declaration = candidate.declaration;
   std::string dimensions;
   for (const std::string& dimension : declaration.dimensions) dimensions += constants.with_values(dimension) + ";";
-  const SourceTokens used(dimensions);
   for (const Template& around : candidate.templates) {
     for (const std::string_view name : {array.name, array.kernel}) {
       const auto all = template_arguments(name);
@@ -67,9 +67,7 @@ void add_arguments(SourceConstants& constants, const SoughtArray& array, Candida
       break;
     }
     for (const std::string& parameter : around.parameters) {
-      for (std::size_t i = 0; i < used.tokens.size(); ++i) {
-        if (used.is(i, parameter)) declaration.parameters.push_back(parameter);
-      }
+      if (has_token(dimensions, parameter)) declaration.parameters.push_back(parameter);
     }
   }
   std::ranges::sort(declaration.parameters);

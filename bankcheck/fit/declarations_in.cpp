@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/predict/predict.hpp"
-#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -25,7 +25,8 @@ class DeclarationFinder {
       line += unsigned(std::ranges::count(code_.source.substr(at, code_.tokens[i].begin - at), '\n'));
       if (code_.is(i, "{")) {
         if (function_.empty() && code_.is(i - 1, ")")) {
-          function_ = name_before(i - 1);
+          const std::size_t callee = code_.opening(i - 1) - 1;
+          function_ = code_.is_name(callee) ? code_.text(callee) : "";
           function_blocks_ = blocks_.size();
           function_at_ = i;
         }
@@ -50,16 +51,6 @@ class DeclarationFinder {
   }
 
  private:
-  /// The name before the parentheses that end here.
-  std::string name_before(std::size_t close) const {
-    int depth = 0;
-    for (std::size_t k = close; k > 0; --k) {
-      depth += int(code_.is(k, ")")) - int(code_.is(k, "("));
-      if (depth == 0) return code_.is_name(k - 1) ? std::string(code_.text(k - 1)) : "";
-    }
-    return "";
-  }
-
   struct OpenBlock {
     std::vector<std::size_t> candidates;
     std::size_t templates = 0;  // that end with it
@@ -121,9 +112,7 @@ class DeclarationFinder {
     return found;
   }
 
-  bool begins_here(std::size_t k) const {
-    return k == 0 || code_.is(k - 1, ";") || code_.is(k - 1, "{") || code_.is(k - 1, "}");
-  }
+  bool begins_here(std::size_t k) const { return k == 0 || ends_statement(code_, k - 1); }
 
   std::optional<Declaration> declaration_at(std::size_t i) const {
     if (!code_.is_name(i)) return std::nullopt;

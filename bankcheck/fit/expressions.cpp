@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <bankwise/support/text.hpp>
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
@@ -15,6 +16,31 @@ constexpr std::string_view blanks = " \t\r\n\f\v";
 
 bool ends_statement(const source::SourceTokens& code, std::size_t i) {
   return code.is(i, ";") || code.is(i, "{") || code.is(i, "}");
+}
+
+std::size_t statement_begin(const source::SourceTokens& code, std::size_t i) {
+  while (i > 0 && !ends_statement(code, i - 1)) --i;
+  return i;
+}
+
+std::size_t callee_before(const source::SourceTokens& code, std::size_t open, std::size_t first) {
+  std::size_t callee = open - 1;
+  for (int depth = 0; callee > first && (code.is(callee, ">") || depth > 0); --callee) {
+    depth += int(code.is(callee, ">")) - int(code.is(callee, "<"));
+  }
+  return callee;
+}
+
+bool has_token(const source::SourceTokens& code, Part part, std::string_view word) {
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    if (code.is(i, word)) return true;
+  }
+  return false;
+}
+
+bool has_token(std::string_view text, std::string_view word) {
+  const source::SourceTokens code(text);
+  return has_token(code, {0, code.tokens.size()}, word);
 }
 
 std::vector<Part> arguments_at(const source::SourceTokens& code, std::size_t open) {
@@ -81,23 +107,18 @@ bool Expressions::names_type(std::size_t i) const {
     return true;
   for (std::size_t k = 0; k < whole_.tokens.size(); ++k) {
     if (!whole_.is(k, word)) continue;
-    for (const std::string_view head : {"using", "struct", "class", "union", "enum", "typename"}) {
-      if (whole_.is(k - 1, head)) return true;
-    }
-    std::size_t begin = k;
-    while (begin > 0 && !ends_statement(whole_, begin - 1)) --begin;
-    if (whole_.is(begin, "typedef") && whole_.is(k + 1, ";")) return true;
+    if (support::has_word("using struct class union enum typename", whole_.text(k - 1))) return true;
+    if (whole_.is(statement_begin(whole_, k), "typedef") && whole_.is(k + 1, ";")) return true;
   }
   return false;
 }
 
 bool Expressions::declares(std::size_t i) const {
-  constexpr std::string_view of_statements[]{"return", "else", "do",  "case", "goto",  "throw",
-                                             "and",    "or",   "not", "new",  "delete"};
+  constexpr std::string_view of_statements = "return else do case goto throw and or not new delete";
   std::size_t before = i - 1;
   while (is(before, "*") || is(before, "&")) --before;
   if (is_name(before) && before == i - 1 && !is(before, "sizeof"))
-    return std::ranges::find(of_statements, text(before)) == std::end(of_statements);
+    return !support::has_word(of_statements, text(before));
   if (is_name(before) && before < i - 1) return is(before, "auto") || names_type(before);
   if (!is(before, ",") || before < i - 1) return false;
   int depth = 0;  // back to the type in "float a, t[4]"
@@ -114,6 +135,26 @@ bool Expressions::declares(std::size_t i) const {
 std::size_t Expressions::past_element(std::size_t i) const {
   for (++i; is(i, "[") || is(i, ".");) i = is(i, "[") ? closing(i) + 1 : i + 2;
   return i;
+}
+
+std::size_t Expressions::next_outside(std::size_t i, std::size_t end, std::string_view marks) const {
+  while (i < end && !is_any(i, marks)) i = is_any(i, "([{") ? past_bracket(i) : i + 1;
+  return std::min(i, end);
+}
+
+std::vector<Part> Expressions::split(Part part, std::string_view marks) const {
+  std::vector<Part> parts;
+  for (std::size_t begin = part.begin; begin <= part.end; begin = parts.back().end + 1) {
+    parts.push_back({begin, next_outside(begin, part.end, marks)});
+  }
+  return parts;
+}
+
+Part Expressions::inner(Part part) const {
+  while (part.size() > 2 && is(part.begin, "(") && past_bracket(part.begin) == part.end) {
+    part = {part.begin + 1, part.end - 1};
+  }
+  return part;
 }
 
 }  // namespace bankwise::fit

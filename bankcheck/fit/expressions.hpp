@@ -14,9 +14,20 @@ namespace bankwise::fit {
 struct Part {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
+  bool contains(std::size_t i) const { return i >= begin && i < end; }
 };
 
+/// Whether a word is one of some tokens, or one of a text's.
+bool has_token(const source::SourceTokens& code, Part part, std::string_view word);
+bool has_token(std::string_view text, std::string_view word);
+
 bool ends_statement(const source::SourceTokens& code, std::size_t i);
+
+/// The first token of the statement that a token is in.
+std::size_t statement_begin(const source::SourceTokens& code, std::size_t i);
+
+/// The name of a call, before its parenthesis and its template arguments, which begin behind `first`.
+std::size_t callee_before(const source::SourceTokens& code, std::size_t open, std::size_t first = 0);
 
 /// What commas separate between a parenthesis and the one that closes it.
 std::vector<Part> arguments_at(const source::SourceTokens& code, std::size_t open);
@@ -51,8 +62,31 @@ class Expressions : public source::SourceTokens {
   /// Past an element, or a part of it, whose array's name is at a token.
   std::size_t past_element(std::size_t i) const;
 
-  /// Whether two tokens are one mark, as in ++.
+  /// Whether a token is one of these marks of one character.
+  bool is_any(std::size_t i, std::string_view marks) const {
+    return text(i).size() == 1 && marks.find(text(i)) != std::string_view::npos;
+  }
+
+  /// Whether two tokens are one mark, as in ++; of these marks, twice the same.
   bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
+  bool is_pair(std::size_t i, std::string_view marks) const {
+    return is_any(i, marks) && is(i + 1, text(i)) && touches_next(i);
+  }
+
+  /// The first of these marks that is in no bracket; `end` if there is none before.
+  std::size_t next_outside(std::size_t i, std::size_t end, std::string_view marks) const;
+
+  /// What such marks separate.
+  std::vector<Part> split(Part part, std::string_view marks) const;
+
+  /// Without the parentheses around it.
+  Part inner(Part part) const;
+
+  Part all() const { return {0, tokens.size()}; }
+  std::string text_of(Part part) const {
+    const std::size_t begin = tokens[part.begin].begin;
+    return std::string(source.substr(begin, tokens[part.end - 1].end - begin));
+  }
 
   /// The source that a macro's text is in; itself if it is one.
   const Expressions& whole() const { return whole_; }

@@ -22,21 +22,21 @@ namespace {
 using source::SourceTokens;
 
 /// The value of an expression that has only one.
-std::optional<std::int64_t> only_value(const Ranges& code, Span part) {
+std::optional<std::int64_t> only_value(const Ranges& code, Part part) {
   const auto range = code.of(part);
   return range && range->low == range->high ? std::optional(range->low) : std::nullopt;
 }
 
-using Factors = std::vector<Span>;
-bool is_in(const Factors& factors, const Span& factor) {
-  return std::ranges::find(factors, factor.begin, &Span::begin) != factors.end();
+using Factors = std::vector<Part>;
+bool is_in(const Factors& factors, const Part& factor) {
+  return std::ranges::find(factors, factor.begin, &Part::begin) != factors.end();
 }
 
 /// The factors of a summand that are a pitch together: one alone, or all whose values are known. Empty: none are.
 Factors pitch_factors(const Ranges& code, const Term& term, std::int64_t pitch) {
   Factors known;
   std::int64_t product = 1;
-  for (const Span& factor : term.factors) {
+  for (const Part& factor : term.factors) {
     const auto value = only_value(code, factor);
     if (value == pitch) return {factor};
     if (!value || *value < 1 || *value > pitch) continue;
@@ -57,7 +57,7 @@ bool are_neighbours(const Ranges& code, const Factors& factors) {
 /// The product of the factors of a summand, without some of them, or of these alone.
 std::string product_text(const Ranges& code, const Term& term, const Factors& part, bool without) {
   std::string text;
-  for (const Span& factor : term.factors) {
+  for (const Part& factor : term.factors) {
     if (is_in(part, factor) == without) continue;
     const bool is_sum = code.next_outside(factor.begin, factor.end, "+-<>&|^?") < factor.end;  // an argument
     text += (text.empty() ? "" : " * ") + (is_sum ? fmt::format("({})", code.text_of(factor)) : code.text_of(factor));
@@ -72,7 +72,7 @@ void append_summand(std::string& sum, bool is_negative, const std::string& text)
 
 /// An index, and its summands, as far as they are known.
 struct Index {
-  Span span;
+  Part tokens;
   std::vector<Term> terms;
   std::vector<Term> defined;  ///< with the definitions of variables
 };
@@ -89,7 +89,7 @@ bool add_row(const Ranges& code, const Term& term, const Factors& factors, RowIn
   }
   const bool is_alone = factors.size() == 1;
   if (!is_alone && !are_neighbours(code, term.factors)) return false;
-  const Span place{is_alone ? factors[0].begin : term.factors[0].begin,
+  const Part place{is_alone ? factors[0].begin : term.factors[0].begin,
                    is_alone ? factors[0].end : term.factors.back().end};
   split.pitches.push_back(
       {{code.tokens[place.begin].begin, code.tokens[place.end - 1].end}, is_alone ? "" : row, text});
@@ -97,15 +97,15 @@ bool add_row(const Ranges& code, const Term& term, const Factors& factors, RowIn
 }
 
 /// The index as a row and a column; nothing if it is not certain that the column lies in the row.
-std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Term> terms, std::int64_t pitch) {
-  if (span.begin >= span.end) return std::nullopt;  // the source ends, or the brackets are empty
-  RowIndex split{.begin = code.tokens[span.begin].begin, .end = code.tokens[span.end - 1].end};
-  if (terms.empty()) terms = {{false, {span}}};
+std::optional<RowIndex> row_index(const Ranges& code, Part part, std::vector<Term> terms, std::int64_t pitch) {
+  if (part.begin >= part.end) return std::nullopt;  // the source ends, or the brackets are empty
+  RowIndex split{.begin = code.tokens[part.begin].begin, .end = code.tokens[part.end - 1].end};
+  if (terms.empty()) terms = {{false, {part}}};
   Range column{0, 0};
   for (const Term& term : terms) {
     const Factors factors = pitch_factors(code, term, pitch);
     if (factors.empty()) {
-      const Span whole{term.factors.front().begin, term.factors.back().end};
+      const Part whole{term.factors.front().begin, term.factors.back().end};
       const auto range = code.of(whole);
       const auto sum = range ? combined(term.is_negative ? "-" : "+", column, *range) : std::nullopt;
       if (!sum) return std::nullopt;
@@ -125,8 +125,8 @@ std::optional<RowIndex> row_index(const Ranges& code, Span span, std::vector<Ter
 std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Index>& indices, std::int64_t pitch) {
   std::vector<RowIndex> splits;
   for (const Index& index : indices) {
-    auto split = row_index(code, index.span, index.terms, pitch);
-    if (!split) split = row_index(code, index.span, index.defined, pitch);
+    auto split = row_index(code, index.tokens, index.terms, pitch);
+    if (!split) split = row_index(code, index.tokens, index.defined, pitch);
     if (!split) return {};
     splits.push_back(std::move(*split));
   }
@@ -157,7 +157,7 @@ std::set<std::int64_t, std::greater<>> pitches_in(const Ranges& code, const std:
       const auto add = [&](std::int64_t value) {
         if (value > 1 && value < length && length % value == 0) pitches.insert(value);
       };
-      for (const Span& factor : term.factors) {
+      for (const Part& factor : term.factors) {
         const std::int64_t value = only_value(code, factor).value_or(0);
         add(value);
         if (value > 0 && value < length) product = std::min(product * value, length);
@@ -239,26 +239,26 @@ struct MacroRows {
 std::optional<MacroRows> rows_of_macro(const ElementMacro& macro, std::string_view source,
                                        const SourceConstants& constants) {
   const Ranges code(macro.text, constants, {});
-  const auto parameter = [&](Span span) {
-    const auto place = std::ranges::find(macro.parameters, code.text_of(span));
+  const auto parameter = [&](Part part) {
+    const auto place = std::ranges::find(macro.parameters, code.text_of(part));
     return std::size_t(place - macro.parameters.begin());  // the number of parameters if it is none
   };
   const std::size_t none = macro.parameters.size();
-  const Span whole{2, code.tokens.size() - 1};
+  const Part whole{2, code.tokens.size() - 1};
   const auto terms = terms_of(code, whole);
   if (terms.size() != 2 || terms[0].is_negative || terms[1].is_negative) return std::nullopt;
   const bool is_first = terms[0].factors.size() == 2;  // the row
   const Term &row = terms[is_first ? 0 : 1], &column = terms[is_first ? 1 : 0];
   if (row.factors.size() != 2 || column.factors.size() != 1) return std::nullopt;
   const bool is_pitch_first = parameter(row.factors[0]) == none;
-  const Span &pitch = row.factors[is_pitch_first ? 0 : 1], &factor = row.factors[is_pitch_first ? 1 : 0];
+  const Part &pitch = row.factors[is_pitch_first ? 0 : 1], &factor = row.factors[is_pitch_first ? 1 : 0];
   MacroRows rows{.row = parameter(factor), .column = parameter(column.factors[0])};
   rows.pitch = only_value(code, pitch).value_or(0);
   const bool is_split = rows.row < none && rows.column < none && rows.row != rows.column && rows.pitch > 1;
   if (!is_split || parameter(pitch) < none) return std::nullopt;
   const auto offset = std::size_t(macro.text.data() - source.data());
-  const auto extract = [&](Span span) {
-    return Extract{offset + code.tokens[span.begin].begin, offset + code.tokens[span.end - 1].end};
+  const auto extract = [&](Part part) {
+    return Extract{offset + code.tokens[part.begin].begin, offset + code.tokens[part.end - 1].end};
   };
   const Extract index = extract(whole);
   rows.index = {index.begin,
@@ -276,9 +276,9 @@ bool has_certain_columns(const Ranges& code, const ElementMacro& macro, const Ma
   for (std::size_t i = body; i < end; ++i) {
     if (!code.is(i, macro.name)) continue;
     if (!code.is(i + 1, "(")) return false;
-    const std::vector<Span> arguments = arguments_of(code, i + 1);
+    const std::vector<Part> arguments = arguments_at(code, i + 1);
     if (arguments.size() != macro.parameters.size()) return false;
-    const Span& column = arguments[rows.column];
+    const Part& column = arguments[rows.column];
     const bool are_whole =
         is_operand(code, arguments[rows.row]) && (is_operand(code, column) || !terms_of(code, column).empty());
     const auto range = code.of(column);
@@ -297,8 +297,7 @@ void find_macro_rows(Declaration& declaration, std::string_view source, const So
   const Uses uses = uses_of(source, declaration, true);
   if (!uses.why.empty() || uses.uses.size() != 1) return;  // that of the macro
   const Ranges code(source, constants, block);
-  const auto name = std::ranges::lower_bound(code.tokens, declaration.at, {}, &source::Token::begin);
-  if (!has_certain_columns(code, *macro, *rows, std::size_t(name - code.tokens.begin()))) return;
+  if (!has_certain_columns(code, *macro, *rows, code.at_offset(declaration.at))) return;
   declaration.pitch = std::uint64_t(rows->pitch);
   declaration.row_indices = {rows->index};
 }
@@ -322,18 +321,18 @@ void find_flat_rows(Declaration& declaration, std::string_view source, const Sou
   if (!uses.why.empty() || uses.uses.empty() || has_others) return;
   const Ranges code(source, *known, array.block, array.only_block);
   const std::vector<Macro> macros = macros_of(source);
-  std::vector<Span> spans;
+  std::vector<Part> places;
   for (const Use& use : uses.uses) {
     std::size_t open = code.at_offset(use.begin);
     for (std::size_t d = 1; d < declaration.dimensions.size(); ++d) open = code.past_bracket(open);
-    spans.push_back({open + 1, code.past_bracket(open) - 1});
+    places.push_back({open + 1, code.past_bracket(open) - 1});
   }
   std::vector<Index> indices;
-  for (const Span& span : spans) {
-    std::vector<Term> terms = terms_of_call(code, span, macros);
-    if (terms.empty()) terms = terms_of(code, span);
-    std::vector<Term> defined = with_definitions(code, terms, spans);
-    indices.push_back({span, std::move(terms), std::move(defined)});
+  for (const Part& part : places) {
+    std::vector<Term> terms = terms_of_call(code, part, macros);
+    if (terms.empty()) terms = terms_of(code, part);
+    std::vector<Term> defined = with_definitions(code, terms, places);
+    indices.push_back({part, std::move(terms), std::move(defined)});
   }
   for (const std::int64_t pitch : pitches_in(code, indices, std::int64_t(declaration.lengths.back()))) {
     auto row_indices = row_indices_of(code, indices, pitch);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <bankwise/support/text.hpp>
+
 namespace bankwise::fit {
 namespace {
 
@@ -20,25 +22,15 @@ std::size_t parenthesis_of(const SourceTokens& code, std::size_t name) {
 
 /// Whether a name stands where a declaration has the type before it: behind the end of a type, and in no function.
 bool can_follow_type(const SourceTokens& code, std::size_t name, bool is_in_function) {
-  constexpr std::string_view statements[]{"return", "else", "do", "goto", "throw", "co_return", "co_yield", "co_await"};
+  constexpr std::string_view statements = "return else do goto throw co_return co_yield co_await";
   if (is_in_function || name == 0) return false;
   if (code.is(name - 1, "*") || code.is(name - 1, "&")) return true;
-  return code.is_name(name - 1) && std::ranges::find(statements, code.text(name - 1)) == std::end(statements);
-}
-
-/// The token that a statement begins with.
-std::size_t begin_of_statement(const SourceTokens& code, std::size_t i) {
-  while (i > 0 && !ends_statement(code, i - 1)) --i;
-  return i;
+  return code.is_name(name - 1) && !support::has_word(statements, code.text(name - 1));
 }
 
 /// Whether a name in parentheses' front declares a function: a type is before it, and no value.
 bool declares(const SourceTokens& code, std::size_t name, bool is_in_function) {
-  if (!can_follow_type(code, name, is_in_function)) return false;
-  for (std::size_t k = begin_of_statement(code, name); k < name; ++k) {
-    if (code.is(k, "=")) return false;
-  }
-  return true;
+  return can_follow_type(code, name, is_in_function) && !has_token(code, {statement_begin(code, name), name}, "=");
 }
 
 }  // namespace
@@ -52,7 +44,7 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
     const std::size_t open = parenthesis_of(code, i), after = open == 0 ? 0 : code.past_bracket(open);
     if (open > 0 && code.is(after, "{")) {
       places.definitions.push_back(open);
-      places.is_template = code.is(begin_of_statement(code, i), "template");
+      places.is_template = code.is(statement_begin(code, i), "template");
     } else if (open == 0 || !declares(code, i, depth > 0) || !code.is(after, ";")) {
       places.calls.push_back(i);
     }
@@ -98,11 +90,7 @@ ArgumentPlace argument_at(const SourceTokens& code, std::size_t i) {
     if (depth < 0) break;
     if (depth == 0 && code.is(open, ",")) ++number;
   }
-  std::size_t callee = open - 1;  // before the template arguments
-  for (int depth = 0; callee > 0 && (code.is(callee, ">") || depth > 0); --callee) {
-    depth += int(code.is(callee, ">")) - int(code.is(callee, "<"));
-  }
-  return {callee, number};
+  return {callee_before(code, open), number};
 }
 
 std::optional<std::size_t> name_of_parameter(const SourceTokens& code, Part parameter) {
@@ -116,8 +104,8 @@ std::optional<ArgumentPlace> parameter_at(const SourceTokens& code, std::size_t 
   if (body == 0) return std::nullopt;
   const std::size_t open = code.opening(body - 1);
   if (open == 0 || !code.is_name(open - 1)) return std::nullopt;
-  for (std::size_t k = begin_of_statement(code, open); k < open; ++k) {
-    if (code.is(k, "__global__") || code.is(k, "kernel") || code.is(k, "__kernel")) return std::nullopt;
+  for (const std::string_view kernel : {"__global__", "kernel", "__kernel"}) {
+    if (has_token(code, {statement_begin(code, open), open}, kernel)) return std::nullopt;
   }
   const std::vector<Part> parameters = arguments_at(code, open);
   for (std::size_t number = 0; number < parameters.size(); ++number) {
@@ -154,8 +142,8 @@ std::size_t line_of_launch(std::string_view source, std::string_view kernel) {
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     if (!code.is_name(i) || !code.is(i, kernel)) continue;
     if (code.launch_behind(i) > 0) return code.line(i);
-    for (std::size_t k = i; k > 0 && !ends_statement(code, k - 1); --k) {  // cudaLaunchKernel(k, ...)
-      if (code.text(k - 1).find("Launch") != std::string_view::npos) return code.line(i);
+    for (std::size_t k = statement_begin(code, i); k < i; ++k) {  // cudaLaunchKernel(k, ...)
+      if (code.text(k).find("Launch") != std::string_view::npos) return code.line(i);
     }
   }
   return 0;

@@ -30,11 +30,8 @@ std::string without_outer_parentheses(const std::string& text) {
 /// The numbers of the names that a formula has.
 std::vector<std::size_t> subscripts_in(const std::string& formula, const std::vector<std::string>& names) {
   std::vector<std::size_t> needed;
-  const SourceTokens code(formula);
   for (std::size_t d = 0; d < names.size(); ++d) {
-    std::size_t i = 0;
-    while (i < code.tokens.size() && !code.is(i, names[d])) ++i;
-    if (i < code.tokens.size()) needed.push_back(d);
+    if (has_token(formula, names[d])) needed.push_back(d);
   }
   return needed;
 }

@@ -37,16 +37,6 @@ bool is_closed(const SourceTokens& code, std::size_t declared, std::size_t place
   });
 }
 
-/// The end of the outermost function around the declaration.
-std::size_t end_of_body(const SourceTokens& code, const Declaration& declaration) {
-  int depth = 0;
-  for (std::size_t k = body_around(code, declaration); k < code.tokens.size(); ++k) {
-    depth += int(code.is(k, "{")) - int(code.is(k, "}"));
-    if (depth == 0) return code.tokens[k].end;
-  }
-  return code.source.size();
-}
-
 /// Whether a place in the code after an end of a token lies in a comment or in the token before.
 bool is_in_comment(std::string_view source, std::size_t from, std::size_t at) {
   while (from < at) {
@@ -77,14 +67,14 @@ std::size_t begin_of_function(const SourceTokens& code, std::size_t first_use, s
            (first > 2 && opens_namespace(code, first - 1, last_use));
   };
   while (!begins()) --first;
-  std::size_t begin = source.rfind('\n', code.tokens[first].begin) + 1;  // npos + 1 is 0
+  std::size_t begin = begin_of_line(source, code.tokens[first].begin);
   while (begin > 0) {
-    const std::size_t above = begin < 2 ? 0 : source.rfind('\n', begin - 2) + 1;
+    const std::size_t above = begin_of_line(source, begin - 1);
     const std::string_view line_above = source::trimmed(source.substr(above, begin - above));
     const std::size_t block = line_above.ends_with("*/") ? source.rfind("/*", begin) : source.npos;
     const std::size_t comment = line_above.starts_with("//") ? above : block;
     if (comment == source.npos) break;
-    const std::size_t line = comment == 0 ? 0 : source.rfind('\n', comment) + 1;
+    const std::size_t line = begin_of_line(source, comment);
     if (!source::trimmed(source.substr(line, comment - line)).empty()) break;
     begin = line;
   }
@@ -97,9 +87,7 @@ std::size_t begin_of_function(const SourceTokens& code, std::size_t first_use, s
 std::string free_name(const SourceTokens& code, const std::string& name, const std::vector<std::string>& taken) {
   std::string free = name;
   const auto is_taken = [&] {
-    bool is_known = std::ranges::find(taken, free) != taken.end();
-    for (std::size_t i = 0; i < code.tokens.size(); ++i) is_known = is_known || code.is(i, free);
-    return is_known;
+    return std::ranges::find(taken, free) != taken.end() || has_token(code, {0, code.tokens.size()}, free);
   };
   for (int number = 2; is_taken(); ++number) free = fmt::format("{}{}", name, number);
   return free;
@@ -115,7 +103,7 @@ std::optional<IndexFunction> index_function(const SourceTokens& code, const Decl
   const bool is_unseen = std::ranges::any_of(uses, [&](std::size_t use) { return is_closed(code, declared, use); });
   if (body == 0 || (!is_cuda && !is_local) || is_unseen) return std::nullopt;
   const std::string text = fmt::format("(unsigned {}) {{ return {}; }}", fmt::join(parameters, ", unsigned "), formula);
-  const std::size_t end = end_of_body(code, declaration);
+  const std::size_t end = code.tokens[code.past_bracket(body) - 1].end;
   const auto is_behind = [&](std::size_t use) { return use > declaration.at && use < end; };
   if (is_cuda && std::ranges::all_of(uses, is_behind)) {
     const std::string name = free_name(code, lambda);

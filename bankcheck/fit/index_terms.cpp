@@ -8,44 +8,40 @@ namespace bankwise::fit {
 namespace {
 
 /// The factors of a summand: a quotient or a remainder is one as a whole. Nothing if one has a sign.
-std::vector<Span> factors_of(const Ranges& code, Span summand) {
-  std::vector<Span> factors;
-  for (std::size_t begin = summand.begin; begin <= summand.end; begin = factors.back().end + 1) {
-    const std::size_t end = code.next_outside(begin, summand.end, "*/%");
-    if (begin == end) return {};
-    if (code.is_any(end, "/%")) return {summand};
-    factors.push_back({begin, end});
+std::vector<Part> factors_of(const Ranges& code, Part summand) {
+  std::vector<Part> factors = code.split(summand, "*/%");
+  for (const Part& factor : factors) {
+    if (factor.size() == 0) return {};
+    if (code.is_any(factor.end, "/%")) return {summand};
   }
   return factors;
 }
 
 /// Whether a variable serves only these indices.
-bool serves_only(const Ranges& code, std::size_t name, const std::vector<Span>& indices) {
-  const Span function = code.function_at(name);
+bool serves_only(const Ranges& code, std::size_t name, const std::vector<Part>& indices) {
+  const Part function = code.function_at(name);
   for (std::size_t i = function.begin; i < function.end; ++i) {
     const bool is_use = code.is(i, code.text(name)) && code.writing_at(i, function) == Ranges::Writing::none;
-    if (is_use && std::ranges::none_of(indices, [&](const Span& index) { return index.contains(i); })) return false;
+    if (is_use && std::ranges::none_of(indices, [&](const Part& index) { return index.contains(i); })) return false;
   }
   return true;
 }
 
 }  // namespace
 
-std::vector<Term> terms_of(const Ranges& code, Span index) {
-  while (code.is(index.begin, "(") && code.past_bracket(index.begin) == index.end)
-    index = {index.begin + 1, index.end - 1};
+std::vector<Term> terms_of(const Ranges& code, Part index) {
+  index = code.inner(index);
   if (code.next_outside(index.begin, index.end, "<>&|^?,=!") < index.end) return {};
   std::vector<Term> terms;
-  for (std::size_t begin = index.begin, end = 0; begin <= index.end; begin = end + 1) {
-    end = code.next_outside(begin, index.end, "+-");
-    terms.push_back({!terms.empty() && code.is(begin - 1, "-"), factors_of(code, {begin, end})});
+  for (const Part& summand : code.split(index, "+-")) {
+    terms.push_back({!terms.empty() && code.is(summand.begin - 1, "-"), factors_of(code, summand)});
     if (terms.back().factors.empty()) return {};
   }
   return terms;
 }
 
 std::vector<Term> with_definitions(const Ranges& code, const std::vector<Term>& terms,
-                                   const std::vector<Span>& indices) {
+                                   const std::vector<Part>& indices) {
   std::vector<Term> all;
   for (const Term& term : terms) {
     const bool is_name = term.factors.size() == 1 && term.factors[0].size() == 1 && !term.is_negative;
@@ -64,32 +60,23 @@ std::vector<Term> with_definitions(const Ranges& code, const std::vector<Term>& 
   return all;
 }
 
-std::vector<Span> arguments_of(const Ranges& code, std::size_t open) {
-  std::vector<Span> arguments;
-  const std::size_t close = code.past_bracket(open) - 1;
-  for (std::size_t begin = open + 1; begin <= close; begin = arguments.back().end + 1) {
-    arguments.push_back({begin, code.next_outside(begin, close, ",")});
-  }
-  return arguments;
-}
-
-bool is_operand(const Ranges& code, Span part) {
+bool is_operand(const Ranges& code, Part part) {
   const bool is_enclosed = code.is(part.begin, "(") && code.past_bracket(part.begin) == part.end;
   return part.size() == 1 || is_enclosed;
 }
 
-std::vector<Term> terms_of_call(const Ranges& code, Span call, const std::vector<Macro>& macros) {
+std::vector<Term> terms_of_call(const Ranges& code, Part call, const std::vector<Macro>& macros) {
   const bool is_call =
       code.is_name(call.begin) && code.is(call.begin + 1, "(") && code.past_bracket(call.begin + 1) == call.end;
   const auto is_called = [&](const Macro& macro) { return macro.name == code.text(call.begin); };
   const auto macro = std::ranges::find_if(macros, is_called);
   if (!is_call || std::ranges::count_if(macros, is_called) != 1 || !macro->has_parameters) return {};
   const auto [parameters, definition] = parts_of(*macro);
-  const std::vector<Span> arguments = arguments_of(code, call.begin + 1);
+  const std::vector<Part> arguments = arguments_at(code, call.begin + 1);
   const Ranges text(definition, code.constants(), {});
-  std::vector<Term> terms = terms_of(text, {0, text.tokens.size()});
+  std::vector<Term> terms = terms_of(text, text.all());
   for (Term& term : terms) {
-    for (Span& factor : term.factors) {
+    for (Part& factor : term.factors) {
       const bool is_enclosed = is_operand(text, factor) && factor.size() > 1;
       if (is_enclosed) factor = {factor.begin + 1, factor.end - 1};
       const auto parameter = std::ranges::find(parameters, text.text(factor.begin));

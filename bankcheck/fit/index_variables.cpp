@@ -65,17 +65,17 @@ class Finder {
 
   /// Whether a name has one value in a region of a function.
   bool keeps_value(std::string_view name, Part region, std::size_t body) const {
-    const std::size_t parameters = code_.opening(body - 1), end = code_.past_bracket(body);
+    const Part function{code_.opening(body - 1), code_.past_bracket(body)};
     bool is_local = false, is_written = false, has_references = false;
     for (std::size_t i = 0; i < code_.tokens.size(); ++i) {
-      const bool is_inside = i >= parameters && i < end;
+      const bool is_inside = function.contains(i);
       has_references |= is_inside && code_.is(i, "[") && code_.is(i + 1, "&");
       if (!code_.is(i, name) || code_.is(i - 1, ".") || code_.is(i - 1, "->")) continue;
       const bool is_declared = code_.declares(i), is_changed = !is_declared && may_change(i);
       is_local |= is_inside && is_declared;
       if (is_inside && is_declared && is_shared(i)) return false;
       is_written |= is_changed && (is_inside || !is_declared);
-      if (i >= region.begin && i < region.end && (is_declared || is_changed)) return false;
+      if (region.contains(i) && (is_declared || is_changed)) return false;
     }
     return !is_written || (is_local && !has_references);
   }
@@ -92,34 +92,25 @@ class Finder {
   bool may_change(std::size_t name) const {
     std::size_t behind = name + 1;
     while (code_.is(behind, ".") && code_.is_name(behind + 1)) behind += 2;
-    const auto is_pair = [&](std::size_t i) { return code_.is(i + 1, code_.text(i)) && code_.touches_next(i); };
-    const auto counts = [&](std::size_t i) { return (code_.is(i, "+") || code_.is(i, "-")) && is_pair(i); };
-    if (counts(behind) || counts(name - 2) || code_.takes_address(name - 1)) return true;
+    if (code_.is_pair(behind, "+-") || code_.is_pair(name - 2, "+-") || code_.takes_address(name - 1)) return true;
     std::size_t mark = behind;
-    if (support::has_word("+ - * / % & | ^", code_.text(mark))) ++mark;
-    if ((code_.is(mark, "<") || code_.is(mark, ">")) && is_pair(mark)) mark += 2;
-    const bool is_assigned = code_.is(mark, "=") && !is_pair(mark);
-    const bool is_argument =
-        (code_.is(name - 1, "(") || code_.is(name - 1, ",")) && (code_.is(behind, ")") || code_.is(behind, ","));
+    if (code_.is_any(mark, "+-*/%&|^")) ++mark;
+    if (code_.is_pair(mark, "<>")) mark += 2;
+    const bool is_assigned = code_.is(mark, "=") && !code_.is_pair(mark, "=");
+    const bool is_argument = code_.is_any(name - 1, "(,") && code_.is_any(behind, "),");
     return is_assigned || (is_argument && is_passed(name));
   }
 
   /// Whether a name between commas is an argument of a function that may change it: one whose parameters are known to
   /// be no references changes none.
   bool is_passed(std::size_t argument) const {
-    std::size_t open = argument;
-    for (int depth = 1; open > 0 && depth > 0;) {
-      --open;
-      depth += int(code_.is(open, ")")) - int(code_.is(open, "("));
-    }
+    const std::size_t open = code_.opening(argument);
     const std::string_view callee = code_.text(open - 1);
     if (!code_.is_operand(open - 1) || support::has_word("if for while switch return sizeof", callee)) return false;
     if (is_atomic(callee) || callee.starts_with("__") || support::has_word("min max", callee)) return false;
     for (std::size_t i = 0; i < code_.tokens.size(); ++i) {
       if (!code_.is(i, callee) || !code_.is(i + 1, "(")) continue;
-      for (std::size_t k = i + 2; k < code_.past_bracket(i + 1); ++k) {
-        if (code_.is(k, "&")) return true;
-      }
+      if (has_token(code_, {i + 2, code_.past_bracket(i + 1)}, "&")) return true;
     }
     return false;
   }

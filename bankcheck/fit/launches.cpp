@@ -36,7 +36,7 @@ std::string without_sizeof(const std::string& product, const std::string& type) 
 
 /// Whether a variable is a power of two wherever it is used: all of its values are 1 << k, or it is shifted.
 bool is_power_of_two(const Ranges& code, std::size_t name) {
-  const Span function = code.function_at(name);
+  const Part function = code.function_at(name);
   bool is_assigned = false;
   for (std::size_t i = function.begin; i < function.end; ++i) {
     if (!code.is(i, code.text(name))) continue;

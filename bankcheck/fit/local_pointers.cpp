@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "bankcheck/fit/source_lines.hpp"
+
 namespace bankwise::fit {
 namespace {
 
@@ -38,8 +40,8 @@ class PointerReader {
     if (i == declared_ && !code_.is(i + 1, "=")) return true;
     const bool begins = i == declared_ || ends_statement(code_, i - 1);
     if (begins && code_.is(i + 1, "=") && !code_.is(i + 2, "=")) return read_value(i + 2);
-    const bool is_sign = code_.is(i + 1, "+") || code_.is(i + 1, "-");
-    if (begins && is_sign && (code_.is(i + 2, "=") || (code_.is(i + 2, code_.text(i + 1)) && code_.is(i + 3, ";")))) {
+    if (begins && code_.is_any(i + 1, "+-") &&
+        (code_.is(i + 2, "=") || (code_.is(i + 2, code_.text(i + 1)) && code_.is(i + 3, ";")))) {
       ++changes_;
       return true;  // of a number, too
     }
@@ -49,8 +51,7 @@ class PointerReader {
       return true;
     }
     const bool is_starred = code_.is(i - 1, "*") && !code_.is_operand(i - 2) && !code_.takes_address(i - 2);
-    const bool is_stepped = is_sign && code_.is(i + 2, code_.text(i + 1)) && code_.touches_next(i + 1);
-    if (!is_starred || is_stepped || code_.is(i + 1, "->") || code_.is(i + 1, "(")) return false;
+    if (!is_starred || code_.is_pair(i + 1, "+-") || code_.is(i + 1, "->") || code_.is(i + 1, "(")) return false;
     pointer_.elements.push_back({i, {i - 1, i + 1}, {i + 1, i + 1}});
     return true;
   }
@@ -83,22 +84,19 @@ class PointerReader {
       if (code_.is(i, array_) || code_.is(i, pointer_.name)) return false;
       if (code_.is(i, "(") || code_.is(i, "[")) {
         const std::size_t end = code_.past_bracket(i);
-        for (; i + 1 < end; ++i) {
-          if (code_.is(i, array_)) return false;
-        }
+        if (has_token(code_, {i, end}, array_)) return false;
+        i = end - 1;
         continue;
       }
-      for (const std::string_view mark : {"<", ">", "&", "|", "^", "?", "=", ",", ":"}) {
-        if (is_term && code_.is(i, mark)) return false;
-      }
+      if (is_term && code_.is_any(i, "<>&|^?=,:")) return false;
     }
     return true;
   }
 
   /// The declaration declares a number instead.
   bool declare() {
-    std::size_t begin = declared_, end = declared_;
-    while (!ends_statement(code_, begin - 1)) --begin;
+    const std::size_t begin = statement_begin(code_, declared_);
+    std::size_t end = declared_;
     while (end < code_.tokens.size() && !ends_statement(code_, end)) ++end;
     std::string comments;
     const bool is_plain = code_.plain_text({begin, end}, comments) && comments.empty();
@@ -112,12 +110,9 @@ class PointerReader {
     std::size_t star = declared_;
     while (star > begin && !code_.is(star, "*")) --star;
     if (!code_.is(declared_ + 1, ",") || star == begin) return false;
-    const std::size_t at = code_.tokens[begin].begin, line = code_.source.rfind('\n', at) + 1;
-    const std::string indentation(code_.source.substr(line, at - line));
-    const bool begins_line = line > 0 && source::trimmed(indentation).empty();
-    const std::string line_end = code_.source.substr(0, line).ends_with("\r\n") ? "\r\n" : "\n";
-    const std::string gap = begins_line ? line_end + indentation : " ";
-    pointer_.replacements.push_back({{begin, begin}, "int " + std::string(pointer_.name) + ";" + gap});
+    const std::string number = "int " + std::string(pointer_.name) + ";";
+    pointer_.replacements.push_back(
+        {{begin, begin}, line_before(code_.source, code_.tokens[begin].begin, number).text});
     pointer_.replacements.push_back({{star, declared_ + 2}, ""});
     return true;
   }
@@ -126,9 +121,7 @@ class PointerReader {
   bool names_pointer(Part part) const {
     std::size_t stars = 0;
     for (std::size_t i = part.begin; i < part.end; ++i) {
-      for (const std::string_view mark : {",", "&", "<", "(", ")", "=", "static"}) {
-        if (code_.is(i, mark)) return false;
-      }
+      if (code_.is_any(i, ",&<()=") || code_.is(i, "static")) return false;
       stars += code_.is(i, "*") ? 1 : 0;
     }
     return stars == 1 || (stars == 0 && code_.is(part.end - 1, "auto"));

@@ -120,8 +120,8 @@ std::vector<std::string> pure_macros_of(const std::vector<std::string_view>& hea
     for (const Macro& macro : macros_of(header)) {
       if (!macro.has_parameters) continue;
       const Expressions text(code, parts_of(macro).second);
-      const Part all{0, text.tokens.size()};
-      if (!SideEffects::writes(text, all) && effects.unknown_call(text, all).empty()) own.emplace_back(macro.name);
+      const bool writes = SideEffects::writes(text, text.all());
+      if (!writes && effects.unknown_call(text, text.all()).empty()) own.emplace_back(macro.name);
     }
     pure.insert(pure.end(), own.begin(), own.end());
   }

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/source_constants.hpp"
-#include "bankcheck/predict/predict.hpp"
-#include "bankcheck/source/tokens.hpp"
+#include "bankcheck/fit/expressions.hpp"
 
 namespace bankwise::fit {
 
@@ -19,10 +17,8 @@ bool is_one_of(const std::vector<std::uint32_t>& arrays, std::uint32_t array) {
 bool are_plain(std::string_view source, const std::vector<Use>& uses) {
   const source::SourceTokens code(source);
   const auto is_plain = [&](const Use& use) {
-    std::size_t i = 0;
-    while (i < code.tokens.size() && code.tokens[i].begin < use.begin) ++i;
     int depth = 0;
-    for (; i > 0 && !code.is(i - 1, ";") && !code.is(i - 1, "{") && !code.is(i - 1, "}"); --i) {
+    for (std::size_t i = code.at_offset(use.begin), begin = statement_begin(code, i); i > begin; --i) {
       depth += int(code.is(i - 1, ")")) - int(code.is(i - 1, "("));
       if (depth >= 0) continue;
       depth = 0;
@@ -50,8 +46,7 @@ unsigned widest_merged(const trace::KernelTrace& trace, const std::vector<std::u
   unsigned widest = 0;
   for (const trace::Pattern& pattern : trace.patterns) {
     if (!is_one_of(arrays, pattern.array) || pattern.width <= shape.element) continue;
-    const bool is_plain = pattern.operation == banks::Operation::load || pattern.operation == banks::Operation::store;
-    if (!is_plain || !std::has_single_bit(pattern.width) || !pattern.lane_arrays.empty()) return 0;
+    if (!may_be_merged(pattern, shape)) return 0;
     widest = std::max(widest, pattern.width);
   }
   return widest;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/source_lines.hpp"
-#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -129,14 +129,12 @@ std::optional<Edit> reason_comment(std::string_view source, const Declaration& d
   if (declaration.is_parameter) return std::nullopt;
   const SourceTokens code(source);
   const std::size_t name = code.at_offset(declaration.at);
-  std::size_t first = name, last = name;  // of the statement
-  while (first > 0 && !code.is(first - 1, ";") && !code.is(first - 1, "{") && !code.is(first - 1, "}")) --first;
+  const std::size_t first = statement_begin(code, name);
+  std::size_t last = name;  // of the statement
   while (last < code.tokens.size() && !code.is(last, ";") && !code.is(last, ",") && !code.is(last, "{")) {
     last = code.is(last, "[") || code.is(last, "(") ? code.past_bracket(last) : last + 1;
   }
-  bool is_one = code.is(last, ";");
-  for (std::size_t i = first; i < name; ++i) is_one &= !code.is(i, ",");
-  if (!is_one) return std::nullopt;
+  if (!code.is(last, ";") || has_token(code, {first, name}, ",")) return std::nullopt;
   const std::size_t begin = begin_of_line(source, code.tokens[first].begin), after = code.tokens[last].end;
   const std::size_t end = end_of_line(source, after);
   if (source.substr(begin, end - begin).find('\\') != source.npos) return std::nullopt;  // lines of a macro

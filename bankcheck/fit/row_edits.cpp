@@ -23,7 +23,7 @@ std::string exchanged(std::string text, const std::string& from, const std::stri
 /// otherwise nothing. `text`: the new pitch as an operand; becomes the name.
 std::optional<Edit> named_pitch(const SourceTokens& code, const Declaration& declaration, std::string& text) {
   constexpr std::size_t many_places = 4;
-  std::size_t places = 0, first = code.at_offset(declaration.at);
+  std::size_t places = 0;
   const Part block = block_of(code, declaration);
   for (const RowIndex& index : declaration.row_indices) {
     const bool is_inside =
@@ -31,7 +31,7 @@ std::optional<Edit> named_pitch(const SourceTokens& code, const Declaration& dec
     if (!is_inside) return std::nullopt;
     places += index.pitches.size();
   }
-  while (first > 0 && !ends_statement(code, first - 1)) --first;
+  const std::size_t first = statement_begin(code, code.at_offset(declaration.at));
   const std::string name = declaration.name + "_pitch";
   const bool is_taken = code.source.find(name) != code.source.npos;
   const std::size_t at = code.tokens[first].begin;

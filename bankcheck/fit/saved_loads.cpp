@@ -8,6 +8,7 @@
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/expressions.hpp"
+#include "bankcheck/fit/statements.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -32,16 +33,15 @@ struct Loop {
 
 class EventFinder : Expressions {
  public:
-  EventFinder(std::string_view text, std::size_t at, const std::vector<Use>& uses) : Expressions(text) {
+  EventFinder(std::string_view source_text, std::size_t at, const std::vector<Use>& uses) : Expressions(source_text) {
     for (const Use& use : uses) add(use);
     if (events_.empty()) return;
-    std::size_t declared = 0;
-    while (declared < tokens.size() && tokens[declared].begin < at) ++declared;
+    const std::size_t declared = at_offset(at);
     // Who calls another function may do so in a loop.
-    is_known_ = is_known_ && (function_body(declared) == 0 || contains(function_, declared));
+    is_known_ = is_known_ && (function_body(declared) == 0 || function_.contains(declared));
     for (std::size_t i = function_.begin; i < function_.end; ++i) {
       if (is_barrier(i)) events_.push_back({.kind = Event::Kind::barrier, .token = i});
-      if (support::has_word("for while do", text_of(i))) loops_.push_back(loop_at(i));
+      if (support::has_word("for while do", text(i))) loops_.push_back(loop_at(i));
     }
     std::ranges::stable_sort(events_, {}, &Event::token);
   }
@@ -57,11 +57,11 @@ class EventFinder : Expressions {
     const auto straight = look_back(load, load, 0);
     if (straight.is_behind_store) return true;
     return std::ranges::any_of(loops_, [&](const Loop& loop) {  // a later iteration
-      if (!contains(loop.tokens, events_[load].token) || changes_index(loop, events_[load])) return false;
+      if (!loop.tokens.contains(events_[load].token) || changes_index(loop, events_[load])) return false;
       const auto in_loop = look_back(load, load, loop.tokens.begin);
       if (in_loop.ended) return false;
       std::size_t end = load;
-      while (end < events_.size() && contains(loop.tokens, events_[end].token)) ++end;
+      while (end < events_.size() && loop.tokens.contains(events_[end].token)) ++end;
       return look_back(load, end, events_[load].token, in_loop.saw_store).is_behind_store;
     });
   }
@@ -70,9 +70,6 @@ class EventFinder : Expressions {
   struct Found {
     bool ended = false, is_behind_store = false, saw_store = false;
   };
-
-  static bool contains(Part part, std::size_t token) { return part.begin <= token && token < part.end; }
-  std::string_view text_of(std::size_t i) const { return text(i); }
 
   /// From before event `from` back to the token `until`: an access of the same index, or a barrier.
   Found look_back(std::size_t load, std::size_t from, std::size_t until, bool saw_store = false) const {
@@ -88,28 +85,17 @@ class EventFinder : Expressions {
 
   /// Whether the header of a loop changes a variable of an index.
   bool changes_index(const Loop& loop, const Event& event) const {
-    const SourceTokens index(event.index);
     for (std::size_t i = loop.tokens.begin; i < loop.header_end; ++i) {
       if (!is_name(i)) continue;
-      const bool is_changed = is(i + 1, "=") || is(i + 2, "=") || is(i + 3, "=") || is(i + 1, "+") || is(i + 1, "-") ||
-                              is(i - 1, "+") || is(i - 1, "-");
-      if (!is_changed) continue;
-      for (std::size_t k = 0; k < index.tokens.size(); ++k) {
-        if (index.is(k, text(i))) return true;
-      }
+      const bool is_changed = is_any(i + 1, "=+-") || is(i + 2, "=") || is(i + 3, "=") || is_any(i - 1, "+-");
+      if (is_changed && has_token(event.index, text(i))) return true;
     }
     return false;
   }
 
   Loop loop_at(std::size_t i) const {
     const std::size_t header_end = is(i, "do") ? i + 1 : past_bracket(i + 1);
-    return {{i, past_statement(header_end)}, header_end};
-  }
-
-  std::size_t past_statement(std::size_t i) const {
-    if (is(i, "{")) return past_bracket(i);
-    while (i < tokens.size() && !is(i, ";")) i = is(i, "(") || is(i, "{") ? past_bracket(i) : i + 1;
-    return i + 1;
+    return {{i, statement_end(*this, header_end)}, header_end};
   }
 
   /// Any function that may be one: a barrier of a warp too, and all methods and functions of this kind of name.
@@ -122,8 +108,7 @@ class EventFinder : Expressions {
   }
 
   void add(const Use& use) {
-    std::size_t i = 0;
-    while (i < tokens.size() && tokens[i].begin < use.begin) ++i;  // the first bracket, or a pointer
+    const std::size_t i = at_offset(use.begin);  // the first bracket, or a pointer
     std::size_t last = i;
     while (last + 1 < tokens.size() && tokens[last].end < use.end) ++last;
     const std::size_t body = function_body(i);
@@ -152,15 +137,11 @@ class EventFinder : Expressions {
   /// Whether an element is loaded and stored there; neither if that is not known.
   std::pair<bool, bool> kinds(std::size_t name, std::size_t last) const {
     if (takes_address(name - 1) || is(last + 1, ".") || is(last + 1, "->")) return {false, false};
-    const auto twice = [&](std::size_t k, std::string_view mark) {
-      return is(k, mark) && is(k + 1, mark) && touches_next(k);
-    };
-    if (twice(last + 1, "+") || twice(last + 1, "-") || twice(name - 2, "+") || twice(name - 2, "-"))
-      return {true, true};
+    if (is_pair(last + 1, "+-") || is_pair(name - 2, "+-")) return {true, true};
     std::size_t k = last + 1;
-    if (is(k, "=")) return {is(k + 1, "=") && touches_next(k), !(is(k + 1, "=") && touches_next(k))};
-    while (k < last + 3 && support::has_word("+ - * / % & | ^ < >", text(k)) && touches_next(k)) ++k;
-    const bool compares = (is(last + 1, "<") || is(last + 1, ">")) && k == last + 2;
+    if (is(k, "=")) return {is_pair(k, "="), !is_pair(k, "=")};
+    while (k < last + 3 && is_any(k, "+-*/%&|^<>") && touches_next(k)) ++k;
+    const bool compares = is_any(last + 1, "<>") && k == last + 2;
     const bool is_compound = k > last + 1 && is(k, "=") && !compares;
     return {true, is_compound};
   }
@@ -177,8 +158,7 @@ class EventFinder : Expressions {
     std::size_t end = last;
     while (end < tokens.size() && !is(end, ";") && !is(end, "{")) ++end;
     for (std::size_t k = begin; k < end; ++k) {
-      const bool both = (is(k, "&") || is(k, "|")) && is(k + 1, text(k)) && touches_next(k);
-      event.is_certain = event.is_certain && !both && !is(k, "?");
+      event.is_certain = event.is_certain && !is_pair(k, "&|") && !is(k, "?");
     }
     std::size_t guard = 0;
     if (support::has_word("for while else do switch case", text(begin))) guard = begin;

@@ -58,7 +58,7 @@ class TreeRewriter {
  private:
   // --- Expressions, as text without blanks ---
 
-  std::string text_of(Part part) const {
+  std::string plain(Part part) const {
     std::string text;
     for (std::size_t i = part.begin; i < part.end; ++i) {
       const bool are_words = i > part.begin && code_.tokens[i].kind != source::TokenKind::mark &&
@@ -67,63 +67,38 @@ class TreeRewriter {
     }
     return text;
   }
-  std::string written(Part part) const {
-    const std::size_t begin = code_.tokens[part.begin].begin, end = code_.tokens[part.end - 1].end;
-    return std::string(code_.source.substr(begin, end - begin));
-  }
-  Part inner(Part part) const {
-    while (part.size() > 2 && code_.is(part.begin, "(") && code_.past_bracket(part.begin) == part.end) {
-      part = {part.begin + 1, part.end - 1};
-    }
-    return part;
-  }
-  /// What marks separate outside of parentheses. The marks are single characters, not parts of others.
-  std::vector<Part> split(Part part, std::string_view mark) const {
-    std::vector<Part> parts{{part.begin, part.begin}};
-    for (std::size_t i = part.begin; i < part.end;) {
-      const bool is_double = code_.is(i + 1, mark) || (i > part.begin && code_.is(i - 1, mark));
-      if (code_.is(i, mark) && !is_double && !code_.is(i + 1, "=")) {
-        parts.push_back({i + 1, i + 1});
-        ++i;
-        continue;
-      }
-      i = code_.is(i, "(") || code_.is(i, "[") ? code_.past_bracket(i) : i + 1;
-      parts.back().end = std::min(i, part.end);
-    }
-    return parts;
-  }
   void add_factors(Part part, std::vector<Part>& factors) const {
-    part = inner(part);
-    const std::vector<Part> parts = split(part, "*");
+    part = code_.inner(part);
+    const std::vector<Part> parts = code_.split(part, "*");
     if (parts.size() == 1) factors.push_back(part);
     for (std::size_t i = 0; parts.size() > 1 && i < parts.size(); ++i) add_factors(parts[i], factors);
   }
   /// Whether the part is the whole without a division by 2: "n" of "n / 2" and of "n >> 1".
   std::optional<Part> doubled(Part part) const {
-    part = inner(part);
+    part = code_.inner(part);
     if (part.size() < 3) return std::nullopt;
     const std::size_t last = part.end - 1;
-    if (code_.is(last, "2") && code_.is(last - 1, "/")) return inner({part.begin, last - 1});
+    if (code_.is(last, "2") && code_.is(last - 1, "/")) return code_.inner({part.begin, last - 1});
     const bool is_shift = part.size() > 3 && code_.is(last - 1, ">") && code_.is(last - 2, ">");
-    return code_.is(last, "1") && is_shift ? std::optional(inner({part.begin, last - 2})) : std::nullopt;
+    return code_.is(last, "1") && is_shift ? std::optional(code_.inner({part.begin, last - 2})) : std::nullopt;
   }
   /// A sum, a difference, ... needs parentheses before "/ 2".
   bool is_operand(Part part) const {
-    return std::all_of(code_.tokens.begin() + std::ptrdiff_t(part.begin),
-                       code_.tokens.begin() + std::ptrdiff_t(part.end), [&](const source::Token& token) {
-                         const auto text = code_.source.substr(token.begin, token.end - token.begin);
-                         return token.kind != source::TokenKind::mark || text == "." || text == "::";
-                       });
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      const bool is_mark = code_.tokens[i].kind == source::TokenKind::mark;
+      if (is_mark && !code_.is(i, ".") && !code_.is(i, "::")) return false;
+    }
+    return true;
   }
   std::string half_of(Part size) const {
-    if (size.size() == 1 && is_number(text_of(size))) {
+    if (size.size() == 1 && is_number(plain(size))) {
       const std::uint64_t number = std::stoull(std::string(code_.text(size.begin)), nullptr, 0);
       return std::to_string(number / 2);
     }
-    const std::vector<Part> factors = split(size, "*");
-    if (factors.size() == 2 && text_of(factors[0]) == "2") return written(factors[1]);
-    if (factors.size() == 2 && text_of(factors[1]) == "2") return written(factors[0]);
-    const std::string text = with_parentheses(declaration_, written(size));
+    const std::vector<Part> factors = code_.split(size, "*");
+    if (factors.size() == 2 && plain(factors[0]) == "2") return code_.text_of(factors[1]);
+    if (factors.size() == 2 && plain(factors[1]) == "2") return code_.text_of(factors[0]);
+    const std::string text = with_parentheses(declaration_, code_.text_of(size));
     return (is_operand(size) ? text : "(" + text + ")") + " / 2";
   }
 
@@ -132,11 +107,11 @@ class TreeRewriter {
   std::optional<TreeLoop> loop_at(std::size_t token) const {
     const std::size_t open = token + 1, close = code_.past_bracket(open) - 1;
     if (!code_.is(open, "(") || !code_.is(close + 1, "{")) return std::nullopt;
-    const std::vector<Part> head = split({open + 1, close}, ";");
+    const std::vector<Part> head = code_.split({open + 1, close}, ";");
     if (head.size() != 3 || head[0].size() < 4) return std::nullopt;  // "int s = 1": behind the loop there is no s
     const std::size_t value = head[0].end - 1, name = value - 2;
     const bool is_declared = code_.is_name(name) && code_.is_name(name - 1) && code_.is(value - 1, "=");
-    const bool has_others = split(head[0], ",").size() > 1;
+    const bool has_others = code_.split(head[0], ",").size() > 1;
     if (!is_declared || has_others || !support::has_word("1 1u 1U 2 2u 2U", code_.text(value))) return std::nullopt;
     TreeLoop loop{.token = token,
                   .first = {value, head[0].end},
@@ -149,7 +124,7 @@ class TreeRewriter {
                   .power = "",
                   .sizes = {}};
     const std::string& s = loop.distance;
-    const std::string step = text_of(loop.step);
+    const std::string step = plain(loop.step);
     const std::string steps[]{s + "*=2",          s + "<<=1",    s + "+=" + s,
                               s + "=" + s + "*2", s + "=2*" + s, s + "=" + s + "<<1"};
     if (std::ranges::find(steps, step) == std::end(steps) || !set_size(loop)) return std::nullopt;
@@ -162,23 +137,23 @@ class TreeRewriter {
       return false;
     }
     const bool has_last = code_.is(condition.begin + 2, "=");
-    const Part limit = inner({condition.begin + (has_last ? 3 : 2), condition.end});
-    if (limit.size() == 0 || (loop.from_two && !has_last) || uses(limit, loop.distance)) return false;
+    const Part limit = code_.inner({condition.begin + (has_last ? 3 : 2), condition.end});
+    if (limit.size() == 0 || (loop.from_two && !has_last) || has_token(code_, limit, loop.distance)) return false;
     if (loop.from_two || !has_last) {
       loop.half = half_of(limit);
-      loop.power = written(limit);
-      loop.sizes = {text_of(limit)};
+      loop.power = code_.text_of(limit);
+      loop.sizes = {plain(limit)};
     } else {
-      loop.half = written(limit);
+      loop.half = code_.text_of(limit);
       const auto size = doubled(limit);
-      loop.power = written(size.value_or(limit));
-      if (size) loop.sizes = {text_of(*size)};
-      if (!size && is_operand(limit)) loop.sizes = {"2*" + text_of(limit), text_of(limit) + "*2"};
+      loop.power = code_.text_of(size.value_or(limit));
+      if (size) loop.sizes = {plain(*size)};
+      if (!size && is_operand(limit)) loop.sizes = {"2*" + plain(limit), plain(limit) + "*2"};
     }
     return true;
   }
   void rewrite_head(const TreeLoop& loop) {
-    const bool shifts = text_of(loop.step).find("<<") != std::string::npos;
+    const bool shifts = plain(loop.step).find("<<") != std::string::npos;
     replace(loop.first, loop.half);
     replace(loop.condition, loop.distance + " > 0");
     replace(loop.step, loop.distance + (shifts ? " >>= 1" : " /= 2"));
@@ -192,12 +167,6 @@ class TreeRewriter {
 
   // --- Its body ---
 
-  bool uses(Part part, std::string_view name) const {
-    for (std::size_t i = part.begin; i < part.end; ++i) {
-      if (code_.is(i, name)) return true;
-    }
-    return false;
-  }
   bool is_inside(const Use& use, Part part) const {
     return use.begin >= code_.tokens[part.begin].begin && part.end < code_.tokens.size() &&
            use.end <= code_.tokens[part.end].begin;
@@ -207,28 +176,28 @@ class TreeRewriter {
   }
   /// The thread's number: i of "2 * s * i", and from two on of "s * i".
   std::optional<Part> thread_in(const TreeLoop& loop, Part index) const {
-    index = inner(index);
+    index = code_.inner(index);
     if (index.size() == 1 && index_ && code_.is(index.begin, index_->name)) return index_->thread;
     std::vector<Part> factors;
     add_factors(index, factors);
     const auto remove = [&](std::string_view text) {
-      const auto factor = std::ranges::find_if(factors, [&](Part part) { return text_of(part) == text; });
+      const auto factor = std::ranges::find_if(factors, [&](Part part) { return plain(part) == text; });
       if (factor == factors.end()) return false;
       factors.erase(factor);
       return true;
     };
     const bool has_distance = remove(loop.distance) && (loop.from_two || remove("2"));
-    if (!has_distance || factors.size() != 1 || uses(factors[0], loop.distance)) return std::nullopt;
-    const bool is_known = !is_number(text_of(factors[0])) && (is_operand(factors[0]) || is_call(factors[0]));
+    if (!has_distance || factors.size() != 1 || has_token(code_, factors[0], loop.distance)) return std::nullopt;
+    const bool is_known = !is_number(plain(factors[0])) && (is_operand(factors[0]) || is_call(factors[0]));
     return is_known ? std::optional(factors[0]) : std::nullopt;
   }
   /// "get_local_id(0)".
   bool is_call(Part part) const { return part.size() == 4 && code_.is(part.begin, "get_local_id"); }
   /// Whether a part is the distance of two elements that are added.
   bool is_distance(const TreeLoop& loop, Part part) const {
-    if (!loop.from_two) return text_of(inner(part)) == loop.distance;
+    if (!loop.from_two) return plain(code_.inner(part)) == loop.distance;
     const auto whole = doubled(part);
-    return whole && text_of(*whole) == loop.distance;
+    return whole && plain(*whole) == loop.distance;
   }
   /// The two sides of a sum of an index and the distance, in any order; the index alone if there is no sum.
   struct Operand {
@@ -237,7 +206,7 @@ class TreeRewriter {
   };
   std::optional<Operand> operand_in(const TreeLoop& loop, Part index) const {
     if (const auto thread = thread_in(loop, index)) return Operand{*thread};
-    const std::vector<Part> sides = split(inner(index), "+");
+    const std::vector<Part> sides = code_.split(code_.inner(index), "+");
     if (sides.size() != 2) return std::nullopt;
     for (const bool is_first : {false, true}) {
       const auto thread = thread_in(loop, sides[is_first ? 1 : 0]);
@@ -266,11 +235,11 @@ class TreeRewriter {
   bool is_barrier(Part statement) const {
     static const std::regex barrier(R"(__syncthreads\(\);|(work_group_)?barrier\(CLK_LOCAL_MEM_FENCE\);)"
                                     R"(|\w+\.sync\(\);|(\w+::)*sync\(\w+\);)");
-    return std::regex_match(text_of(statement), barrier);
+    return std::regex_match(plain(statement), barrier);
   }
   /// "int index = 2 * s * i;", whose line goes away.
   bool names_index(const TreeLoop& loop, Part statement) {
-    const std::vector<Part> sides = split({statement.begin, statement.end - 1}, "=");
+    const std::vector<Part> sides = code_.split({statement.begin, statement.end - 1}, "=");
     if (index_ || sides.size() != 2 || sides[0].size() < 2) return false;
     const std::size_t name = sides[0].end - 1;
     for (std::size_t i = sides[0].begin; i <= name; ++i) {
@@ -298,7 +267,7 @@ class TreeRewriter {
     const std::size_t open = statement.begin + 1, close = code_.past_bracket(open) - 1;
     const auto thread = thread_of_guard(loop, {open + 1, close});
     if (!thread) return false;
-    const std::string i = written(*thread);
+    const std::string i = code_.text_of(*thread);
     replace({open + 1, close}, fmt::format("{} < {}", i, loop.distance));
     std::string text;  // with "A" for the nearer element, and "B" for the other
     for (std::size_t token = close + 1; token < statement.end;) {
@@ -306,14 +275,14 @@ class TreeRewriter {
         return token + 1 < code_.tokens.size() && each.begin == code_.tokens[token + 1].begin && each.array.empty();
       });
       if (use == uses_.uses.end()) {
-        if (uses({token, token + 1}, declaration_.name) || uses({token, token + 1}, loop.distance)) return false;
+        if (code_.is(token, declaration_.name) || code_.is(token, loop.distance)) return false;
         text += code_.text(token++);
         continue;
       }
       const std::size_t bracket = token + 1;
       const Part index{bracket + 1, code_.past_bracket(bracket) - 1};
       const auto operand = operand_in(loop, index);
-      if (!operand || text_of(operand->thread) != text_of(*thread)) return false;
+      if (!operand || plain(operand->thread) != plain(*thread)) return false;
       replace(index, !operand->is_far             ? i
                      : operand->is_distance_first ? fmt::format("{} + {}", loop.distance, i)
                                                   : fmt::format("{} + {}", i, loop.distance));
@@ -324,9 +293,9 @@ class TreeRewriter {
   }
   /// The thread in "index < n", "index + s < n" or "i < n / (2 * s)", which lets as many threads add.
   std::optional<Part> thread_of_guard(const TreeLoop& loop, Part guard) const {
-    const std::vector<Part> sides = split(inner(guard), "<");
+    const std::vector<Part> sides = code_.split(code_.inner(guard), "<");
     if (sides.size() != 2) return std::nullopt;
-    const std::string limit = text_of(inner(sides[1]));
+    const std::string limit = plain(code_.inner(sides[1]));
     if (std::ranges::find(loop.sizes, limit) != loop.sizes.end()) {
       const auto operand = operand_in(loop, sides[0]);
       return operand ? std::optional(operand->thread) : std::nullopt;
@@ -338,7 +307,7 @@ class TreeRewriter {
     const bool is_count = std::ranges::any_of(loop.sizes, [&](const std::string& size) {
       return limit.starts_with(size) && std::ranges::find(counts, limit.substr(size.size())) != counts.end();
     });
-    return is_count ? std::optional(inner(sides[0])) : std::nullopt;
+    return is_count ? std::optional(code_.inner(sides[0])) : std::nullopt;
   }
 
   // --- Around it ---

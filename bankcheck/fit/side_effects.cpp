@@ -24,9 +24,8 @@ bool only_computes(std::string_view name) {
 /// Whether a token is the = of an assignment: not of a comparison, but of <<= and >>=.
 bool assigns(const Expressions& code, std::size_t k) {
   if (!code.is(k, "=")) return false;
-  const bool shifts = (code.is(k - 1, "<") && code.is(k - 2, "<")) || (code.is(k - 1, ">") && code.is(k - 2, ">"));
-  const bool is_second =
-      code.is(k - 1, "=") || code.is(k - 1, "!") || (!shifts && (code.is(k - 1, "<") || code.is(k - 1, ">")));
+  const bool shifts = code.is_any(k - 1, "<>") && code.is(k - 2, code.text(k - 1));
+  const bool is_second = code.is_any(k - 1, "=!") || (!shifts && code.is_any(k - 1, "<>"));
   const bool is_first = code.is(k + 1, "=") && code.touches_next(k);
   return !is_first && !is_second;
 }
@@ -61,8 +60,7 @@ bool is_atomic(std::string_view function) {
 
 bool SideEffects::writes(const Expressions& code, Part part, bool initializes) {
   for (std::size_t k = part.begin; k < part.end; ++k) {
-    const bool is_doubled = k + 1 < part.end && code.is(k + 1, code.text(k)) && code.touches_next(k);
-    if (is_doubled && (code.is(k, "+") || code.is(k, "-"))) return true;
+    if (k + 1 < part.end && code.is_pair(k, "+-")) return true;
     const bool is_initial = initializes && code.is_name(k - 1) && code.is_name(k - 2);
     if (assigns(code, k) && !is_initial) return true;
     if (code.takes_address(k)) return true;  // a function may write there
@@ -74,10 +72,7 @@ bool SideEffects::writes(const Expressions& code, Part part, bool initializes) {
 std::string_view SideEffects::unknown_call(const Expressions& code, Part part, int depth) const {
   for (std::size_t k = part.begin + 1; k < part.end; ++k) {
     if (!code.is(k, "(")) continue;
-    std::size_t callee = k - 1;  // before the template arguments
-    for (int angles = 0; callee > part.begin && (code.is(callee, ">") || angles > 0); --callee) {
-      angles += int(code.is(callee, ">")) - int(code.is(callee, "<"));
-    }
+    const std::size_t callee = callee_before(code, k, part.begin);
     const bool is_known = code.is_name(callee) && (code.names_type(callee) || is_pure(code.text(callee), depth));
     if (code.is_operand(callee) && !is_known) return code.is_name(callee) ? code.text(callee) : code.text(k);
   }
@@ -98,7 +93,7 @@ bool SideEffects::computes_only(std::string_view name, int depth) const {
   for (const Macro& macro : macros_of(source_.source)) {
     if (macro.name != name) continue;
     const Expressions inside(source_, parts_of(macro).second);
-    if (has_effect(inside, {0, inside.tokens.size()}, depth)) return false;
+    if (has_effect(inside, inside.all(), depth)) return false;
     is_defined = true;
   }
   for (std::size_t k = 0; k < source_.tokens.size(); ++k) {

@@ -18,15 +18,6 @@ namespace {
 
 using source::SourceTokens;
 
-/// Whether one of the tokens is a name.
-bool names(std::string_view text, std::string_view name) {
-  const SourceTokens code(text);
-  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    if (code.is(i, name)) return true;
-  }
-  return false;
-}
-
 /// A source that declares an array, and what its functions and macros do besides computing.
 struct Code {
   Expressions source;
@@ -61,7 +52,7 @@ class UseFinder : Expressions {
   /// The text of a macro, with the names of its parameters.
   void search_macro(std::vector<std::string_view> parameters) {
     parameters_ = std::move(parameters);
-    search({0, tokens.size()}, declaration_.name);
+    search(all(), declaration_.name);
   }
 
   const Uses& found() const { return found_; }
@@ -201,10 +192,8 @@ class UseFinder : Expressions {
       return fmt::format("the index calls {}, which may have a side effect; write the index to a variable first",
                          callee == "(" ? "a function" : callee);
     }
-    for (std::size_t k = index.begin; k < index.end; ++k) {
-      if (is(k, name_)) return "the index reads the array itself; read that element into a variable first";
-    }
-    return "";
+    const bool reads_array = has_token(*this, index, name_);
+    return reads_array ? "the index reads the array itself; read that element into a variable first" : "";
   }
 
   /// What stands between two brackets. The comments behind the opening one belong to it.
@@ -256,7 +245,7 @@ class UseFinder : Expressions {
 
   std::string_view macro_that_names(std::string_view name) const {
     for (const Macro& macro : macros_of(source)) {
-      if (names(macro.text, name)) return macro.name;
+      if (has_token(macro.text, name)) return macro.name;
     }
     return "";
   }
@@ -359,7 +348,7 @@ void search_macros(const Code& code, const UseFinder& block, const Declaration& 
       found.why = fmt::format("line {}: the macro {} {}", macro.line, macro.name, problem);
     };
     const bool is_nested =
-        std::ranges::any_of(macros, [&](const Macro& other) { return names(parts_of(other).second, macro.name); });
+        std::ranges::any_of(macros, [&](const Macro& other) { return has_token(parts_of(other).second, macro.name); });
     if (index_changes && is_nested) return refuse("is used by another macro; change its text by hand");
     if (index_changes && (text.find('\\') != text.npos || text.find("##") != text.npos)) {
       return refuse("names the array; change its text by hand");

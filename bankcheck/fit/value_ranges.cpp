@@ -77,7 +77,7 @@ std::optional<Range> combined(std::string_view mark, const Range& a, const Range
   return shifted(mark, a, b);
 }
 
-std::optional<Range> Ranges::of(Span part) const {
+std::optional<Range> Ranges::of(Part part) const {
   if (depth_ > max_depth || part.begin >= part.end) return std::nullopt;
   ++depth_;
   std::size_t at = part.begin;
@@ -88,15 +88,6 @@ std::optional<Range> Ranges::of(Span part) const {
   }
   --depth_;
   return range;
-}
-
-bool Ranges::is_any(std::size_t i, std::string_view marks) const {
-  return text(i).size() == 1 && marks.find(text(i)) != std::string_view::npos;
-}
-
-std::size_t Ranges::next_outside(std::size_t i, std::size_t end, std::string_view marks) const {
-  while (i < end && !is_any(i, marks)) i = is_any(i, "([{") ? past_bracket(i) : i + 1;
-  return std::min(i, end);
 }
 
 std::string_view Ranges::operator_at(std::size_t i, int level, std::size_t& length) const {
@@ -213,34 +204,33 @@ std::optional<Range> Ranges::block_length(std::string_view dimension) const {
   return length == 0 ? std::nullopt : std::optional(Range{length, length});
 }
 
-std::optional<Range> Ranges::thread(std::size_t place, Span key, std::string_view dimension) const {
+std::optional<Range> Ranges::thread(std::size_t place, Part key, std::string_view dimension) const {
   const std::uint64_t length = length_in(block_, dimension);
   return length == 0 ? std::nullopt : refined({0, std::int64_t(length) - 1}, key, place);
 }
 
-std::optional<Range> Ranges::compared_sum(Span part) const {
+std::optional<Range> Ranges::compared_sum(Part part) const {
   struct Summand {
-    Span span;
+    Part part;
     bool is_negative = false, is_name = false;
   };
   if (next_outside(part.begin, part.end, "<>&|^?,=!*/%") < part.end) return std::nullopt;
   std::vector<Summand> summands;
-  for (std::size_t begin = part.begin, end = 0; begin <= part.end; begin = end + 1) {
-    end = next_outside(begin, part.end, "+-");
-    if (begin == end) return std::nullopt;  // a sign
-    const bool is_negative = begin > part.begin && is(begin - 1, "-");
-    summands.push_back({{begin, end}, is_negative, end == begin + 1 && is_name(begin)});
+  for (const Part& summand : split(part, "+-")) {
+    if (summand.size() == 0) return std::nullopt;  // a sign
+    const bool is_negative = summand.begin > part.begin && is(summand.begin - 1, "-");
+    summands.push_back({summand, is_negative, summand.size() == 1 && is_name(summand.begin)});
   }
   std::optional<Range> best;
   for (const Summand& x : summands) {
     for (const Summand& y : summands) {
       if (!x.is_name || !y.is_name || x.is_negative || !y.is_negative) continue;
-      if (!is_at_most(x.span.begin, y.span.begin)) continue;
-      const auto low = of(x.span), high = of(y.span);
+      if (!is_at_most(x.part.begin, y.part.begin)) continue;
+      const auto low = of(x.part), high = of(y.part);
       std::optional<Range> sum = low && high ? checked({low->low - high->high, 0}) : std::nullopt;
       for (const Summand& other : summands) {
         if (&other == &x || &other == &y) continue;
-        const auto value = sum ? of(other.span) : std::nullopt;
+        const auto value = sum ? of(other.part) : std::nullopt;
         sum = value ? combined(other.is_negative ? "-" : "+", *sum, *value) : std::nullopt;
       }
       if (sum) best = best ? Range{std::max(best->low, sum->low), std::min(best->high, sum->high)} : *sum;
@@ -250,9 +240,9 @@ std::optional<Range> Ranges::compared_sum(Span part) const {
 }
 
 bool Ranges::is_at_most(std::size_t x, std::size_t y) const {
-  const Span function = function_at(x);
+  const Part function = function_at(x);
   for (const Control& control : controls_around(x)) {
-    const Span& head = control.head;
+    const Part& head = control.head;
     if (control.is_loop || control.is_else || next_outside(head.begin, head.end, "|?") < head.end) continue;
     if (!writings(text(x), control.body, function).empty() || !writings(text(y), control.body, function).empty()) {
       continue;

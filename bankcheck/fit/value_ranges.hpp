@@ -9,17 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/source_constants.hpp"
-#include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::fit {
-
-/// From the token `begin` to before `end`.
-struct Span {
-  std::size_t begin = 0, end = 0;
-  std::size_t size() const { return end - begin; }
-  bool contains(std::size_t i) const { return i >= begin && i < end; }
-};
 
 /// The values that an expression can have.
 struct Range {
@@ -44,52 +37,36 @@ std::optional<Range> combined(std::string_view mark, const Range& a, const Range
 /// A loop, or one branch of a condition.
 struct Control {
   bool is_loop = false, is_else = false;
-  Span head, body;  // the head without its parentheses
+  Part head, body;  // the head without its parentheses
 };
 
 /// The ranges of expressions in the functions of a source.
-class Ranges : public source::SourceTokens {
+class Ranges : public Expressions {
  public:
   using Block = std::array<std::uint64_t, 3>;
   /// `block`: the largest one; `only_block`: that of all launches. 0: not known.
   Ranges(std::string_view text_of_source, const SourceConstants& constants, const Block& block,
          const Block& only_block = {})
-      : SourceTokens(text_of_source), constants_(constants), block_(block), only_block_(only_block) {}
+      : Expressions(text_of_source), constants_(constants), block_(block), only_block_(only_block) {}
 
   const SourceConstants& constants() const { return constants_; }
 
   /// How a name at a token is changed there.
   enum class Writing { none, assignment, step, unknown };
-  Writing writing_at(std::size_t i, const Span& function) const;
-
-  std::string text_of(Span part) const {
-    const std::size_t begin = tokens[part.begin].begin;
-    return std::string(source.substr(begin, tokens[part.end - 1].end - begin));
-  }
+  Writing writing_at(std::size_t i, const Part& function) const;
 
   /// From the parenthesis of its parameters to the end of the outermost function around a place.
-  Span function_at(std::size_t place) const;
+  Part function_at(std::size_t place) const;
 
   /// The expression that a variable has wherever its name is: the one at its declaration, of names that do not change,
   /// either. Nothing if it is no such variable, or no int at least.
-  std::optional<Span> definition_of(std::size_t name) const;
+  std::optional<Part> definition_of(std::size_t name) const;
 
   /// What the expression can be, as often as the source gets there; nothing if that is not known.
-  std::optional<Range> of(Span part) const;
-
-  /// Whether a token is one of these marks of one character.
-  bool is_any(std::size_t i, std::string_view marks) const;
-
-  /// The first of these marks that is in no bracket; `end` if there is none before.
-  std::size_t next_outside(std::size_t i, std::size_t end, std::string_view marks) const;
+  std::optional<Range> of(Part part) const;
 
  private:
   static constexpr int max_depth = 12;
-
-  bool touches_next(std::size_t i) const { return i + 1 < tokens.size() && tokens[i].end == tokens[i + 1].begin; }
-
-  /// Whether a mark stands at a token twice, as in ++.
-  bool is_pair(std::size_t i, std::string_view mark) const { return is(i, mark) && is(i + 1, mark) && touches_next(i); }
 
   /// The operator at a token, by how tightly it binds: 0 for |, 5 for *; its length in tokens is set.
   std::string_view operator_at(std::size_t i, int level, std::size_t& length) const;
@@ -107,19 +84,16 @@ class Ranges : public source::SourceTokens {
   /// A conversion or a call, from its name to before `behind`.
   std::optional<Range> call(std::size_t name, std::size_t behind) const;
 
-  std::optional<Range> thread(std::size_t place, Span key, std::string_view dimension) const;
+  std::optional<Range> thread(std::size_t place, Part key, std::string_view dimension) const;
   std::optional<Range> block_length(std::string_view dimension) const;
 
   /// Of a sum with x and -y, where a condition around it says that x is at most y.
-  std::optional<Range> compared_sum(Span part) const;
+  std::optional<Range> compared_sum(Part part) const;
 
   /// Whether a condition around two names compares them so, and neither changes behind it.
   bool is_at_most(std::size_t x, std::size_t y) const;
 
   // --- Variables ---
-
-  /// Past the statement that begins at a token.
-  std::size_t statement_end(std::size_t i) const;
 
   std::vector<Control> controls_around(std::size_t place) const;
 
@@ -127,15 +101,15 @@ class Ranges : public source::SourceTokens {
   bool is_referred_to(std::size_t i) const;
 
   /// Whether a name is declared without =, or is an argument of a function that may change it.
-  bool is_declared_or_passed(std::size_t i, const Span& function) const;
+  bool is_declared_or_passed(std::size_t i, const Part& function) const;
 
   /// The innermost parenthesis that is open at a token; nothing if its statement begins behind it.
-  std::optional<std::size_t> parenthesis_around(std::size_t i, const Span& function) const;
+  std::optional<std::size_t> parenthesis_around(std::size_t i, const Part& function) const;
 
   /// Whether a function of this source has parameters that are references.
   bool takes_references(std::string_view name) const;
 
-  std::vector<std::size_t> writings(std::string_view name, Span part, const Span& function) const;
+  std::vector<std::size_t> writings(std::string_view name, Part part, const Part& function) const;
 
   /// Any number if its values are not known: a mask may limit them.
   std::optional<Range> variable(std::size_t place) const;
@@ -146,7 +120,7 @@ class Ranges : public source::SourceTokens {
   std::optional<Range> macro_range(std::string_view name) const;
 
   /// What follows the = at a token, to the end of the declarator or the statement.
-  Span value_after(std::size_t equals) const { return {equals + 1, next_outside(equals + 1, tokens.size(), ",;)")}; }
+  Part value_after(std::size_t equals) const { return {equals + 1, next_outside(equals + 1, tokens.size(), ",;)")}; }
 
   /// Of `for (name = A; name < B; ++name)` and its like.
   std::optional<Range> loop_range(std::string_view name, const Control& loop) const;
@@ -160,11 +134,11 @@ class Ranges : public source::SourceTokens {
   using KeyLength = std::function<std::size_t(std::size_t)>;  ///< of the key at a token; 0: it is another one
 
   /// Applies the comparisons of a condition, which all hold, or of which the only one does not.
-  void limit(Range& range, Span condition, const KeyLength& key, bool is_negated) const;
-  void compare(Range& range, Span atom, const KeyLength& key, bool is_negated) const;
+  void limit(Range& range, Part condition, const KeyLength& key, bool is_negated) const;
+  void compare(Range& range, Part atom, const KeyLength& key, bool is_negated) const;
 
   /// With the conditions around a place, if what they compare does not change there.
-  std::optional<Range> refined(Range range, Span key, std::size_t place) const;
+  std::optional<Range> refined(Range range, Part key, std::size_t place) const;
 
   const SourceConstants& constants_;
   Block block_, only_block_;

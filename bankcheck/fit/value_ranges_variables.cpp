@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include "bankcheck/fit/statements.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
 #include "bankcheck/predict/predict.hpp"
 
@@ -15,45 +16,35 @@ bool may_hold_int(const std::string& type) {
   return bytes > 0 ? bytes >= bytes_of_int : !is_short;
 }
 
-Span Ranges::function_at(std::size_t place) const {
+Part Ranges::function_at(std::size_t place) const {
   const std::size_t body = function_body(place);
   if (body == 0) return {};
   return {opening(body - 1), past_bracket(body)};
 }
 
-std::size_t Ranges::statement_end(std::size_t i) const {
-  if (is(i, "{")) return past_bracket(i);
-  if (is(i, "for") || is(i, "while") || is(i, "if") || is(i, "switch")) {
-    const std::size_t end = statement_end(past_bracket(i + 1));
-    return is(i, "if") && is(end, "else") ? statement_end(end + 1) : end;
-  }
-  return std::min(next_outside(i, tokens.size(), ";") + 1, tokens.size());
-}
-
 std::vector<Control> Ranges::controls_around(std::size_t place) const {
   std::vector<Control> controls;
-  const Span function = function_at(place);
+  const Part function = function_at(place);
   for (std::size_t i = function.begin; i < std::min(function.end, place); ++i) {
     if (!is(i, "for") && !is(i, "if")) continue;
     const std::size_t behind = past_bracket(i + 1);
-    Control control{is(i, "for"), false, {i + 2, behind - 1}, {behind, 0}};
-    control.body.end = is(behind, "{") ? past_bracket(behind) : statement_end(behind);
+    Control control{is(i, "for"), false, {i + 2, behind - 1}, {behind, statement_end(*this, behind)}};
     if (control.body.contains(place)) controls.push_back(control);
     if (control.is_loop || !is(control.body.end, "else")) continue;
     control.is_else = true;
-    control.body = {control.body.end + 1, statement_end(control.body.end + 1)};
+    control.body = {control.body.end + 1, statement_end(*this, control.body.end + 1)};
     if (control.body.contains(place)) controls.push_back(control);
   }
   return controls;
 }
 
-Ranges::Writing Ranges::writing_at(std::size_t i, const Span& function) const {
+Ranges::Writing Ranges::writing_at(std::size_t i, const Part& function) const {
   if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return Writing::none;
-  if (is_pair(i - 2, "+") || is_pair(i - 2, "-") || is_pair(i + 1, "+") || is_pair(i + 1, "-")) return Writing::step;
+  if (is_pair(i - 2, "+-") || is_pair(i + 1, "+-")) return Writing::step;
   if (is_referred_to(i)) return Writing::unknown;
   if (is(i + 1, "=") && !is(i + 2, "=")) return Writing::assignment;
   if (is_any(i + 1, "+-*/%&|^") && is(i + 2, "=") && touches_next(i + 1)) return Writing::step;
-  if ((is_pair(i + 1, "<") || is_pair(i + 1, ">")) && is(i + 3, "=") && touches_next(i + 2)) return Writing::step;
+  if (is_pair(i + 1, "<>") && is(i + 3, "=") && touches_next(i + 2)) return Writing::step;
   return is_declared_or_passed(i, function) ? Writing::unknown : Writing::none;
 }
 
@@ -64,14 +55,14 @@ bool Ranges::is_referred_to(std::size_t i) const {
   return is(i - 1, "=") && is_name(i - 2) && is(i - 3, "&");  // int& other = name
 }
 
-bool Ranges::is_declared_or_passed(std::size_t i, const Span& function) const {
+bool Ranges::is_declared_or_passed(std::size_t i, const Part& function) const {
   const bool is_declared = is_name(i - 1) && !is(i - 1, "return") && !is(i - 1, "else");
   if (is_declared && is_any(i + 1, "({:[")) return true;
   const auto open = is_any(i + 1, ",)") ? parenthesis_around(i, function) : std::nullopt;
   return open && (is_declared || (is_any(i - 1, "(,") && takes_references(text(*open - 1))));
 }
 
-std::optional<std::size_t> Ranges::parenthesis_around(std::size_t i, const Span& function) const {
+std::optional<std::size_t> Ranges::parenthesis_around(std::size_t i, const Part& function) const {
   int depth = 0;
   for (std::size_t behind = i; behind > function.begin && !is_any(behind, ";{}"); --behind) {
     depth += int(is(behind - 1, ")")) - int(is(behind - 1, "("));
@@ -83,15 +74,12 @@ std::optional<std::size_t> Ranges::parenthesis_around(std::size_t i, const Span&
 bool Ranges::takes_references(std::string_view name) const {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (!is(i, name) || !is(i + 1, "(") || !(is_name(i - 1) || is(i - 1, ">") || is(i - 1, "*"))) continue;
-    const std::size_t behind = past_bracket(i + 1);
-    for (std::size_t k = i + 2; k < behind; ++k) {
-      if (is(k, "&")) return true;
-    }
+    if (has_token(*this, {i + 2, past_bracket(i + 1)}, "&")) return true;
   }
   return false;
 }
 
-std::vector<std::size_t> Ranges::writings(std::string_view name, Span part, const Span& function) const {
+std::vector<std::size_t> Ranges::writings(std::string_view name, Part part, const Part& function) const {
   std::vector<std::size_t> places;
   for (std::size_t i = part.begin; i < part.end; ++i) {
     if (is_name(i) && is(i, name) && writing_at(i, function) != Writing::none) places.push_back(i);
@@ -106,7 +94,7 @@ std::optional<Range> Ranges::variable(std::size_t place) const {
 
 std::optional<Range> Ranges::known_variable(std::size_t place) const {
   const std::string_view name = text(place);
-  const Span function = function_at(place);
+  const Part function = function_at(place);
   const auto places = writings(name, function, function);
   const auto is_unknown = [&](std::size_t i) { return writing_at(i, function) == Writing::unknown; };
   if (std::ranges::any_of(places, is_unknown)) return std::nullopt;
@@ -141,15 +129,15 @@ std::optional<Range> Ranges::known_variable(std::size_t place) const {
   return refined(*sum, {place, place + 1}, place);
 }
 
-std::optional<Span> Ranges::definition_of(std::size_t name) const {
-  const Span function = function_at(name);
+std::optional<Part> Ranges::definition_of(std::size_t name) const {
+  const Part function = function_at(name);
   const auto writings_of = [&](std::size_t i) { return writings(text(i), function, function); };
   const auto places = is_name(name) ? writings_of(name) : std::vector<std::size_t>{};
   const bool is_defined = places.size() == 1 && places[0] < name && is_name(places[0] - 1) &&
                           may_hold_int(std::string(text(places[0] - 1))) &&
                           writing_at(places[0], function) == Writing::assignment;
   if (!is_defined) return std::nullopt;
-  const Span value = value_after(places[0] + 1);
+  const Part value = value_after(places[0] + 1);
   for (std::size_t i = value.begin; i < value.end; ++i) {
     const bool changes = is_name(i) && !is(i - 1, ".") && writings_of(i).size() > 1;
     if (changes || is_any(i, "[]?{}\"'") || tokens[i].kind == source::TokenKind::text) return std::nullopt;
@@ -201,8 +189,8 @@ int Ranges::direction_at(std::size_t i, std::size_t end, bool is_natural) const 
   return int(is_any(mark, "*<")) - int(is_any(mark, "/>"));
 }
 
-void Ranges::limit(Range& range, Span condition, const KeyLength& key, bool is_negated) const {
-  std::vector<Span> atoms;
+void Ranges::limit(Range& range, Part condition, const KeyLength& key, bool is_negated) const {
+  std::vector<Part> atoms;
   std::size_t begin = condition.begin;
   for (std::size_t i = condition.begin; i <= condition.end; ++i) {
     if (i < condition.end && is(i, "|") && is(i + 1, "|")) return;
@@ -216,13 +204,10 @@ void Ranges::limit(Range& range, Span condition, const KeyLength& key, bool is_n
     ++i;
   }
   if (is_negated && atoms.size() != 1) return;
-  for (Span atom : atoms) {
-    while (is(atom.begin, "(") && past_bracket(atom.begin) == atom.end) atom = {atom.begin + 1, atom.end - 1};
-    compare(range, atom, key, is_negated);
-  }
+  for (const Part& atom : atoms) compare(range, inner(atom), key, is_negated);
 }
 
-void Ranges::compare(Range& range, Span atom, const KeyLength& key, bool is_negated) const {
+void Ranges::compare(Range& range, Part atom, const KeyLength& key, bool is_negated) const {
   const std::size_t mark = next_outside(atom.begin, atom.end, "<>=!");
   if (mark >= atom.end || (is(mark + 1, text(mark)) && !is(mark, "="))) return;  // a shift
   const bool has_equal = is(mark + 1, "=");
@@ -230,7 +215,7 @@ void Ranges::compare(Range& range, Span atom, const KeyLength& key, bool is_nega
   const bool is_left = key(atom.begin) > 0 && atom.begin + key(atom.begin) == mark;
   const bool is_right = key(behind) > 0 && behind + key(behind) == atom.end;
   if (is_left == is_right || is(mark, "!")) return;
-  const auto other = of(is_left ? Span{behind, atom.end} : Span{atom.begin, mark});
+  const auto other = of(is_left ? Part{behind, atom.end} : Part{atom.begin, mark});
   if (!other) return;
   if (is(mark, "=")) {
     if (!is_negated) range = {std::max(range.low, other->low), std::min(range.high, other->high)};
@@ -242,8 +227,8 @@ void Ranges::compare(Range& range, Span atom, const KeyLength& key, bool is_nega
   if (!is_less) range.low = std::max(range.low, other->low + gap);
 }
 
-std::optional<Range> Ranges::refined(Range range, Span key, std::size_t place) const {
-  const Span function = function_at(place);
+std::optional<Range> Ranges::refined(Range range, Part key, std::size_t place) const {
+  const Part function = function_at(place);
   const std::size_t length = key.end - key.begin;
   const KeyLength is_key = [&](std::size_t i) {
     for (std::size_t k = 0; k < length; ++k) {
@@ -265,7 +250,7 @@ std::optional<Range> Ranges::macro_range(std::string_view name) const {
   const auto macro = std::ranges::find_if(*macros_, is_same);
   if (std::ranges::count_if(*macros_, is_same) != 1 || macro->has_parameters) return std::nullopt;
   const Ranges text(macro->text, constants_, block_);
-  return text.of({0, text.tokens.size()});
+  return text.of(text.all());
 }
 
 }  // namespace bankwise::fit
