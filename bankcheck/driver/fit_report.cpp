@@ -6,7 +6,6 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/driver/array_sources.hpp"
-#include "bankcheck/fit/sequential_edits.hpp"
 
 namespace bankwise::driver {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/expressions.hpp"
+#include "bankcheck/fit/declaration_parts.hpp"
 #include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/statements.hpp"
 #include "bankcheck/fit/uses.hpp"

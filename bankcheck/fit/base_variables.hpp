@@ -2,7 +2,6 @@
 // once, `i += i >> 5`, instead of in each index.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,14 +9,8 @@
 #include <vector>
 
 #include "bankcheck/fit/declaration.hpp"
-#include "bankcheck/fit/source_constants.hpp"
 
 namespace bankwise::fit {
-
-/// Sets Declaration::based_indices and constant_indices. `of_source`: the constants without template arguments;
-/// `block`: the largest block of all launches of OpenCL; 0: not known.
-void find_based_indices(Declaration& declaration, std::string_view source, const SourceConstants& constants,
-                        const SourceConstants& of_source, const std::array<std::uint64_t, 3>& block);
 
 /// A variable that only serves indices from a place on.
 struct BaseVariable {

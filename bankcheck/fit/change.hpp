@@ -59,7 +59,7 @@ struct Change {
   RowXor swizzle;
   std::array<Pad, 2> pads;
   Repitch rows;
-  bool sequential = false;  ///< no layout: a tree of sums adds neighbours, and no byte moves (sequential_edits.hpp)
+  bool sequential = false;  ///< no layout: a tree of sums adds neighbours, and no byte moves (sequential_edits())
   auto operator<=>(const Change&) const = default;
 
   ChangeKind kind() const;

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/commutative.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <optional>
 #include <regex>

@@ -10,12 +10,9 @@
 #include <set>
 #include <utility>
 
-#include "bankcheck/fit/base_variables.hpp"
-#include "bankcheck/fit/declarations_in.hpp"
+#include "bankcheck/fit/declaration_parts.hpp"
 #include "bankcheck/fit/expressions.hpp"
-#include "bankcheck/fit/flat_rows.hpp"
 #include "bankcheck/fit/index.hpp"
-#include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/source/tokens.hpp"

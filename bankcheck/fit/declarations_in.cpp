@@ -1,4 +1,4 @@
-#include "bankcheck/fit/declarations_in.hpp"
+#include "bankcheck/fit/declaration_parts.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -6,19 +6,13 @@
 #include <bit>
 #include <utility>
 
-#include "bankcheck/fit/index_edits.hpp"
-#include "bankcheck/fit/launches.hpp"
-#include "bankcheck/fit/required_lengths.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 #include "bankcheck/fit/row_edits.hpp"
-#include "bankcheck/fit/sequential_edits.hpp"
 #include "bankcheck/fit/source_lines.hpp"
 #include "bankcheck/fit/statements.hpp"
-#include "bankcheck/fit/uses.hpp"
 
 namespace bankwise::fit {
 namespace {
-
-using EditsOrWhy = std::variant<std::vector<Edit>, std::string>;
 
 bool is_cuda(const Declaration& declaration) { return declaration.qualifier == "__shared__"; }
 
@@ -170,9 +164,8 @@ bool keeps_together(const Change& change, std::uint64_t bytes) {
 
 }  // namespace
 
-std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
-                                                      const Change& change, const ArrayShape& shape,
-                                                      std::vector<const Declaration*> alike) {
+EditsOrWhy edits_of(std::string_view source, const Declaration& declaration, const Change& change,
+                    const ArrayShape& shape, std::vector<const Declaration*> alike) {
   if (change.sequential) return sequential_edits(source, declaration);
   if (alike.empty()) alike.push_back(&declaration);
   auto edits = edits_of_uses(source, declaration, alike, change, shape);

@@ -18,13 +18,21 @@ struct Edit {
   bool operator==(const Edit&) const = default;
 };
 
-/// The edits of one source, in order, or why there are none: a sentence without a dot. Every use of the array must have
+/// Edits of one source, in order, or why there are none: a sentence without a dot.
+using EditsOrWhy = std::variant<std::vector<Edit>, std::string>;
+
+/// Every use of the array must have
 /// all of its indices, and none that has a side effect where the index would be repeated; its address must not be taken
 /// except for an atomic function. `alike`: the arrays of the same block, shape and change, in the order of their
 /// declarations, with this one. A variable or a function that serves several of them is in the edits of each.
-std::variant<std::vector<Edit>, std::string> edits_of(std::string_view source, const Declaration& declaration,
-                                                      const Change& change, const ArrayShape& shape,
-                                                      std::vector<const Declaration*> alike = {});
+EditsOrWhy edits_of(std::string_view source, const Declaration& declaration, const Change& change,
+                    const ArrayShape& shape, std::vector<const Declaration*> alike = {});
+
+/// The edits of the loop `for (s = 1; s < n; s *= 2)` that adds `a[2 * s * i + s]` to `a[2 * s * i]`, or of the one
+/// from 2 on that adds `a[s * i + s / 2]`: it becomes `for (s = n / 2; s > 0; s /= 2)` with `a[i]` and `a[i + s]`. The
+/// sums, products, minima, ... of two elements must not depend on their order, and only element 0 may be used behind
+/// the loop.
+EditsOrWhy sequential_edits(std::string_view source, const Declaration& declaration);
 
 std::string edited(std::string_view source, std::vector<Edit> edits);
 

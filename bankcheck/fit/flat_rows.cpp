@@ -1,4 +1,4 @@
-#include "bankcheck/fit/flat_rows.hpp"
+#include "bankcheck/fit/declaration_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 
 #include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/index_terms.hpp"
-#include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/uses.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
 #include "bankcheck/source/tokens.hpp"

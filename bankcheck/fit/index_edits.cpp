@@ -1,4 +1,4 @@
-#include "bankcheck/fit/index_edits.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "bankcheck/fit/base_variables.hpp"
-#include "bankcheck/fit/index_function.hpp"
-#include "bankcheck/fit/index_variables.hpp"
 #include "bankcheck/fit/source_lines.hpp"
 
 namespace bankwise::fit {

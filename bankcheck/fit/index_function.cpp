@@ -1,11 +1,10 @@
-#include "bankcheck/fit/index_function.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/source_lines.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "bankcheck/fit/macros.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
 
 namespace bankwise::fit {

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/index_variables.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/launches.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -98,8 +98,8 @@ std::size_t line_of_division(const SourceTokens& code, const Declaration& declar
 
 }  // namespace
 
-std::variant<std::vector<Edit>, std::string> launch_edits(const SourceTokens& code, const Declaration& declaration,
-                                                          const Change& change, const ArrayShape& shape) {
+EditsOrWhy launch_edits(const SourceTokens& code, const Declaration& declaration, const Change& change,
+                        const ArrayShape& shape) {
   constexpr std::uint64_t max_bytes = 48 * 1024;  // more need cudaFuncSetAttribute()
   if (const std::size_t line = line_of_division(code, declaration); line > 0) {
     return fmt::format("line {}: pointers divide this array into several; declare each as an array of its own", line);

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/macros.hpp"
+#include "bankcheck/fit/declaration_parts.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/required_lengths.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "bankcheck/fit/edits_parts.hpp"
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/required_lengths.hpp"
 #include "bankcheck/fit/source_lines.hpp"
 
 namespace bankwise::fit {
@@ -84,8 +84,8 @@ std::string text_of_pitch(const Declaration& declaration) {
   return std::to_string(declaration.pitch);
 }
 
-std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, const Declaration& declaration,
-                                                       const Change& change, const ArrayShape& whole) {
+EditsOrWhy row_edits(std::string_view source, const Declaration& declaration, const Change& change,
+                     const ArrayShape& whole) {
   const auto plane = shape_of_plane(change, whole);
   if (!plane) return fmt::format("line {}: its planes move, too; change the index by hand", declaration.line);
   const ArrayShape& shape = *plane;

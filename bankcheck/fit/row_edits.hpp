@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
-#include <vector>
 
 #include "bankcheck/fit/edits.hpp"
 
@@ -21,7 +19,7 @@ std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape&
 std::string text_of_pitch(const Declaration& declaration);
 
 /// Other rows, or an XOR of the row into the column; otherwise why not.
-std::variant<std::vector<Edit>, std::string> row_edits(std::string_view source, const Declaration& declaration,
-                                                       const Change& change, const ArrayShape& shape);
+EditsOrWhy row_edits(std::string_view source, const Declaration& declaration, const Change& change,
+                     const ArrayShape& shape);
 
 }  // namespace bankwise::fit

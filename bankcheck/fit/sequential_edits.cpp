@@ -1,4 +1,4 @@
-#include "bankcheck/fit/sequential_edits.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,10 @@
 #include <regex>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/commutative.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/reason_comment.hpp"
 #include "bankcheck/fit/source_lines.hpp"
 #include "bankcheck/fit/statements.hpp"
-#include "bankcheck/fit/uses.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -34,7 +32,7 @@ class TreeRewriter {
   TreeRewriter(std::string_view source, const Declaration& declaration)
       : code_(source), declaration_(declaration), uses_(uses_of(source, declaration, true)) {}
 
-  std::variant<std::vector<Edit>, std::string> edits() {
+  EditsOrWhy edits() {
     if (!uses_.why.empty()) return uses_.why;
     const Part block = block_of(code_, declaration_);
     std::optional<TreeLoop> tree;
@@ -346,7 +344,7 @@ class TreeRewriter {
 
 }  // namespace
 
-std::variant<std::vector<Edit>, std::string> sequential_edits(std::string_view source, const Declaration& declaration) {
+EditsOrWhy sequential_edits(std::string_view source, const Declaration& declaration) {
   return TreeRewriter(source, declaration).edits();
 }
 
