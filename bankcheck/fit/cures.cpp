@@ -15,19 +15,19 @@ struct CureRow {
   CureKind kind;
   std::string_view name;
   bool needs_all_blocks;  ///< one access of an unwatched block may refute it; the sentence does not assume otherwise
-  void (*add)(const Evidence& evidence, Cures& cures);
+  Proof *of_global, *of_shared;  ///< null: there is none
 };
 
 /// In the order in which they are looked for: a structure that one wide access reads is not named again.
 constexpr CureRow cure_rows[]{
-    {CureKind::wide_accesses, "wider accesses", true, add_wide_accesses},
-    {CureKind::sequential_addressing, "sequential addressing", false, add_sequential_addressing},
-    {CureKind::shuffles, "warp shuffles", false, add_shuffles},
-    {CureKind::registers, "a register", false, add_registers},
-    {CureKind::sums_in_warps, "sums in warps", false, add_sums_in_warps},
-    {CureKind::copies, "copies of the histogram", false, add_copies},
-    {CureKind::exchanged_roles, "exchanged roles", true, add_exchanged_roles},
-    {CureKind::structure_of_arrays, "structure of arrays", true, add_structures_of_arrays},
+    {CureKind::wide_accesses, "wider accesses", true, wide_accesses, wide_accesses},
+    {CureKind::sequential_addressing, "sequential addressing", false, nullptr, sequential_addressing},
+    {CureKind::shuffles, "warp shuffles", false, nullptr, shuffles},
+    {CureKind::registers, "a register", false, nullptr, registers},
+    {CureKind::sums_in_warps, "sums in warps", false, sums_in_warps, sums_in_warps},
+    {CureKind::copies, "copies of the histogram", false, nullptr, copies},
+    {CureKind::exchanged_roles, "exchanged roles", true, exchanged_roles, nullptr},
+    {CureKind::structure_of_arrays, "structure of arrays", true, global_structures, shared_structures},
 };
 
 /// The accesses of warps of `lanes` lanes, several of which were recorded as one.
@@ -88,6 +88,27 @@ void join(Cures& cures) {
 
 bool has_addresses(const trace::Pattern* pattern) {
   return pattern->mask != 0 && std::size_t(std::bit_width(pattern->mask)) <= pattern->addresses.size();
+}
+
+/// The accesses to an array, if the trace knows all of them and where they are; else none.
+Patterns all_accesses(const trace::KernelTrace& trace, const ArrayFit& array) {
+  constexpr std::size_t most_patterns = 1 << 13;  // for the time that proofs take
+  const bool is_complete = trace.excess_accesses == 0 && trace.left_out.empty() && trace.engines.empty() &&
+                           trace.copied_bytes == 0 && array.facts.mixed == 0 && array.facts.why_fixed.empty();
+  if (!is_complete || array.arrays.size() != 1 || array.facts.patterns > most_patterns) return {};
+  Patterns patterns;
+  for (const trace::Pattern& pattern : trace.patterns) {
+    if (pattern.array == array.arrays.front()) patterns.push_back(&pattern);
+  }
+  return std::ranges::all_of(patterns, has_addresses) ? patterns : Patterns();
+}
+
+/// The same for global memory.
+Patterns all_global_accesses(const trace::KernelTrace& trace) {
+  if (trace.global_excess_accesses > 0 || trace.global_left_out > 0) return {};
+  Patterns patterns;
+  for (const trace::Pattern& pattern : trace.global_patterns) patterns.push_back(&pattern);
+  return std::ranges::all_of(patterns, has_addresses) ? patterns : Patterns();
 }
 
 /// What all accesses of the kernel cost.
@@ -182,7 +203,7 @@ std::optional<std::vector<CureCost>> Costs::until(const Costs& after) const {
   return costs;
 }
 
-bool beats_layout(const Evidence& evidence, const ArrayFit& array, const std::vector<const trace::Pattern*>& patterns,
+bool beats_layout(const Evidence& evidence, const ArrayFit& array, const Patterns& patterns,
                   const std::vector<CureCost>& costs, bool or_as_much) {
   const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
   Costs layout(evidence);
@@ -221,7 +242,7 @@ std::optional<LaneStride> lane_stride(const trace::Pattern& pattern) {
   return fits ? stride : std::nullopt;
 }
 
-std::vector<SiteAccesses> by_site(const trace::KernelTrace& trace, const std::vector<const trace::Pattern*>& patterns) {
+std::vector<SiteAccesses> by_site(const trace::KernelTrace& trace, const Patterns& patterns) {
   std::map<std::tuple<const trace::Site&, banks::Operation, unsigned>, SiteAccesses> sites;
   for (const trace::Pattern* pattern : patterns) {
     SiteAccesses& site = sites[{trace.sites[pattern->site], pattern->operation, pattern->width}];
@@ -242,40 +263,30 @@ std::vector<trace::Site> places_of(const trace::KernelTrace& trace, const std::s
   return {places.begin(), places.end()};
 }
 
-std::vector<const trace::Pattern*> all_accesses(const Evidence& evidence, const ArrayFit& array) {
-  constexpr std::size_t most_patterns = 1 << 13;  // for the time that proofs take
-  const trace::KernelTrace& trace = evidence.trace;
-  const bool is_complete = trace.excess_accesses == 0 && trace.left_out.empty() && trace.engines.empty() &&
-                           trace.copied_bytes == 0 && array.facts.mixed == 0 && array.facts.why_fixed.empty();
-  if (!is_complete || array.arrays.size() != 1 || array.facts.patterns > most_patterns) return {};
-  std::vector<const trace::Pattern*> patterns;
-  for (const trace::Pattern& pattern : trace.patterns) {
-    if (pattern.array == array.arrays.front()) patterns.push_back(&pattern);
-  }
-  if (!std::ranges::all_of(patterns, has_addresses)) return {};
-  return patterns;
-}
-
-std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence) {
-  const trace::KernelTrace& trace = evidence.trace;
-  if (trace.global_excess_accesses > 0 || trace.global_left_out > 0) return {};
-  std::vector<const trace::Pattern*> patterns;
-  for (const trace::Pattern& pattern : trace.global_patterns) patterns.push_back(&pattern);
-  if (!std::ranges::all_of(patterns, has_addresses)) return {};
-  return patterns;
-}
-
 std::vector<Cure> cures_of(const trace::KernelTrace& trace, const Architectures& architectures,
                            const std::vector<ArrayFit>& arrays) {
   const unsigned lanes = architectures.front()->warp;
   const bool are_equal = std::ranges::all_of(architectures, [&](auto* other) { return other->warp == lanes; });
   const bool is_split = trace.splits && are_equal && trace.warp > lanes;
   const trace::KernelTrace parts = is_split ? in_warps(trace, lanes) : trace::KernelTrace();
-  const Evidence evidence{is_split ? parts : trace, architectures, arrays};
-  std::vector<Cure> cures;
+  Cures cures;
+  const Evidence evidence{is_split ? parts : trace, architectures, cures};
+  const Patterns global = all_global_accesses(evidence.trace);
+  std::vector<Patterns> shared;
+  for (const ArrayFit& array : arrays) shared.push_back(all_accesses(evidence.trace, array));
   const bool has_all_blocks = trace.blocks >= launched_blocks(trace);
   for (const CureRow& row : cure_rows) {
-    if (has_all_blocks || !row.needs_all_blocks) row.add(evidence, cures);
+    if (row.needs_all_blocks && !has_all_blocks) continue;
+    const auto add = [&](Proof* proof, const Patterns& patterns, const ArrayFit* array) {
+      if (proof == nullptr || patterns.empty()) return;
+      for (Cure& cure : proof(evidence, patterns, array)) {
+        cure.kind = row.kind;
+        if (array != nullptr) cure.array = array->name;
+        cures.push_back(std::move(cure));
+      }
+    };
+    add(row.of_global, global, nullptr);
+    for (std::size_t i = 0; i < arrays.size(); ++i) add(row.of_shared, shared[i], &arrays[i]);
   }
   join(cures);
   drop_small(evidence, cures);

@@ -34,7 +34,7 @@ struct CureCost {
 struct Cure {
   CureKind kind = CureKind::wide_accesses;
   CureUnit unit = CureUnit::passes;
-  std::string array;               ///< in shared memory; "" for global memory
+  std::string array{};             ///< in shared memory; "" for global memory
   std::vector<trace::Site> sites;  ///< those that change, without those of zeroing and adding up; never empty
   std::vector<CureCost> costs;     ///< by architecture; of all accesses that the cure changes
   std::uint64_t shuffles = 0;      ///< that warps execute instead

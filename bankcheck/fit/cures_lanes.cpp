@@ -11,8 +11,6 @@
 namespace bankwise::fit {
 namespace {
 
-using Patterns = std::vector<const trace::Pattern*>;
-
 /// Addresses of global memory are known modulo a cache line.
 constexpr std::int64_t line = trace::source_bytes;
 std::int64_t in_line(std::int64_t address) { return (address % line + line) % line; }
@@ -146,8 +144,8 @@ struct StructureSites {
   Patterns patterns;
 };
 
-bool is_named(const Evidence& evidence, const Cures& cures, std::uint32_t site) {
-  return std::ranges::any_of(cures, [&](const Cure& cure) {
+bool is_named(const Evidence& evidence, std::uint32_t site) {
+  return std::ranges::any_of(evidence.cures, [&](const Cure& cure) {
     return cure.array.empty() && std::ranges::find(cure.sites, evidence.trace.sites[site]) != cure.sites.end();
   });
 }
@@ -178,36 +176,6 @@ std::string structures_sentence(std::int64_t bytes, std::string_view assumption)
   return fmt::format("an array for each member, if every {} bytes are a structure{}", bytes, assumption);
 }
 
-void add_global_structures(const Evidence& evidence, Cures& cures) {
-  std::map<std::int64_t, StructureSites> structures;
-  for (const SiteAccesses& site : by_site(evidence.trace, all_global_accesses(evidence))) {
-    const auto bytes = structure_bytes(site);
-    if (!bytes || is_named(evidence, cures, site.site)) continue;
-    StructureSites& same = structures[*bytes];
-    same.sites.insert(site.site);
-    same.patterns.insert(same.patterns.end(), site.patterns.begin(), site.patterns.end());
-  }
-  for (const auto& [bytes, structure] : structures) {
-    Costs before(evidence), after(evidence);
-    for (const trace::Pattern* pattern : structure.patterns) {
-      trace::Pattern dense = *pattern;
-      for (std::size_t lane = 0; lane < dense.addresses.size(); ++lane)
-        dense.addresses[lane] = std::uint32_t(lane * dense.width);
-      before.add_sectors(*pattern);
-      after.add_sectors(dense);
-    }
-    auto costs = before.until(after);
-    if (!costs) continue;
-    cures.push_back({.kind = CureKind::structure_of_arrays,
-                     .unit = CureUnit::sectors,
-                     .array = "",
-                     .sites = places_of(evidence.trace, structure.sites),
-                     .costs = std::move(*costs),
-                     .sentence = structures_sentence(
-                         bytes, ", warps begin at a sector of each array, and no other kernel uses whole structures")});
-  }
-}
-
 /// The access if the array has one array for each member, in the same bytes; nothing if it touches several members.
 std::optional<trace::Pattern> in_member_arrays(const trace::Pattern& pattern, const trace::Array& place,
                                                std::uint32_t element) {
@@ -224,47 +192,13 @@ std::optional<trace::Pattern> in_member_arrays(const trace::Pattern& pattern, co
   return is_member ? std::optional(moved) : std::nullopt;
 }
 
-void add_shared_structures(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
-  const auto element = std::uint32_t(array.shape.element);
-  const Patterns patterns = all_accesses(evidence, array);
-  if (array.shape_inferred || element == 0 || patterns.empty()) return;
-  const trace::Array& place = evidence.trace.arrays[array.arrays.front()];
-  std::map<std::uint32_t, unsigned> members;  // width, by offset
-  std::set<std::uint32_t> sites;
-  Costs before(evidence), after(evidence);
-  for (const trace::Pattern* pattern : patterns) {
-    const auto moved = in_member_arrays(*pattern, place, element);
-    if (!moved || banks::matrix_rows(pattern->operation) > 0 || banks::is_copy(pattern->operation)) return;
-    const std::uint32_t first = pattern->addresses[unsigned(std::countr_zero(pattern->mask))];
-    const auto [member, is_new] = members.try_emplace((first - place.offset) % element, pattern->width);
-    if (member->second != pattern->width) return;
-    sites.insert(pattern->site);
-    before.add_passes(*pattern);
-    after.add_passes(*moved);
-  }
-  std::uint32_t end = 0;
-  for (const auto& [offset, width] : members) {
-    if (offset < end || offset % width != 0) return;
-    end = offset + width;
-  }
-  auto costs = before.until(after);
-  if (!costs || place.bytes == 0 || !beats_layout(evidence, array, patterns, *costs)) return;
-  cures.push_back({.kind = CureKind::structure_of_arrays,
-                   .unit = CureUnit::passes,
-                   .array = array.name,
-                   .sites = places_of(evidence.trace, sites),
-                   .costs = std::move(*costs),
-                   .sentence = structures_sentence(element, "")});
-}
-
 }  // namespace
 
-void add_exchanged_roles(const Evidence& evidence, Cures& cures) {
+Cures exchanged_roles(const Evidence& evidence, const Patterns& patterns, const ArrayFit* /*array*/) {
   const auto block = two_dimensions(evidence);
-  const Patterns patterns = all_global_accesses(evidence);
   const bool has_shared = !evidence.trace.patterns.empty() || evidence.trace.excess_accesses > 0 ||
                           !evidence.trace.left_out.empty() || !evidence.trace.watches_shared;
-  if (!block || patterns.empty() || has_shared) return;
+  if (!block || has_shared) return {};
   Costs before(evidence), after(evidence);
   bool is_exact = true;
   std::set<std::uint32_t> sites;
@@ -278,25 +212,77 @@ void add_exchanged_roles(const Evidence& evidence, Cures& cures) {
     is_exact &= exchanged.is_exact;
   }
   auto costs = before.until(after);
-  if (!costs) return;
+  if (!costs) return {};
   const std::string launch =
       block->rows == block->columns
           ? ""
           : fmt::format(" and blockDim.x and .y, and launch blocks of {} x {}", block->rows, block->columns);
-  cures.push_back({.kind = CureKind::exchanged_roles,
-                   .unit = CureUnit::sectors,
-                   .array = "",
-                   .sites = places_of(evidence.trace, sites),
-                   .costs = std::move(*costs),
-                   .at_most = !is_exact,
-                   .sentence = fmt::format("exchange threadIdx.x and .y{}, if neighbours in threadIdx.y access "
-                                           "neighbouring elements there, as their places in cache lines suggest",
-                                           launch)});
+  return {{.unit = CureUnit::sectors,
+           .sites = places_of(evidence.trace, sites),
+           .costs = std::move(*costs),
+           .at_most = !is_exact,
+           .sentence = fmt::format("exchange threadIdx.x and .y{}, if neighbours in threadIdx.y access "
+                                   "neighbouring elements there, as their places in cache lines suggest",
+                                   launch)}};
 }
 
-void add_structures_of_arrays(const Evidence& evidence, Cures& cures) {
-  add_global_structures(evidence, cures);
-  for (const ArrayFit& array : evidence.arrays) add_shared_structures(evidence, array, cures);
+Cures global_structures(const Evidence& evidence, const Patterns& patterns, const ArrayFit* /*array*/) {
+  Cures cures;
+  std::map<std::int64_t, StructureSites> structures;
+  for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
+    const auto bytes = structure_bytes(site);
+    if (!bytes || is_named(evidence, site.site)) continue;
+    StructureSites& same = structures[*bytes];
+    same.sites.insert(site.site);
+    same.patterns.insert(same.patterns.end(), site.patterns.begin(), site.patterns.end());
+  }
+  for (const auto& [bytes, structure] : structures) {
+    Costs before(evidence), after(evidence);
+    for (const trace::Pattern* pattern : structure.patterns) {
+      trace::Pattern dense = *pattern;
+      for (std::size_t lane = 0; lane < dense.addresses.size(); ++lane)
+        dense.addresses[lane] = std::uint32_t(lane * dense.width);
+      before.add_sectors(*pattern);
+      after.add_sectors(dense);
+    }
+    auto costs = before.until(after);
+    if (!costs) continue;
+    cures.push_back({.unit = CureUnit::sectors,
+                     .sites = places_of(evidence.trace, structure.sites),
+                     .costs = std::move(*costs),
+                     .sentence = structures_sentence(
+                         bytes, ", warps begin at a sector of each array, and no other kernel uses whole structures")});
+  }
+  return cures;
+}
+
+Cures shared_structures(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array) {
+  const auto element = std::uint32_t(array->shape.element);
+  if (array->shape_inferred || element == 0) return {};
+  const trace::Array& place = evidence.trace.arrays[array->arrays.front()];
+  std::map<std::uint32_t, unsigned> members;  // width, by offset
+  std::set<std::uint32_t> sites;
+  Costs before(evidence), after(evidence);
+  for (const trace::Pattern* pattern : patterns) {
+    const auto moved = in_member_arrays(*pattern, place, element);
+    if (!moved || banks::matrix_rows(pattern->operation) > 0 || banks::is_copy(pattern->operation)) return {};
+    const std::uint32_t first = pattern->addresses[unsigned(std::countr_zero(pattern->mask))];
+    const auto [member, is_new] = members.try_emplace((first - place.offset) % element, pattern->width);
+    if (member->second != pattern->width) return {};
+    sites.insert(pattern->site);
+    before.add_passes(*pattern);
+    after.add_passes(*moved);
+  }
+  std::uint32_t end = 0;
+  for (const auto& [offset, width] : members) {
+    if (offset < end || offset % width != 0) return {};
+    end = offset + width;
+  }
+  auto costs = before.until(after);
+  if (!costs || place.bytes == 0 || !beats_layout(evidence, *array, patterns, *costs)) return {};
+  return {{.sites = places_of(evidence.trace, sites),
+           .costs = std::move(*costs),
+           .sentence = structures_sentence(element, "")}};
 }
 
 }  // namespace bankwise::fit

@@ -11,11 +11,14 @@
 
 namespace bankwise::fit {
 
+using Cures = std::vector<Cure>;
+using Patterns = std::vector<const trace::Pattern*>;
+
 /// What proofs start from.
 struct Evidence {
   const trace::KernelTrace& trace;
   const Architectures& architectures;
-  const std::vector<ArrayFit>& arrays;
+  const Cures& cures;  ///< found so far
 };
 
 /// Whether the warps of the trace are those of all architectures.
@@ -45,7 +48,7 @@ class Costs {
 };
 
 /// Whether these accesses to an array cost less with a cure than in the proposed layout; `or_as_much`: not more.
-bool beats_layout(const Evidence& evidence, const ArrayFit& array, const std::vector<const trace::Pattern*>& patterns,
+bool beats_layout(const Evidence& evidence, const ArrayFit& array, const Patterns& patterns,
                   const std::vector<CureCost>& costs, bool or_as_much = false);
 
 /// Addresses that grow by the same number of bytes from lane to lane; 0: all lanes have one address.
@@ -60,27 +63,23 @@ struct SiteAccesses {
   std::uint32_t site = 0;
   banks::Operation operation = banks::Operation::load;
   unsigned width = 4;
-  std::vector<const trace::Pattern*> patterns;
+  Patterns patterns;
 };
 /// In the order of their places in the source.
-std::vector<SiteAccesses> by_site(const trace::KernelTrace& trace, const std::vector<const trace::Pattern*>& patterns);
+std::vector<SiteAccesses> by_site(const trace::KernelTrace& trace, const Patterns& patterns);
 
 /// Each place once, in order.
 std::vector<trace::Site> places_of(const trace::KernelTrace& trace, const std::set<std::uint32_t>& sites);
 
-/// The accesses to an array, if the trace knows all of them and where they are; else none.
-std::vector<const trace::Pattern*> all_accesses(const Evidence& evidence, const ArrayFit& array);
-/// The same for global memory.
-std::vector<const trace::Pattern*> all_global_accesses(const Evidence& evidence);
+/// A load or a store of a lane: no atomic, no matrix, no copy.
+inline bool is_plain(banks::Operation operation) {
+  return operation == banks::Operation::load || operation == banks::Operation::store;
+}
 
-using Cures = std::vector<Cure>;
-void add_wide_accesses(const Evidence& evidence, Cures& cures);
-void add_sequential_addressing(const Evidence& evidence, Cures& cures);
-void add_shuffles(const Evidence& evidence, Cures& cures);
-void add_registers(const Evidence& evidence, Cures& cures);
-void add_sums_in_warps(const Evidence& evidence, Cures& cures);
-void add_copies(const Evidence& evidence, Cures& cures);
-void add_exchanged_roles(const Evidence& evidence, Cures& cures);
-void add_structures_of_arrays(const Evidence& evidence, Cures& cures);
+/// Proofs, from all accesses to an array, of which there are some, or to global memory: `array` is then null. The kind
+/// of a cure and its array are set by the caller.
+using Proof = Cures(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array);
+Proof wide_accesses, sequential_addressing, shuffles, registers, sums_in_warps, copies, exchanged_roles,
+    global_structures, shared_structures;
 
 }  // namespace bankwise::fit

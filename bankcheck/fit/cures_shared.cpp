@@ -11,8 +11,6 @@
 namespace bankwise::fit {
 namespace {
 
-using Patterns = std::vector<const trace::Pattern*>;
-
 bool is_atomic_access(const trace::Pattern& pattern) {
   return pattern.operation == banks::Operation::atomic || pattern.operation == banks::Operation::atomic_inc;
 }
@@ -141,46 +139,6 @@ std::string shuffles_sentence(const std::map<std::uint32_t, bool>& steps) {
                                           : fmt::format("{} of {} steps between barriers", inside, steps.size()));
 }
 
-std::optional<Cure> shuffles(const Evidence& evidence, const ArrayFit& array) {
-  const Patterns patterns = all_accesses(evidence, array);
-  const auto is_usable = [&](const trace::Pattern* pattern) {
-    const bool is_plain = pattern->operation == banks::Operation::load || pattern->operation == banks::Operation::store;
-    return is_plain && pattern->width == patterns.front()->width && pattern->width >= 4;
-  };
-  if (!std::ranges::all_of(patterns, is_usable) || !knows_warps(evidence, patterns)) return std::nullopt;
-  const Stores stores(patterns);
-  const Loads loads = loads_of(patterns, stores);
-  SeenStores seen;
-  std::uint64_t count = 0;
-  std::set<std::uint32_t> sites;
-  for (const auto& [load, source] : loads.sources) {
-    const bool is_inside = loads.inside.at(load->level);
-    seen.add(*load, is_inside, stores);
-    if (!is_inside || source != LoadSource::lanes) continue;
-    count += load->count * (load->width / 4);
-    sites.insert(load->site);
-  }
-  Costs before(evidence), after(evidence);
-  for (const trace::Pattern* pattern : patterns) {
-    const bool is_load = pattern->operation == banks::Operation::load;
-    before.add_passes(*pattern);
-    if (is_load ? !loads.inside.at(pattern->level) : seen.need(*pattern)) after.add_passes(*pattern);
-  }
-  Costs with_shuffles = after;
-  with_shuffles.add(count + count / 2);  // a shuffle does not cost less than a pass
-  auto costs = before.until(after);
-  if (count == 0 || !before.until(with_shuffles) || !costs || !beats_layout(evidence, array, patterns, *costs)) {
-    return std::nullopt;
-  }
-  return Cure{.kind = CureKind::shuffles,
-              .unit = CureUnit::passes,
-              .array = array.name,
-              .sites = places_of(evidence.trace, sites),
-              .costs = std::move(*costs),
-              .shuffles = count,
-              .sentence = shuffles_sentence(loads.inside)};
-}
-
 // --- Registers ---
 
 std::uint64_t warps_in_level(const trace::KernelTrace& trace, std::uint32_t level) {
@@ -238,31 +196,6 @@ std::uint64_t loads_left(const trace::KernelTrace& trace, const SiteAccesses& si
   return left;
 }
 
-void add_register_cures(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
-  const Patterns patterns = all_accesses(evidence, array);
-  const auto last_stores = last_stores_of(patterns);
-  for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
-    if (site.operation != banks::Operation::load) continue;
-    const auto needed = needed_loads(evidence.trace, site, last_stores);
-    if (!needed || 2 * *needed > loads_left(evidence.trace, site)) continue;
-    Costs before(evidence), after(evidence);
-    for (const trace::Pattern* pattern : site.patterns) before.add_passes(*pattern);
-    trace::Pattern once = *site.patterns.front();
-    once.count = *needed;
-    after.add_passes(once);
-    auto costs = before.until(after);
-    if (!costs) continue;
-    cures.push_back({.kind = CureKind::registers,
-                     .unit = CureUnit::passes,
-                     .array = array.name,
-                     .sites = places_of(evidence.trace, {site.site}),
-                     .costs = std::move(*costs),
-                     .at_most = true,
-                     .sentence = "all lanes load one word again that nothing stores any more: load it once, into a "
-                                 "register"});
-  }
-}
-
 // --- Atomics on one word ---
 
 std::set<std::uint32_t> addresses_of(const trace::Pattern& pattern) {
@@ -283,10 +216,81 @@ trace::Pattern with_one_lane_each(trace::Pattern pattern) {
 
 constexpr const char* only_sums = "if they are sums, minima or maxima whose results are not used";
 
-/// The atomics of each site whose lanes have one address: one lane does the work of all. `array`: null for global
-/// memory, where a warp may have a few addresses.
-void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array, Cures& cures) {
-  if (!has_whole_warps(evidence)) return;
+/// The access if lanes l, l + copies, l + 2 * copies ... have a copy of the array, and those of an element lie side by
+/// side.
+trace::Pattern in_copies(const trace::Pattern& pattern, std::uint32_t offset, unsigned copies) {
+  trace::Pattern moved = pattern;
+  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
+    const std::uint32_t element = (pattern.addresses[lane] - offset) / pattern.width;
+    moved.addresses[lane] = offset + (element * copies + lane % copies) * pattern.width;
+  });
+  return moved;
+}
+
+}  // namespace
+
+Cures shuffles(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array) {
+  const auto is_usable = [&](const trace::Pattern* pattern) {
+    return is_plain(pattern->operation) && pattern->width == patterns.front()->width && pattern->width >= 4;
+  };
+  if (!std::ranges::all_of(patterns, is_usable) || !knows_warps(evidence, patterns)) return {};
+  const Stores stores(patterns);
+  const Loads loads = loads_of(patterns, stores);
+  SeenStores seen;
+  std::uint64_t count = 0;
+  std::set<std::uint32_t> sites;
+  for (const auto& [load, source] : loads.sources) {
+    const bool is_inside = loads.inside.at(load->level);
+    seen.add(*load, is_inside, stores);
+    if (!is_inside || source != LoadSource::lanes) continue;
+    count += load->count * (load->width / 4);
+    sites.insert(load->site);
+  }
+  Costs before(evidence), after(evidence);
+  for (const trace::Pattern* pattern : patterns) {
+    const bool is_load = pattern->operation == banks::Operation::load;
+    before.add_passes(*pattern);
+    if (is_load ? !loads.inside.at(pattern->level) : seen.need(*pattern)) after.add_passes(*pattern);
+  }
+  Costs with_shuffles = after;
+  with_shuffles.add(count + count / 2);  // a shuffle does not cost less than a pass
+  auto costs = before.until(after);
+  if (count == 0 || !before.until(with_shuffles) || !costs || !beats_layout(evidence, *array, patterns, *costs)) {
+    return {};
+  }
+  return {{.sites = places_of(evidence.trace, sites),
+           .costs = std::move(*costs),
+           .shuffles = count,
+           .sentence = shuffles_sentence(loads.inside)}};
+}
+
+Cures registers(const Evidence& evidence, const Patterns& patterns, const ArrayFit* /*array*/) {
+  Cures cures;
+  const auto last_stores = last_stores_of(patterns);
+  for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
+    if (site.operation != banks::Operation::load) continue;
+    const auto needed = needed_loads(evidence.trace, site, last_stores);
+    if (!needed || 2 * *needed > loads_left(evidence.trace, site)) continue;
+    Costs before(evidence), after(evidence);
+    for (const trace::Pattern* pattern : site.patterns) before.add_passes(*pattern);
+    trace::Pattern once = *site.patterns.front();
+    once.count = *needed;
+    after.add_passes(once);
+    auto costs = before.until(after);
+    if (!costs) continue;
+    cures.push_back({.sites = places_of(evidence.trace, {site.site}),
+                     .costs = std::move(*costs),
+                     .at_most = true,
+                     .sentence = "all lanes load one word again that nothing stores any more: load it once, into a "
+                                 "register"});
+  }
+  return cures;
+}
+
+/// The atomics of each site whose lanes have one address, in global memory also a few: one lane does the work of all.
+Cures sums_in_warps(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array) {
+  if (!has_whole_warps(evidence)) return {};
+  Cures cures;
   for (const SiteAccesses& site : by_site(evidence.trace, patterns)) {
     if (!is_atomic_access(*site.patterns.front())) continue;
     Costs before(evidence), after(evidence);
@@ -309,9 +313,7 @@ void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit
     if (!costs || 2 * addresses > lanes || (array != nullptr && !is_single)) continue;
     if (array != nullptr && !beats_layout(evidence, *array, site.patterns, *costs)) continue;
     cures.push_back(
-        {.kind = CureKind::sums_in_warps,
-         .unit = array == nullptr ? CureUnit::updates : CureUnit::passes,
-         .array = array == nullptr ? "" : array->name,
+        {.unit = array == nullptr ? CureUnit::updates : CureUnit::passes,
          .sites = places_of(evidence.trace, {site.site}),
          .costs = std::move(*costs),
          .sentence = fmt::format(
@@ -319,26 +321,14 @@ void add_sums(const Evidence& evidence, const Patterns& patterns, const ArrayFit
              "integers",
              is_single ? "__reduce_add_sync() or shuffles" : "__match_any_sync(), or in shared memory", only_sums)});
   }
+  return cures;
 }
 
-/// The access if lanes l, l + copies, l + 2 * copies ... have a copy of the array, and those of an element lie side by
-/// side.
-trace::Pattern in_copies(const trace::Pattern& pattern, std::uint32_t offset, unsigned copies) {
-  trace::Pattern moved = pattern;
-  banks::for_each_lane(pattern.mask, [&](unsigned lane) {
-    const std::uint32_t element = (pattern.addresses[lane] - offset) / pattern.width;
-    moved.addresses[lane] = offset + (element * copies + lane % copies) * pattern.width;
-  });
-  return moved;
-}
-
-void add_copies_of(const Evidence& evidence, const ArrayFit& array, Cures& cures) {
-  const Patterns patterns = all_accesses(evidence, array);
+Cures copies(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array) {
   const auto is_usable = [&](const trace::Pattern* pattern) {
-    const bool is_plain = pattern->operation == banks::Operation::load || pattern->operation == banks::Operation::store;
-    return (is_plain || is_atomic_access(*pattern)) && pattern->width == patterns.front()->width;
+    return (is_plain(pattern->operation) || is_atomic_access(*pattern)) && pattern->width == patterns.front()->width;
   };
-  if (!std::ranges::all_of(patterns, is_usable)) return;
+  if (!std::ranges::all_of(patterns, is_usable)) return {};
   std::uint64_t addresses = 0, accesses = 0;
   std::set<std::uint32_t> sites;
   for (const trace::Pattern* pattern : patterns) {
@@ -347,55 +337,31 @@ void add_copies_of(const Evidence& evidence, const ArrayFit& array, Cures& cures
     accesses += pattern->count;
     sites.insert(pattern->site);
   }
-  if (addresses == accesses) return;  // the lanes of each access share one word: sums are better
-  const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
+  if (addresses == accesses) return {};  // the lanes of each access share one word: sums are better
+  const std::uint32_t offset = evidence.trace.arrays[array->arrays.front()].offset;
   std::optional<std::vector<CureCost>> best;
-  unsigned best_copies = 0;
-  for (unsigned copies = 2; copies <= 32 && copies * array.facts.extent <= array.bytes_limit; copies *= 2) {
+  unsigned best_count = 0;
+  for (unsigned count = 2; count <= 32 && count * array->facts.extent <= array->bytes_limit; count *= 2) {
     Costs before(evidence), after(evidence);
     for (const trace::Pattern* pattern : patterns) {
       before.add_passes(*pattern);
       if (is_atomic_access(*pattern)) {
-        after.add_passes(in_copies(*pattern, offset, copies));
+        after.add_passes(in_copies(*pattern, offset, count));
       } else {
-        after.add_passes(*pattern, copies);  // zeroing and adding up
+        after.add_passes(*pattern, count);  // zeroing and adding up
       }
     }
     auto costs = before.until(after);
     if (!costs || (best && best->front().after <= costs->front().after)) continue;
     best = std::move(costs);
-    best_copies = copies;
+    best_count = count;
   }
-  if (!best || !beats_layout(evidence, array, patterns, *best)) return;
-  cures.push_back({.kind = CureKind::copies,
-                   .unit = CureUnit::passes,
-                   .array = array.name,
-                   .sites = places_of(evidence.trace, sites),
-                   .costs = std::move(*best),
-                   .sentence = fmt::format("{0} copies in {1} bytes: element i of the copy for lane l is number "
-                                           "i * {0} + l % {0}; zeroing and adding up are counted; {2}",
-                                           best_copies, best_copies * array.facts.extent, only_sums)});
-}
-
-}  // namespace
-
-void add_shuffles(const Evidence& evidence, Cures& cures) {
-  for (const ArrayFit& array : evidence.arrays) {
-    if (auto cure = shuffles(evidence, array)) cures.push_back(std::move(*cure));
-  }
-}
-
-void add_registers(const Evidence& evidence, Cures& cures) {
-  for (const ArrayFit& array : evidence.arrays) add_register_cures(evidence, array, cures);
-}
-
-void add_sums_in_warps(const Evidence& evidence, Cures& cures) {
-  add_sums(evidence, all_global_accesses(evidence), nullptr, cures);
-  for (const ArrayFit& array : evidence.arrays) add_sums(evidence, all_accesses(evidence, array), &array, cures);
-}
-
-void add_copies(const Evidence& evidence, Cures& cures) {
-  for (const ArrayFit& array : evidence.arrays) add_copies_of(evidence, array, cures);
+  if (!best || !beats_layout(evidence, *array, patterns, *best)) return {};
+  return {{.sites = places_of(evidence.trace, sites),
+           .costs = std::move(*best),
+           .sentence = fmt::format("{0} copies in {1} bytes: element i of the copy for lane l is number "
+                                   "i * {0} + l % {0}; zeroing and adding up are counted; {2}",
+                                   best_count, best_count * array->facts.extent, only_sums)}};
 }
 
 }  // namespace bankwise::fit

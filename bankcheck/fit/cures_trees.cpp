@@ -83,7 +83,7 @@ std::uint64_t bytes_added(const Tree& tree, const Elements& patterns, std::int64
 }
 
 /// Each element alone: the first step's are neighbours, which a compiler loads at once.
-Elements single_elements(const std::vector<const trace::Pattern*>& patterns, unsigned width) {
+Elements single_elements(const Patterns& patterns, unsigned width) {
   Elements parts;
   for (const trace::Pattern* pattern : patterns) add_parts(*pattern, width, parts);
   return parts;
@@ -91,25 +91,26 @@ Elements single_elements(const std::vector<const trace::Pattern*>& patterns, uns
 
 const Change neighbours{.swizzle = {}, .pads = {}, .rows = {}, .sequential = true};
 
-std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayFit& array) {
+}  // namespace
+
+Cures sequential_addressing(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array) {
   constexpr std::size_t fewest_steps = 3;
-  const std::vector<const trace::Pattern*> patterns = all_accesses(evidence, array);
-  if (patterns.empty() || !has_whole_warps(evidence)) return std::nullopt;
+  if (!has_whole_warps(evidence)) return {};
   const unsigned width = (*std::ranges::min_element(patterns, {}, &trace::Pattern::width))->width;
   const Elements elements = single_elements(patterns, width);
   const Tree tree = tree_of(elements, evidence.trace.levels > 1);
-  if (tree.steps.size() < fewest_steps) return std::nullopt;
-  const std::uint32_t offset = evidence.trace.arrays[array.arrays.front()].offset;
+  if (tree.steps.size() < fewest_steps) return {};
+  const std::uint32_t offset = evidence.trace.arrays[array->arrays.front()].offset;
   // The last step of several lanes has two. Of another number of elements, halves would not meet.
   const bool is_power_of_two = bytes_added(tree, elements, offset) == 2 * std::uint64_t(tree.steps.rbegin()->second);
   const bool is_tree = is_power_of_two && double_from(tree, 2 * std::int64_t{width}) &&
                        std::ranges::all_of(elements, [&](const trace::Pattern& element) {
                          return element.width == width && belongs_to(tree, element, offset);
                        });
-  if (!is_tree) return std::nullopt;
+  if (!is_tree) return {};
   Costs before(evidence), after(evidence);
   std::set<std::uint32_t> sites;
-  std::vector<const trace::Pattern*> changed;
+  Patterns changed;
   for (const trace::Pattern* pattern : patterns) {
     const Elements parts = single_elements({pattern}, width);
     if (tree.is_step(parts.front())) before.add_passes(*pattern);
@@ -128,23 +129,11 @@ std::optional<Cure> sequential_addressing(const Evidence& evidence, const ArrayF
   }
   auto costs = before.until(after);
   const bool are_pairs = operands.size() == 2 * tree.steps.size();
-  if (!costs || !are_pairs || !beats_layout(evidence, array, changed, *costs, true)) return std::nullopt;
-  return Cure{.kind = CureKind::sequential_addressing,
-              .unit = CureUnit::passes,
-              .array = array.name,
-              .sites = places_of(evidence.trace, sites),
-              .costs = std::move(*costs),
-              .sentence =
-                  "let thread i add element i + n / 2 to element i, and halve n, instead of doubling the "
-                  "distance of elements; sums of floats are then rounded otherwise"};
-}
-
-}  // namespace
-
-void add_sequential_addressing(const Evidence& evidence, Cures& cures) {
-  for (const ArrayFit& array : evidence.arrays) {
-    if (auto cure = sequential_addressing(evidence, array)) cures.push_back(std::move(*cure));
-  }
+  if (!costs || !are_pairs || !beats_layout(evidence, *array, changed, *costs, true)) return {};
+  return {{.sites = places_of(evidence.trace, sites),
+           .costs = std::move(*costs),
+           .sentence = "let thread i add element i + n / 2 to element i, and halve n, instead of doubling the "
+                       "distance of elements; sums of floats are then rounded otherwise"}};
 }
 
 void choose_sequential(ArrayFit& array, const Cure& cure) {
@@ -165,7 +154,7 @@ void choose_sequential(ArrayFit& array, const Cure& cure) {
 }
 
 void make_sequential(trace::KernelTrace& trace, std::uint32_t array) {
-  std::vector<const trace::Pattern*> patterns;
+  Patterns patterns;
   for (const std::uint32_t number : patterns_of(trace, {array})) patterns.push_back(&trace.patterns[number]);
   if (patterns.empty()) return;
   const unsigned width = (*std::ranges::min_element(patterns, {}, &trace::Pattern::width))->width;

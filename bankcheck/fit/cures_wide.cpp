@@ -109,7 +109,7 @@ void for_each_word(const trace::Pattern& pattern, unsigned lane, Visit visit) {
 
 /// Whether the order of these accesses among others of their level does not matter: other lanes do not use the same
 /// words, or only loads do.
-bool are_movable(const std::vector<const trace::Pattern*>& all, std::span<const SiteAccesses> sites) {
+bool are_movable(const Patterns& all, std::span<const SiteAccesses> sites) {
   WordUses uses;
   for (const trace::Pattern* pattern : all) {
     banks::for_each_lane(pattern->mask, [&](unsigned lane) {
@@ -160,8 +160,8 @@ bool are_neighbours(const trace::KernelTrace& trace, const SiteAccesses& a, cons
 }
 
 /// What widening the accesses of some sites to so many bytes saves. `array`: null for global memory.
-std::optional<Cure> wide_cure(const Evidence& evidence, const std::vector<const trace::Pattern*>& all,
-                              const ArrayFit* array, std::span<const SiteAccesses> sites, unsigned bytes) {
+std::optional<Cure> wide_cure(const Evidence& evidence, const Patterns& all, const ArrayFit* array,
+                              std::span<const SiteAccesses> sites, unsigned bytes) {
   const std::vector<trace::Pattern> wide = widened(sites, bytes);
   if (wide.empty()) return std::nullopt;
   if (array != nullptr && (!are_movable(all, sites) || compiler_helps(evidence.trace, sites))) return std::nullopt;
@@ -170,7 +170,7 @@ std::optional<Cure> wide_cure(const Evidence& evidence, const std::vector<const 
     array == nullptr ? costs.add_sectors(pattern) : costs.add_passes(pattern);
   };
   std::set<std::uint32_t> numbers;
-  std::vector<const trace::Pattern*> patterns;
+  Patterns patterns;
   for (const SiteAccesses& site : sites) {
     numbers.insert(site.site);
     patterns.insert(patterns.end(), site.patterns.begin(), site.patterns.end());
@@ -180,9 +180,7 @@ std::optional<Cure> wide_cure(const Evidence& evidence, const std::vector<const 
   auto costs = before.until(after);
   if (!costs || (array != nullptr && !beats_layout(evidence, *array, patterns, *costs, true))) return std::nullopt;
   const unsigned width = sites.front().width;
-  return Cure{.kind = CureKind::wide_accesses,
-              .unit = array == nullptr ? CureUnit::sectors : CureUnit::passes,
-              .array = array == nullptr ? "" : array->name,
+  return Cure{.unit = array == nullptr ? CureUnit::sectors : CureUnit::passes,
               .sites = places_of(evidence.trace, numbers),
               .costs = std::move(*costs),
               .sentence = fmt::format(
@@ -193,12 +191,12 @@ std::optional<Cure> wide_cure(const Evidence& evidence, const std::vector<const 
                                      "the compiler does it itself where their type promises the alignment")};
 }
 
-void add_wide(const Evidence& evidence, const std::vector<const trace::Pattern*>& all, const ArrayFit* array,
-              Cures& cures) {
-  std::vector<SiteAccesses> sites = by_site(evidence.trace, all);
-  std::erase_if(sites, [](const SiteAccesses& site) {
-    return site.operation != banks::Operation::load && site.operation != banks::Operation::store;
-  });
+}  // namespace
+
+Cures wide_accesses(const Evidence& evidence, const Patterns& patterns, const ArrayFit* array) {
+  Cures cures;
+  std::vector<SiteAccesses> sites = by_site(evidence.trace, patterns);
+  std::erase_if(sites, [](const SiteAccesses& site) { return !is_plain(site.operation); });
   std::ranges::stable_sort(sites, {}, [](const SiteAccesses& site) { return std::pair(site.operation, site.width); });
   for (const unsigned bytes : {16U, 8U}) {
     for (std::size_t i = 0; i < sites.size();) {
@@ -207,7 +205,7 @@ void add_wide(const Evidence& evidence, const std::vector<const trace::Pattern*>
         const bool is_run = bytes > sites[i].width && i + count <= sites.size() &&
                             are_neighbours(evidence.trace, sites[i], sites[i + count - 1]);
         if (!is_run || widened_sites > 0) continue;
-        auto cure = wide_cure(evidence, all, array, std::span(sites).subspan(i, count), bytes);
+        auto cure = wide_cure(evidence, patterns, array, std::span(sites).subspan(i, count), bytes);
         if (!cure) continue;
         cures.push_back(std::move(*cure));
         widened_sites = count;
@@ -217,13 +215,7 @@ void add_wide(const Evidence& evidence, const std::vector<const trace::Pattern*>
       i += widened_sites == 0 ? 1 : 0;
     }
   }
-}
-
-}  // namespace
-
-void add_wide_accesses(const Evidence& evidence, Cures& cures) {
-  add_wide(evidence, all_global_accesses(evidence), nullptr, cures);
-  for (const ArrayFit& array : evidence.arrays) add_wide(evidence, all_accesses(evidence, array), &array, cures);
+  return cures;
 }
 
 }  // namespace bankwise::fit
