@@ -47,6 +47,35 @@ class Span {
   std::vector<Bits> basis_;  // descending
 };
 
+/// A linear function on a span, from its values.
+class LinearMap {
+ public:
+  /// Unless the vector is in the span of the ones before.
+  void set(Bits vector, Bits image) {
+    const auto [rest, value] = reduced(vector, image);
+    if (rest == 0) return;
+    values_.emplace_back(rest, value);
+    std::ranges::sort(values_, std::greater());
+  }
+  Bits operator()(Bits vector) const { return reduced(vector, 0).second; }
+  /// Whether a vector of the span has this as its highest bit.
+  bool has_highest(unsigned bit) const {
+    return std::ranges::any_of(values_, [&](auto& value) { return unsigned(std::bit_width(value.first)) == bit + 1; });
+  }
+
+ private:
+  std::pair<Bits, Bits> reduced(Bits vector, Bits image) const {
+    for (const auto& [other, of_other] : values_) {
+      if ((vector ^ other) >= vector) continue;
+      vector ^= other;
+      image ^= of_other;
+    }
+    return {vector, image};
+  }
+
+  std::vector<std::pair<Bits, Bits>> values_;  // vectors, each with a highest bit of its own, descending; images
+};
+
 /// The subspace of the differences of some vectors; nothing if they are not all of x0 + H.
 std::optional<Span> directions_of(const std::vector<Bits>& vectors) {
   Span span;
@@ -112,18 +141,12 @@ void add_copy(Needs& needs, const banks::Architecture& architecture, const Tile&
   std::vector<std::uint32_t> bytes(tile.offsets.size());
   for (std::uint32_t place = 0; place < bytes.size(); ++place) bytes[place] = std::uint32_t(order.byte(place));
   for (const LaneElements& instruction : instructions_of(tile, copy, architecture.warp)) {
-    std::vector<std::uint32_t> addresses(instruction.size());
-    banks::Access access{copy.operation, copy.width, 0, addresses};
-    for (std::size_t lane = 0; lane < instruction.size(); ++lane) {
-      if (instruction[lane] == no_element) continue;
-      access.mask |= Bits{1} << lane;
-      addresses[lane] = bytes[instruction[lane]];
-    }
-    const banks::Cost cost = std::get<banks::Cost>(banks::cost(architecture, access));  // for its lane groups
+    const predict::Prediction access = access_of(architecture, copy, instruction, bytes);
+    const auto cost = std::get<banks::Cost>(banks::cost(architecture, access.access()));  // for its lane groups
     for (unsigned i = 0; i < cost.lane_group_count; ++i) {
       std::map<unsigned, std::set<Bits>> parts_by_word;
       banks::for_each_lane(cost.lane_groups[i].lanes, [&](unsigned lane) {
-        const std::uint64_t first = addresses[lane] + cost.lane_groups[i].first_byte;
+        const std::uint64_t first = access.addresses[lane] + cost.lane_groups[i].first_byte;
         for (std::uint64_t byte = first; byte < first + request; byte += rule.banks.bytes) {
           const std::uint64_t word = byte / rule.banks.bytes;
           parts_by_word[unsigned(word % words)].insert(word / words);
@@ -147,6 +170,8 @@ class MatrixSearch {
         if (sum.add(vector)) basis_.push_back(vector);
       }
     }
+    LinearMap coordinates;
+    for (std::size_t i = 0; i < basis_.size(); ++i) coordinates.set(basis_[i], Bits{1} << i);
     // The vectors of each subspace by the last vector of the basis that they need, as sets of vectors of the basis.
     for (std::size_t i = 0; const auto& [space, count] : needs.spaces) {
       Span by_coordinates;  // in coordinates, reversed, so that the echelon form has distinct last vectors
@@ -180,27 +205,6 @@ class MatrixSearch {
     Span images;
     unsigned lost = 0;  // vectors whose image is a sum of those of others
   };
-
-  Bits coordinates(Bits vector) const {
-    // The basis is small: Gauss with a record of what was added.
-    std::vector<std::pair<Bits, Bits>> rows;
-    for (std::size_t i = 0; i < basis_.size(); ++i) {
-      std::pair<Bits, Bits> row{basis_[i], Bits{1} << i};
-      for (const auto& [other, made_of] : rows) {
-        if ((row.first ^ other) < row.first) row = {row.first ^ other, row.second ^ made_of};
-      }
-      rows.push_back(row);
-      std::ranges::sort(rows, std::greater());
-    }
-    Bits result = 0;
-    for (const auto& [other, made_of] : rows) {
-      if ((vector ^ other) < vector) {
-        vector ^= other;
-        result ^= made_of;
-      }
-    }
-    return result;
-  }
 
   std::uint64_t passes(const std::vector<Progress>& progress) const {
     std::uint64_t sum = constant_;
@@ -243,41 +247,24 @@ class MatrixSearch {
 /// The rows of C as sets of bits of x, from its values on a basis of a subspace; the other bits are chosen so that the
 /// rows are independent.
 std::vector<Bits> rows_of(const MatrixSearch& search, unsigned bits, unsigned slot_bits) {
-  std::vector<std::pair<Bits, Bits>> values;  // vector, image; each with a highest bit of its own
+  LinearMap matrix;
   Span images;
-  const auto add = [&](Bits vector, Bits image) {
-    for (const auto& [other, of_other] : values) {
-      if ((vector ^ other) < vector) {
-        vector ^= other;
-        image ^= of_other;
-      }
-    }
-    if (vector == 0) return;
-    values.emplace_back(vector, image);
-    std::ranges::sort(values, std::greater());
-    images.add(image);
-  };
-  for (std::size_t i = 0; i < search.basis().size(); ++i) add(search.basis()[i], search.images()[i]);
+  for (std::size_t i = 0; i < search.basis().size(); ++i) {
+    matrix.set(search.basis()[i], search.images()[i]);
+    images.add(search.images()[i]);
+  }
   for (unsigned bit = 0; bit < bits; ++bit) {
-    const bool is_new =
-        std::ranges::none_of(values, [&](auto& value) { return unsigned(std::bit_width(value.first)) == bit + 1; });
-    if (!is_new) continue;
+    if (matrix.has_highest(bit)) continue;
     Bits image = 0;
     for (unsigned slot_bit = 0; slot_bit < slot_bits && image == 0; ++slot_bit) {
       if (images.reduced(Bits{1} << slot_bit) != 0) image = Bits{1} << slot_bit;
     }
-    add(Bits{1} << bit, image);
+    matrix.set(Bits{1} << bit, image);
+    images.add(image);
   }
-  // Backwards: the image of each unit vector.
   std::vector<Bits> rows(slot_bits);
   for (unsigned bit = 0; bit < bits; ++bit) {
-    Bits vector = Bits{1} << bit, image = 0;
-    for (const auto& [other, of_other] : values) {
-      if ((vector ^ other) < vector) {
-        vector ^= other;
-        image ^= of_other;
-      }
-    }
+    const Bits image = matrix(Bits{1} << bit);
     for (unsigned slot_bit = 0; slot_bit < slot_bits; ++slot_bit) rows[slot_bit] |= (image >> slot_bit & 1) << bit;
   }
   return rows;

@@ -14,22 +14,6 @@ namespace {
 
 using banks::Architecture;
 
-/// The access of an instruction, without a cost.
-predict::Prediction access_of(const Architecture& architecture, const Copy& copy, const LaneElements& instruction,
-                              const std::vector<std::uint32_t>& elements) {
-  predict::Prediction access;
-  access.architecture = &architecture;
-  access.operation = copy.operation;
-  access.width = copy.width;
-  access.addresses.resize(instruction.size());
-  for (std::size_t lane = 0; lane < instruction.size(); ++lane) {
-    if (instruction[lane] == no_element) continue;
-    access.mask |= std::uint64_t{1} << lane;
-    access.addresses[lane] = elements[instruction[lane]];
-  }
-  return access;
-}
-
 /// All copies of the tile as a trace. An architecture with shorter warps splits the accesses.
 trace::KernelTrace trace_of(const fit::Architectures& architectures, const Tile& tile,
                             const std::vector<Copy>& copies) {
@@ -94,6 +78,21 @@ Candidate candidate_of(const fit::Option& option, const Tile& tile, const fit::A
 }
 
 }  // namespace
+
+predict::Prediction access_of(const Architecture& architecture, const Copy& copy, const LaneElements& instruction,
+                              const std::vector<std::uint32_t>& elements) {
+  predict::Prediction access;
+  access.architecture = &architecture;
+  access.operation = copy.operation;
+  access.width = copy.width;
+  access.addresses.resize(instruction.size());
+  for (std::size_t lane = 0; lane < instruction.size(); ++lane) {
+    if (instruction[lane] == no_element) continue;
+    access.mask |= std::uint64_t{1} << lane;
+    access.addresses[lane] = elements[instruction[lane]];
+  }
+  return access;
+}
 
 void CopyCost::add(const predict::Prediction& access) {
   const banks::Cost& cost = access.cost;

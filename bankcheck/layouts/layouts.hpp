@@ -25,7 +25,11 @@ struct CopyCost {
   void add(const predict::Prediction& access);
 };
 
-/// `elements`: the byte offset of each element, as in Tile. Error: UsageError for an access that the architecture
+/// The access of an instruction, without a cost. `elements`: the byte offset of each element, as in Tile.
+predict::Prediction access_of(const banks::Architecture& architecture, const Copy& copy,
+                              const LaneElements& instruction, const std::vector<std::uint32_t>& elements);
+
+/// Error: UsageError for an access that the architecture
 /// lacks.
 CopyCost cost_of(const banks::Architecture& architecture, const Tile& tile, const Copy& copy,
                  const std::vector<std::uint32_t>& elements);
