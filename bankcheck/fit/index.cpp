@@ -1,12 +1,14 @@
 #include "bankcheck/fit/index.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 #include <cctype>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "bankcheck/source/tokens.hpp"
@@ -85,9 +87,21 @@ struct XorTerm {
   std::uint64_t divisor = 1, mask = 0, factor = 1;
 };
 
-/// `bits` bits of row / per_step, times a factor. `rows`: the number is less; 0: not known. Where both are powers of
-/// two, a shift and a mask do.
-XorTerm xor_term(std::uint64_t per_step, unsigned bits, std::uint64_t factor, std::uint64_t rows) {
+/// `bits` bits of row / per_step, times a factor. `rows`: the row is less; 0: not known.
+struct RowBits {
+  std::uint64_t per_step = 1;
+  unsigned bits = 0;
+  std::uint64_t factor = 1, rows = 0;
+};
+
+/// What an XOR adds to a number of `unit` bytes each.
+RowBits row_bits(const RowXor& swizzle, std::uint64_t unit) {
+  return {swizzle.row / unit, swizzle.bits, (std::uint64_t{1} << swizzle.base) / unit, 0};
+}
+
+/// Where both are powers of two, a shift and a mask do.
+XorTerm xor_term(const RowBits& added) {
+  const auto& [per_step, bits, factor, rows] = added;
   const std::uint64_t steps = std::uint64_t{1} << bits;
   const bool all = rows > 0 && (rows + per_step - 1) / per_step <= steps;
   const bool is_power = std::has_single_bit(per_step);
@@ -96,17 +110,17 @@ XorTerm xor_term(std::uint64_t per_step, unsigned bits, std::uint64_t factor, st
   return {per_step / factor, (steps - 1) * factor, 1};
 }
 
-std::string xor_text(const std::string& row, std::uint64_t per_step, unsigned bits, std::uint64_t factor,
-                     std::uint64_t rows) {
-  const std::uint64_t steps = std::uint64_t{1} << bits;
-  if (is_number(row)) return std::to_string((std::stoull(row) / per_step & (steps - 1)) * factor);
-  const XorTerm term = xor_term(per_step, bits, factor, rows);
+std::string xor_text(const std::string& row, const RowBits& added) {
+  const std::uint64_t mask = (std::uint64_t{1} << added.bits) - 1;
+  if (is_number(row)) return std::to_string((std::stoull(row) / added.per_step & mask) * added.factor);
+  const XorTerm term = xor_term(added);
   if (term.mask == 0) return times(quotient(row, term.divisor), term.factor);
   return times(fmt::format("({} & {})", quotient(row, term.divisor), term.mask), term.factor);
 }
 
 /// The operators of such an index, and one more for a mask that leaves out low bits.
-unsigned xor_operators(const XorTerm& term) {
+unsigned xor_operators(const RowBits& added) {
+  const XorTerm term = xor_term(added);
   const bool is_odd_mask = (term.mask & (term.mask + 1)) != 0;
   return 1 + unsigned(term.divisor > 1) + unsigned(term.mask > 0) + unsigned(is_odd_mask) + unsigned(term.factor > 1);
 }
@@ -138,9 +152,7 @@ std::string flat_index(const Change& change, const ArrayShape& shape, const std:
   const std::uint64_t element = shape.element;
   if (is_number(index)) return std::to_string(change(std::stoull(index) * element) / element);
   const RowXor& swizzle = change.swizzle;
-  const std::string text = swizzle.bits == 0 ? index
-                                             : xored(index, xor_text(index, swizzle.row / element, swizzle.bits,
-                                                                     (std::uint64_t{1} << swizzle.base) / element, 0));
+  const std::string text = swizzle.bits == 0 ? index : xored(index, xor_text(index, row_bits(swizzle, element)));
   std::string padded = as_summand(text);
   for (const Pad& pad : change.pads) {
     if (pad.every == element) {  // the first one, if any: longer elements
@@ -151,9 +163,8 @@ std::string flat_index(const Change& change, const ArrayShape& shape, const std:
   return change.pads[0].every > 0 ? padded : text;
 }
 
-std::uint64_t product(const std::vector<std::uint64_t>& lengths, std::size_t count) {
-  return std::accumulate(lengths.begin(), lengths.begin() + std::ptrdiff_t(count), std::uint64_t{1},
-                         std::multiplies<>());
+std::uint64_t product(std::span<const std::uint64_t> lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
 /// Whether no element is torn apart.
@@ -176,11 +187,10 @@ std::vector<std::uint64_t> pitches_after(const Change& change, const ArrayShape&
   return pitches;
 }
 
-/// The number that an XOR adds to the last index: the dimensions from `first` to `last` as one number, divided by
-/// `per_step`.
+/// The number that an XOR adds to the last index: bits of the dimensions from `first` to `last` as one number.
 struct RowNumber {
   std::size_t first = 0, last = 0;
-  std::uint64_t per_step = 1;
+  RowBits added;
 };
 
 /// Nothing if indices do not give the number. The fewest of them that do.
@@ -199,14 +209,9 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
   const bool is_index = swizzle.plane > 0 ? last > 0 && swizzle.plane == pitches[last - 1]
                                           : last == 0 || shape.lengths[last] % (per_step * steps) == 0;
   if (swizzle.plane > 0 && !is_index) return std::nullopt;
-  return RowNumber{is_index ? last : 0, last, per_step};
-}
-
-/// How many values the number has, before the division.
-std::uint64_t rows_of(const RowNumber& number, const ArrayShape& shape) {
-  return std::accumulate(shape.lengths.begin() + std::ptrdiff_t(number.first),
-                         shape.lengths.begin() + std::ptrdiff_t(number.last) + 1, std::uint64_t{1},
-                         std::multiplies<>());
+  const std::size_t first = is_index ? last : 0;
+  const std::uint64_t rows = product(std::span(shape.lengths).subspan(first, last + 1 - first));
+  return RowNumber{first, last, {per_step, swizzle.bits, (std::uint64_t{1} << swizzle.base) / shape.element, rows}};
 }
 
 /// The shape of one row, and what a change that stays in the rows does there.
@@ -271,16 +276,16 @@ unsigned pads_instructions(const Change& change, std::uint64_t element) {
 unsigned flat_instructions(const Change& change, const ArrayShape& shape) {
   const RowXor& swizzle = change.swizzle;
   if (swizzle.bits == 0) return pads_instructions(change, shape.element);
-  const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / shape.element;
-  const unsigned instructions = shift_instructions(swizzle.row / shape.element, factor) + 1;
+  const RowBits added = row_bits(swizzle, shape.element);
+  const unsigned instructions = shift_instructions(added.per_step, added.factor) + 1;
   // The quotient of the XOR, multiplied and added.
-  const bool share_quotient = factor == 1 && change.pads[0].every == swizzle.row && shape.lengths.size() == 1;
+  const bool share_quotient = added.factor == 1 && change.pads[0].every == swizzle.row && shape.lengths.size() == 1;
   return instructions + (share_quotient ? 1 : pads_instructions(change, shape.element));
 }
 
 /// The lengths of the dimensions if new rows and pads are whole rows and planes.
 std::optional<std::vector<std::uint64_t>> lengths_of_rows(const Change& change, const ArrayShape& shape) {
-  if (shape.lengths.size() < 2 || product(shape.lengths, shape.lengths.size()) == 0) return std::nullopt;
+  if (shape.lengths.size() < 2 || product(shape.lengths) == 0) return std::nullopt;
   const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
   for (const Pad& pad : change.pads) {
     if (row == 0 || pad.every % row != 0) return std::nullopt;  // most pads: they follow no row
@@ -347,17 +352,11 @@ bool orders_rows(const Change& change, const ArrayShape& shape) {
   return is_whole && (shape.lengths.size() == 2 || rows % ((swizzle.row / row) << swizzle.bits) == 0);
 }
 
-/// What such an XOR adds to the number of a row.
-XorTerm order_term(const RowXor& swizzle, const ArrayShape& shape) {
-  const std::uint64_t row = shape.row_bytes();
-  return xor_term(swizzle.row / row, swizzle.bits, (std::uint64_t{1} << swizzle.base) / row, 0);
-}
-
 }  // namespace
 
-std::optional<std::size_t> changed_dimension(IndexForm form, std::size_t dimensions) {
+std::size_t changed_dimension(IndexForm form, std::size_t dimensions) {
   if (form == IndexForm::columns) return dimensions - 1;
-  return form == IndexForm::order ? std::optional(dimensions - 2) : std::nullopt;
+  return form == IndexForm::order ? dimensions - 2 : 0;
 }
 
 std::optional<std::vector<std::uint64_t>> lengths_after(const Change& change, const ArrayShape& shape) {
@@ -394,29 +393,28 @@ bool divides_index(const Change& change, const ArrayShape& shape) {
          });
 }
 
-std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
-                       const std::vector<std::string>& subscripts) {
+std::vector<std::string> changed_subscripts(const Change& change, const ArrayShape& shape, IndexForm form,
+                                            const std::vector<std::string>& subscripts) {
   std::vector<std::string> texts = subscripts;
-  if (form == IndexForm::flat) return "[" + flat_index(change, shape, flattened(shape.lengths, subscripts)) + "]";
+  if (form == IndexForm::flat) return {flat_index(change, shape, flattened(shape.lengths, subscripts))};
   const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
   if (number) {
     const std::vector<std::string> upper(subscripts.begin() + std::ptrdiff_t(number->first),
                                          subscripts.begin() + std::ptrdiff_t(number->last) + 1);
     const std::vector<std::uint64_t> lengths(shape.lengths.begin() + std::ptrdiff_t(number->first),
                                              shape.lengths.begin() + std::ptrdiff_t(number->last) + 1);
-    const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
-    texts.back() = xored(texts.back(), xor_text(flattened(lengths, upper), number->per_step, change.swizzle.bits,
-                                                factor, rows_of(*number, shape)));
+    texts.back() = xored(texts.back(), xor_text(flattened(lengths, upper), number->added));
   } else if (form == IndexForm::columns) {
     texts.back() = flat_index(inside_row(change, shape), row_of(shape), texts.back());
   } else if (form == IndexForm::order) {
     std::string& row = texts[texts.size() - 2];
-    row = xored(row, xor_text(row, change.swizzle.row / shape.row_bytes(), change.swizzle.bits,
-                              (std::uint64_t{1} << change.swizzle.base) / shape.row_bytes(), 0));
+    row = xored(row, xor_text(row, row_bits(change.swizzle, shape.row_bytes())));
   }
-  std::string text;
-  for (const std::string& index : texts) text += "[" + index + "]";
-  return text;
+  return texts;
+}
+
+std::string in_brackets(const std::vector<std::string>& subscripts) {
+  return fmt::format("[{}]", fmt::join(subscripts, "]["));
 }
 
 namespace {
@@ -468,7 +466,7 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
       texts.back() = longer_text(change, element, shape.lengths.back(), {dimensions.back()});
   }
   if (form != IndexForm::flat) return texts;
-  const std::uint64_t elements = product(shape.lengths, shape.lengths.size()), bytes = elements * element;
+  const std::uint64_t elements = product(shape.lengths), bytes = elements * element;
   const std::uint64_t after = change.bytes_of(bytes) / element;
   if (dimensions.size() == 1 && (after == elements || keeps_inside(change, element, elements))) return texts;
   if (dimensions.front().empty()) return {std::to_string(after)};
@@ -489,9 +487,7 @@ std::string row_index_text(const Change& change, const ArrayShape& shape, const 
   const std::string start = fmt::format("[{} * {} + ", operand(row), pitch_text(change, shape, pitch));
   std::string new_column = column;
   if (form_of(change, shape) == IndexForm::columns) {
-    const std::string both = index_text(change, shape, IndexForm::columns, {row, column});
-    const std::size_t begin = row.size() + 3;  // past "[row]["
-    new_column = both.substr(begin, both.size() - begin - 1);
+    new_column = changed_subscripts(change, shape, IndexForm::columns, {row, column}).back();
   }
   return start + (binds_less_than_sum(new_column) ? operand(new_column) : new_column) + "]";
 }
@@ -540,10 +536,7 @@ namespace {
 unsigned flat_operators(const Change& change, std::uint64_t element) {
   const RowXor& swizzle = change.swizzle;
   unsigned operators = 0;
-  if (swizzle.bits > 0) {
-    const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / element;
-    operators += xor_operators(xor_term(swizzle.row / element, swizzle.bits, factor, 0));
-  }
+  if (swizzle.bits > 0) operators += xor_operators(row_bits(swizzle, element));
   for (const Pad& pad : change.pads) {
     if (pad.every > 0) operators += 2 + unsigned(pad.bytes > element);
   }
@@ -556,22 +549,18 @@ unsigned index_operators(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   const auto flattening = [](std::size_t dimensions) { return 2 * unsigned(dimensions); };
   if (form == IndexForm::flat) return flattening(shape.lengths.size() - 1) + flat_operators(change, shape.element);
-  if (form == IndexForm::order) return xor_operators(order_term(change.swizzle, shape));
+  if (form == IndexForm::order) return xor_operators(row_bits(change.swizzle, shape.row_bytes()));
   if (form != IndexForm::columns) return 0;
   const auto number = row_number(change, shape);
   if (!number) return flat_operators(inside_row(change, shape), shape.element);
-  const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
-  const XorTerm term = xor_term(number->per_step, change.swizzle.bits, factor, rows_of(*number, shape));
-  return flattening(number->last - number->first) + xor_operators(term);
+  return flattening(number->last - number->first) + xor_operators(number->added);
 }
 
 std::uint64_t block_of_masked(const Change& change, const ArrayShape& shape) {
-  const RowXor& swizzle = change.swizzle;
   const auto number = form_of(change, shape) == IndexForm::columns ? row_number(change, shape) : std::nullopt;
   if (!number || number->first != number->last || change.kind() != ChangeKind::row_xor) return 0;
-  const std::uint64_t factor = (std::uint64_t{1} << swizzle.base) / shape.element;
-  const bool has_mask = xor_term(number->per_step, swizzle.bits, factor, rows_of(*number, shape)).mask > 0;
-  return has_mask ? factor << swizzle.bits : 0;
+  const bool has_mask = xor_term(number->added).mask > 0;
+  return has_mask ? number->added.factor << number->added.bits : 0;
 }
 
 std::uint64_t block_of_rows(const Change& change, const ArrayShape& shape) {
@@ -590,9 +579,9 @@ unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   const auto number = row_number(change, shape);
   if (!number) return flat_instructions(inside_row(change, shape), row_of(shape));
   const unsigned flattening = unsigned(number->last - number->first);  // IMAD
-  const std::uint64_t factor = (std::uint64_t{1} << change.swizzle.base) / shape.element;
-  const bool shifts_anyway = shape.element >= 16 && std::has_single_bit(number->per_step);  // for its offset in bytes
-  return flattening + (shifts_anyway ? 0 : shift_instructions(number->per_step, factor)) + 1;  // LOP3
+  const auto& [per_step, bits, factor, rows] = number->added;
+  const bool shifts_anyway = shape.element >= 16 && std::has_single_bit(per_step);     // for its offset in bytes
+  return flattening + (shifts_anyway ? 0 : shift_instructions(per_step, factor)) + 1;  // LOP3
 }
 
 std::vector<std::string> subscript_names(std::size_t dimensions) {

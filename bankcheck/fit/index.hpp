@@ -49,9 +49,9 @@ std::optional<IndexForm> form_of(const Change& change, const ArrayShape& shape);
 /// value, "[y][x ^ ((x >> 3) & 4)]".
 bool stays_in_rows(const Change& change, const ArrayShape& shape);
 
-/// The number of the index that the form changes: "x" of "[y][x]", or "y" in another order of the rows; nothing if it
-/// changes none, or makes one of all.
-std::optional<std::size_t> changed_dimension(IndexForm form, std::size_t dimensions);
+/// The number of the only index that the form changes: "x" of "[y][x]", or "y" in another order of the rows; 0 if it
+/// makes one of all.
+std::size_t changed_dimension(IndexForm form, std::size_t dimensions);
 
 /// Whether one length of the declaration changes, and no index: "[N][N + 1]", as most people pad, or "[N][N - 1]".
 bool is_plain_pad(const Change& change, const ArrayShape& shape);
@@ -71,9 +71,16 @@ bool is_product(const std::string& text);
 /// A text as an operand of +, in parentheses if it needs them.
 std::string as_summand(const std::string& text);
 
-/// The index in brackets after the name, "[y][x ^ y]", from one text for each dimension.
-std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
-                       const std::vector<std::string>& subscripts);
+/// The changed indices from one text for each dimension: "y" and "x ^ y", or one of all.
+std::vector<std::string> changed_subscripts(const Change& change, const ArrayShape& shape, IndexForm form,
+                                            const std::vector<std::string>& subscripts);
+
+/// Indices as they follow the name: "[y][x ^ y]".
+std::string in_brackets(const std::vector<std::string>& subscripts);
+inline std::string index_text(const Change& change, const ArrayShape& shape, IndexForm form,
+                              const std::vector<std::string>& subscripts) {
+  return in_brackets(changed_subscripts(change, shape, form, subscripts));
+}
 
 /// How much there is to read in the changed index, beyond the one as declared: its operators, and one more for a mask
 /// such as 14, which is no number of elements less one. Requires a change that form_of() knows.

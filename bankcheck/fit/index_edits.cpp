@@ -113,7 +113,12 @@ class IndexEditor {
 
   static constexpr unsigned many_operators = 2;  // of an index that is worth a name
 
-  std::string index_of(std::size_t use) const { return index_text(change_, shape_, form_, uses_[use].subscripts); }
+  std::vector<std::string> index_of(const std::vector<std::string>& subscripts) const {
+    return changed_subscripts(change_, shape_, form_, subscripts);
+  }
+  std::string changed_part(const std::vector<std::string>& subscripts) const {
+    return index_of(subscripts)[changed_dimension(form_, subscripts.size())];
+  }
 
   /// The index in an array whose variable has the change already; nothing if it has none, or would become long.
   std::optional<std::string> finished_index(const BasedIndex& index) const {
@@ -149,8 +154,7 @@ class IndexEditor {
 
   /// "i += i >> 5;"
   std::string statement_for(const std::string& name) const {
-    const std::string index = index_text(change_, shape_, form_, {name});
-    const std::string text = index.substr(1, index.size() - 2);
+    const std::string text = changed_part({name});
     const std::size_t end_of_mark = name.size() + 2;  // of "i +"
     if (text.size() <= end_of_mark + 1 || !text.starts_with(name + " ")) return fmt::format("{} = {};", name, text);
     return fmt::format("{} {}= {};", name, text[end_of_mark - 1],
@@ -163,7 +167,7 @@ class IndexEditor {
     if (form_ == IndexForm::rows || has_macros_) return;
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < uses_.size(); ++i) {
-      texts.push_back(plans_[i].finished.empty() ? changed_part(index_of(i), uses_[i].subscripts) : "");
+      texts.push_back(plans_[i].finished.empty() ? changed_part(uses_[i].subscripts) : "");
     }
     const bool has_operators = index_operators(change_, shape_) >= many_operators;
     for (IndexVariable& variable : index_variables(code_, uses_, texts)) {
@@ -178,13 +182,14 @@ class IndexEditor {
   void find_function() {
     constexpr std::size_t many_indices = 4, many_uses = 3, long_formula = 24, long_indices = 160, long_pair = 80;
     const auto names = subscript_names(first_.dimensions.size());
-    const std::string formula = changed_part(index_text(change_, shape_, form_, names), names);
+    const std::string formula = changed_part(names);
     std::size_t added = 0, written = 0, repeated = 0;
     std::set<std::string> indices;
     for (std::size_t i = 0; i < uses_.size(); ++i) {
       if (!plans_[i].finished.empty() || plans_[i].is_repeated) continue;
-      const std::size_t before = uses_[i].end - uses_[i].begin, after = index_of(i).size();
-      const std::string changed = changed_part(index_of(i), uses_[i].subscripts);
+      const std::size_t before = uses_[i].end - uses_[i].begin,
+                        after = in_brackets(index_of(uses_[i].subscripts)).size();
+      const std::string changed = changed_part(uses_[i].subscripts);
       if (changed == uses_[i].subscripts.back() || is_number(changed)) continue;
       added += after - std::min(after, before);
       ++written;
@@ -211,7 +216,7 @@ class IndexEditor {
 
   /// The changed part of an index, without its rest.
   std::string changed_text(std::size_t use) const {
-    const std::string changed = changed_part(index_of(use), uses_[use].subscripts);
+    const std::string changed = changed_part(uses_[use].subscripts);
     if (!function_ || is_number(changed)) return changed;
     return fmt::format("{}({})", function_->name, fmt::join(chosen(uses_[use].subscripts, parameters_), ", "));
   }
@@ -233,31 +238,18 @@ class IndexEditor {
     const Use& use = uses_[i];
     const Plan& plan = plans_[i];
     if (!plan.finished.empty() && plan.finished == plan.original) return;
-    std::string index = "[" + plan.finished + "]";
+    std::vector<std::string> subscripts{plan.finished};
     if (plan.finished.empty()) {
-      index = index_of(i);
-      const Extract place = changed_place(index, use.subscripts);
-      std::string text = plan.variable.empty() ? changed_text(i) : plan.variable;
+      subscripts = index_of(use.subscripts);
+      std::string& text = subscripts[changed_dimension(form_, use.subscripts.size())];
+      text = plan.variable.empty() ? changed_text(i) : plan.variable;
       if (!plan.rest.empty()) text = fmt::format("{} + {}", as_summand(text), as_summand(plan.rest));
-      index.replace(place.begin, place.end - place.begin, text);
     }
+    std::string index = in_brackets(subscripts);
     index.insert(index.size() - 1, use.comments);
     const std::string_view before = code_.source.substr(use.begin, use.end - use.begin);
     if (use.array.empty() && before == index) return;
     edits_.push_back({use.begin, use.end, use.array + index});
-  }
-
-  /// The only index of "[z][y][x ^ y]" that may differ from the subscripts, without its brackets; all of "[i ^ y]".
-  Extract changed_place(const std::string& index, const std::vector<std::string>& subscripts) const {
-    Extract place{1, index.size() - 1};
-    const auto changed = changed_dimension(form_, subscripts.size());
-    for (std::size_t d = 0; changed && d < *changed; ++d) place.begin += subscripts[d].size() + 2;
-    for (std::size_t d = subscripts.size(); changed && --d > *changed;) place.end -= subscripts[d].size() + 2;
-    return place;
-  }
-  std::string changed_part(const std::string& index, const std::vector<std::string>& subscripts) const {
-    const Extract place = changed_place(index, subscripts);
-    return index.substr(place.begin, place.end - place.begin);
   }
 
   const Expressions& code_;
