@@ -119,15 +119,12 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
   for (const SharedArray& array : shared) {
     accesses.emplace_back(*array.trace, fit_of(array).arrays, architectures).expect_merged(fit_of(array).shape);
   }
-  const auto option_of = [&](std::size_t i, const Change& change) {
+  const auto priced = [&](std::size_t i, const Change& change) {
     const ArrayFit& fit = fit_of(shared[i]);
-    Option option{change, *accesses[i].passes(change), change.bytes_of(fit.facts.extent),
-                  index_instructions(change, fit.shape)};
+    Option option = option_of(change, fit.shape, fit.facts.extent);
+    option.passes = *accesses[i].passes(change);
     const std::uint64_t executions = accesses[i].after(change).facts().executions;
     option.parted = executions - accesses[i].facts().executions;
-    option.operators = index_operators(change, fit.shape);
-    option.is_plain = is_plain_pad(change, fit.shape);
-    option.divides = divides_index(change, fit.shape);
     option.is_crowded = option.bytes > fit.roomy_bytes;
     option.cycles = cycles_of(option, executions);
     return option;
@@ -146,7 +143,7 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
     if (!known.insert(changes).second) return true;
     Together parts;
     for (std::size_t i = 0; i < shared.size(); ++i) {
-      parts.push_back(option_of(i, changes[i]));
+      parts.push_back(priced(i, changes[i]));
       const std::uint64_t before = fit_of(shared[i]).before().option.passes;
       const bool has_conflicts = before > fit_of(shared[i]).ideal;
       if (has_conflicts && parts.back().passes > before) return false;
@@ -158,9 +155,9 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
   if (!add({}, fit_of(shared.front()).shape)) return;  // arrays of different shapes
   bool fits_all = true;                                // what was chosen for each of them
   for (const SharedArray& array : shared) {
-    for (const PricedOption& priced : fit_of(array).options) {
-      const bool fits = add(priced.option.change, fit_of(array).shape);
-      if (&priced == &fit_of(array).after()) fits_all = fits_all && fits;
+    for (const PricedOption& option : fit_of(array).options) {
+      const bool fits = add(option.option.change, fit_of(array).shape);
+      if (&option == &fit_of(array).after()) fits_all = fits_all && fits;
     }
   }
   const std::uint64_t before = sums.front().passes;
@@ -188,7 +185,7 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
   for (std::size_t i = 0; i < shared.size(); ++i) {
     ArrayFit& fit = fit_of(shared[i]);
     const Option& option = (*chosen)[i];
-    const auto is_same = [&](const PricedOption& priced) { return priced.option.change == option.change; };
+    const auto is_same = [&](const PricedOption& other) { return other.option.change == option.change; };
     auto place = std::ranges::find_if(fit.options, is_same);
     if (place == fit.options.end()) {
       const auto passes = accesses[i].passes_by_architecture(option.change);

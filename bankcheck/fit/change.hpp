@@ -7,15 +7,30 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <bankwise/trace/trace.hpp>
 
 namespace bankwise::fit {
 
-inline void sort_distinct(std::vector<std::uint32_t>& numbers) {
-  std::ranges::sort(numbers);
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+template <class T>
+void sort_distinct(std::vector<T>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+/// Computes each key once; of equal ones the order stays.
+template <class T, class Key>
+void sort_by_key(std::vector<T>& values, Key key_of) {
+  std::vector<std::pair<decltype(key_of(values.front())), std::size_t>> keys;  // with the old places
+  keys.reserve(values.size());
+  for (const T& value : values) keys.emplace_back(key_of(value), keys.size());
+  std::ranges::sort(keys);
+  std::vector<T> sorted;
+  sorted.reserve(values.size());
+  for (const auto& [key, place] : keys) sorted.push_back(std::move(values[place]));
+  values = std::move(sorted);
 }
 
 /// x moves by `bytes` for each whole `every` before it. `every` 0: no pad.

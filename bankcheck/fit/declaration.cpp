@@ -67,9 +67,7 @@ void add_arguments(SourceConstants& constants, const SoughtArray& array, Candida
       if (has_token(dimensions, parameter)) declaration.parameters.push_back(parameter);
     }
   }
-  std::ranges::sort(declaration.parameters);
-  auto& parameters = declaration.parameters;
-  parameters.erase(std::unique(parameters.begin(), parameters.end()), parameters.end());
+  sort_distinct(declaration.parameters);
 }
 
 /// From the bytes of the array, if one length, or two equal ones, are not known.

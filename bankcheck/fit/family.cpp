@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "bankcheck/fit/change.hpp"
@@ -179,17 +178,9 @@ void add_declared(const FamilyBounds& bounds, Family& family) {
 }
 
 void sort_by_bytes(std::vector<Change>& changes, std::uint64_t extent) {
-  std::vector<std::tuple<ChangeKind, std::uint64_t, std::size_t>> keys;  // computed once; the last is the old place
-  keys.reserve(changes.size());
-  for (const Change& change : changes) keys.emplace_back(change.kind(), change.bytes_of(extent), keys.size());
-  std::ranges::sort(keys);
+  sort_by_key(changes, [&](const Change& change) { return std::pair(change.kind(), change.bytes_of(extent)); });
   std::set<Change> known;  // declared dimensions may give what powers of two give, too
-  std::vector<Change> sorted;
-  sorted.reserve(changes.size());
-  for (const auto& [kind, bytes, place] : keys) {
-    if (known.insert(changes[place]).second) sorted.push_back(changes[place]);
-  }
-  changes = std::move(sorted);
+  std::erase_if(changes, [&](const Change& change) { return !known.insert(change).second; });
 }
 
 }  // namespace

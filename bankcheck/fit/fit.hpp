@@ -32,6 +32,9 @@ struct Option {
   bool is_crowded = false;   ///< its bytes leave room for fewer resident blocks than before
 };
 
+/// A change with its bytes and what its index costs. `extent`: bytes of the array.
+Option option_of(const Change& change, const ArrayShape& shape, std::uint64_t extent);
+
 /// Cycles of one multiprocessor: it makes one pass per cycle (report/busy.hpp), and issues four instructions of warps.
 /// The longer of the two decides: the passes, or the accesses and the instructions that the index adds. Besides, a
 /// quarter of the added instructions is taken as not hidden behind anything, which is a guess: of two transposes on an

@@ -14,11 +14,7 @@ namespace {
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
 struct PartlyPriced {
-  Change change;
-  std::uint64_t bytes = 0;
-  unsigned instructions = 0, operators = 0;
-  bool is_plain = false, divides = false;
-  std::uint64_t sum = 0;    ///< passes in the blocks evaluated so far
+  Option option;            ///< with the passes in the blocks evaluated so far
   std::uint64_t limit = 0;  ///< a better change is known beyond it
 };
 
@@ -26,8 +22,7 @@ struct PartlyPriced {
 bool is_simple(const Change& change) { return change.parts() <= 1; }
 
 /// Whether proposal() prefers an option to no other one for what it looks like.
-template <class Other, class Priced>
-bool is_as_simple(const Other& other, const Priced& option) {
+bool is_as_simple(const Option& other, const Option& option) {
   return (is_simple(other.change) || !is_simple(option.change)) && (other.is_plain || !option.is_plain) &&
          (!other.divides || option.divides) && other.operators <= option.operators;
 }
@@ -64,19 +59,19 @@ class Race {
     std::size_t decided = 0;
     const auto drop_hopeless = [&](std::size_t next_block) {
       const std::uint64_t rest = accesses_.rest_bound(next_block);
-      std::erase_if(candidates, [&](const PartlyPriced& candidate) { return candidate.sum + rest > candidate.limit; });
+      std::erase_if(candidates, [&](const PartlyPriced& each) { return each.option.passes + rest > each.limit; });
       decided = count - candidates.size();
     };
     const auto set_limits = [&] {
       const std::vector<Option> front = frontier(evaluated_);
-      for (PartlyPriced& candidate : candidates) candidate.limit = limit_of(candidate, front, kinds);
+      for (PartlyPriced& candidate : candidates) candidate.limit = limit_of(candidate.option, front, kinds);
     };
-    for (PartlyPriced& candidate : candidates) candidate.sum = accesses_.constant();
+    for (PartlyPriced& candidate : candidates) candidate.option.passes = accesses_.constant();
     set_limits();
     drop_hopeless(0);
     for (std::size_t block = 0; block < blocks; ++block) {
       for (PartlyPriced& candidate : candidates) {
-        candidate.sum += accesses_.block_passes(candidate.change, block);
+        candidate.option.passes += accesses_.block_passes(candidate.option.change, block);
         work_ += groups_per_block;
         if (work_ >= end_of_work) return decided;
       }
@@ -86,12 +81,12 @@ class Race {
       }
       drop_hopeless(block + 1);
     }
-    for (const PartlyPriced& candidate : candidates) {
-      const auto slow = accesses_.slow_passes(candidate.change, candidate.limit - candidate.sum);
+    for (const auto& [option, limit] : candidates) {
+      const auto slow = accesses_.slow_passes(option.change, limit - option.passes);
       work_ += accesses_.slow_count() * groups_per_slow;
       ++decided;
       if (!slow) continue;
-      add(candidate, candidate.sum + *slow);
+      add(option, option.passes + *slow);
       if (work_ >= end_of_work) break;
     }
     return decided;
@@ -104,7 +99,7 @@ class Race {
   static constexpr std::uint64_t groups_per_slow = 40;  // that take as long as one access without a fast form
 
   /// More passes put a candidate behind one that is known.
-  std::uint64_t limit_of(const PartlyPriced& candidate, const std::vector<Option>& front, bool kinds) const {
+  std::uint64_t limit_of(const Option& candidate, const std::vector<Option>& front, bool kinds) const {
     std::uint64_t limit = none;
     for (const Option& option : front) {
       const bool is_as_cheap = option.instructions <= candidate.instructions && option.parted <= parted_;
@@ -121,29 +116,25 @@ class Race {
   }
   /// A sample of all accesses is known: evaluates the candidates that do best on it, which sets limits for all others.
   void evaluate_best(const std::vector<PartlyPriced>& candidates, std::uint64_t end_of_work) {
-    std::vector<const PartlyPriced*> order(candidates.size());
-    std::ranges::transform(candidates, order.begin(), [](const PartlyPriced& candidate) { return &candidate; });
-    std::ranges::stable_sort(order, [](auto* a, auto* b) {
-      return std::tuple(a->change.kind(), a->bytes, a->sum) < std::tuple(b->change.kind(), b->bytes, b->sum);
+    std::vector<const Option*> order(candidates.size());
+    std::ranges::transform(candidates, order.begin(), [](const PartlyPriced& candidate) { return &candidate.option; });
+    std::ranges::stable_sort(order, {}, [](const Option* option) {
+      return std::tuple(option->change.kind(), option->bytes, option->passes);
     });
-    const PartlyPriced* best = nullptr;
-    for (const PartlyPriced* candidate : order) {
-      if (best != nullptr && best->change.kind() == candidate->change.kind() && candidate->sum >= best->sum) continue;
-      best = candidate;
-      if (work_ < end_of_work) evaluate(*candidate);
+    const Option* best = nullptr;
+    for (const Option* option : order) {
+      const bool is_of_kind = best != nullptr && best->change.kind() == option->change.kind();
+      if (is_of_kind && option->passes >= best->passes) continue;
+      best = option;
+      if (work_ >= end_of_work) continue;
+      work_ += accesses_.blocks() * groups_per_block + accesses_.slow_count() * groups_per_slow;
+      add(*option, *accesses_.passes(option->change));
     }
   }
-  void evaluate(const PartlyPriced& candidate) {
-    work_ += accesses_.blocks() * groups_per_block + accesses_.slow_count() * groups_per_slow;
-    add(candidate, *accesses_.passes(candidate.change));
-  }
 
-  void add(const PartlyPriced& candidate, std::uint64_t passes) {
-    Option option{candidate.change, passes, candidate.bytes, candidate.instructions};
+  void add(Option option, std::uint64_t passes) {
+    option.passes = passes;
     option.parted = parted_;
-    option.operators = candidate.operators;
-    option.is_plain = candidate.is_plain;
-    option.divides = candidate.divides;
     option.cycles = cycles_of(option, accesses_.facts().executions);
     evaluated_.push_back(option);
   }
@@ -154,42 +145,18 @@ class Race {
   std::uint64_t work_ = 0;
 };
 
-/// Of equal ones those that are simplest to read come first.
-std::vector<Option> sorted_by_passes(const std::vector<Option>& options, const ArrayShape& shape) {
-  using Rank = std::tuple<std::uint64_t, std::uint64_t, unsigned, ChangeKind, IndexForm, unsigned, std::size_t>;
-  std::vector<Rank> ranks;  // computed once; the last is the old place
-  ranks.reserve(options.size());
-  for (const Option& option : options) {
-    ranks.emplace_back(option.passes, option.bytes, option.instructions, option.change.kind(),
-                       *form_of(option.change, shape), option.operators, ranks.size());
-  }
-  std::ranges::sort(ranks);
-  std::vector<Option> sorted;
-  sorted.reserve(options.size());
-  for (const Rank& rank : ranks) sorted.push_back(options[std::get<6>(rank)]);
-  return sorted;
-}
-
-/// Of candidates of one kind with as many bytes those that are simplest to read come first: the first of equal ones is
-/// evaluated.
-void sort_by_simplicity(std::vector<PartlyPriced>& candidates) {
-  using Rank = std::tuple<ChangeKind, std::uint64_t, unsigned, std::size_t>;
-  std::vector<Rank> ranks;
-  ranks.reserve(candidates.size());
-  for (const PartlyPriced& candidate : candidates) {
-    ranks.emplace_back(candidate.change.kind(), candidate.bytes, candidate.operators, ranks.size());
-  }
-  std::ranges::sort(ranks);
-  std::vector<PartlyPriced> sorted;
-  sorted.reserve(candidates.size());
-  for (const Rank& rank : ranks) sorted.push_back(candidates[std::get<3>(rank)]);
-  candidates = std::move(sorted);
-}
-
 /// More than this many bytes cannot be evaluated.
 constexpr std::uint64_t max_bytes = max_chunk_offset;
 
 }  // namespace
+
+Option option_of(const Change& change, const ArrayShape& shape, std::uint64_t extent) {
+  Option option{change, 0, change.bytes_of(extent), index_instructions(change, shape)};
+  option.operators = index_operators(change, shape);
+  option.is_plain = is_plain_pad(change, shape);
+  option.divides = divides_index(change, shape);
+  return option;
+}
 
 double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions) {
   constexpr double issued_per_cycle = 4, not_hidden = 0.25;
@@ -302,10 +269,13 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
       const std::uint64_t bytes = change.bytes_of(extent);
       const bool fits = bytes <= std::min(limits.bytes, max_bytes) || change.kind() == ChangeKind::identity;
       if (fits && form_of(change, shape) && accesses.keeps_together(change))
-        candidates.push_back({change, bytes, index_instructions(change, shape), index_operators(change, shape),
-                              is_plain_pad(change, shape), divides_index(change, shape)});
+        candidates.push_back({option_of(change, shape, extent)});
     }
-    sort_by_simplicity(candidates);
+    // Of one kind with as many bytes those that are simplest to read come first: the first of equal ones is evaluated.
+    sort_by_key(candidates, [](const PartlyPriced& candidate) {
+      const Option& option = candidate.option;
+      return std::tuple(option.change.kind(), option.bytes, option.operators);
+    });
     return candidates;
   };
   const auto singles = allowed(family.singles), combinations = allowed(family.combinations);
@@ -316,7 +286,7 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
     for (const Accesses* variant : accesses.variants()) {
       std::vector<PartlyPriced> own;
       std::ranges::copy_if(candidates, std::back_inserter(own),
-                           [&](const PartlyPriced& candidate) { return &accesses.after(candidate.change) == variant; });
+                           [&](const PartlyPriced& each) { return &accesses.after(each.option.change) == variant; });
       Race race(*variant, variant->facts().executions - accesses.facts().executions, evaluated);
       result.tried += race.run(own, kinds, kinds ? none : limits.work - std::min(limits.work, result.work));
       result.work += race.work();
@@ -327,7 +297,10 @@ SearchResult search(const Accesses& accesses, const Family& family, const ArrayS
   run(combinations, false);
   result.work += work;
 
-  evaluated = sorted_by_passes(evaluated, shape);
+  sort_by_key(evaluated, [&](const Option& option) {  // of equal ones those that are simplest to read come first
+    return std::tuple(option.passes, option.bytes, option.instructions, option.change.kind(),
+                      *form_of(option.change, shape), option.operators);
+  });
   std::array<const Option*, kind_count> best{};
   for (const Option& option : evaluated) {
     const Option*& of_kind = best[std::size_t(option.change.kind())];
