@@ -180,9 +180,7 @@ void Accesses::expect_merged(const ArrayShape& shape) {
   if (merged_ == 0) return;
   merged_shape_ = shape;
   trace::KernelTrace part = trace_;
-  std::erase_if(part.patterns, [&](const trace::Pattern& pattern) {
-    return std::ranges::find(arrays_, pattern.array) == arrays_.end();
-  });
+  std::erase_if(part.patterns, [&](const trace::Pattern& pattern) { return !is_one_of(arrays_, pattern.array); });
   for (auto bytes = merged_ / 2; bytes >= shape.element; bytes /= 2) {
     splits_.push_back(std::make_unique<Split>(bytes, split_accesses(part, arrays_, bytes), arrays_, architectures_));
   }

@@ -101,7 +101,7 @@ std::optional<Change> same_code(const Change& change, const ArrayShape& from, co
     set(other.rows.to, to.row_bytes() > shorter ? std::optional(to.row_bytes() - shorter) : std::nullopt);
   }
   if (RowXor& swizzle = other.swizzle; swizzle.bits > 0) {
-    const std::uint64_t unit = (std::uint64_t{1} << swizzle.base) / from.element * to.element;
+    const std::uint64_t unit = swizzle.unit() / from.element * to.element;
     if (!std::has_single_bit(unit)) return std::nullopt;
     swizzle.base = unsigned(std::countr_zero(unit));
     if (change.rows.from > 0 && from.lengths != to.lengths) return std::nullopt;
@@ -185,8 +185,7 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
   for (std::size_t i = 0; i < shared.size(); ++i) {
     ArrayFit& fit = fit_of(shared[i]);
     const Option& option = (*chosen)[i];
-    const auto is_same = [&](const PricedOption& other) { return other.option.change == option.change; };
-    auto place = std::ranges::find_if(fit.options, is_same);
+    auto place = std::ranges::find(fit.options, option.change, &PricedOption::change);
     if (place == fit.options.end()) {
       const auto passes = accesses[i].passes_by_architecture(option.change);
       const Predictor predicted(*shared[i].trace, fit.arrays, fit.shape, architectures);
@@ -217,9 +216,7 @@ void take_pads_of_others(KernelFit& kernel, std::uint64_t limit) {
     for (const ArrayFit& other : kernel.arrays) {
       const bool is_alike = other.shape.lengths == array.shape.lengths && other.shape.element == array.shape.element;
       if (!is_alike || !has_plain_pad(other)) continue;
-      const auto option = std::ranges::find_if(array.options, [&](const PricedOption& priced) {
-        return priced.option.change == other.after().option.change;
-      });
+      const auto option = std::ranges::find(array.options, other.after().change(), &PricedOption::change);
       if (option == array.options.end() || option->option.is_crowded || option->option.parted > 0) continue;
       if (4 * saved_passes(array, *option) < 3 * saved_passes(array, array.after())) continue;
       const std::uint64_t after = kernel.shared_after + option->option.bytes - array.after().option.bytes;

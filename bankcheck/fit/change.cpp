@@ -31,7 +31,7 @@ ChangeKind Change::kind() const {
 std::uint64_t Change::bytes_of(std::uint64_t bytes) const {
   if (rows.from > 0) bytes = bytes / rows.from * rows.to + std::min<std::uint64_t>(bytes % rows.from, rows.to);
   if (swizzle.bits > 0) {
-    const std::uint64_t block = std::uint64_t{1} << (swizzle.base + swizzle.bits);
+    const std::uint64_t block = swizzle.block();
     bytes = (bytes + block - 1) / block * block;
   }
   std::uint64_t padded = bytes;

@@ -55,6 +55,9 @@ struct RowXor {
   std::uint32_t plane = 0;
   auto operator<=>(const RowXor&) const = default;
 
+  std::uint64_t unit() const { return std::uint64_t{1} << base; }            ///< bytes that stay together
+  std::uint64_t block() const { return std::uint64_t{1} << (base + bits); }  ///< bytes that it moves inside
+
   std::uint64_t operator()(std::uint64_t x) const {
     if (bits == 0) return x;
     const std::uint64_t in_plane = plane > 0 ? x % plane : x;

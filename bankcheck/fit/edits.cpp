@@ -120,7 +120,7 @@ EditsOrWhy index_and_length_edits(std::string_view source, const Declaration& de
     if (line) edits.push_back(*line);
   }
   append(index_edits(code, arrays, own, change, shape, form));
-  for (const PointerEdit& pointer : uses.pointers) edits.push_back({pointer.begin, pointer.end, pointer.text});
+  append(uses.pointers);
   return edits;
 }
 
@@ -158,7 +158,7 @@ bool keeps_together(const Change& change, std::uint64_t bytes) {
     return pad.every == 0 || (pad.every % bytes == 0 && pad.bytes % alignment == 0);
   };
   const bool keeps_rows = change.rows.from == 0 || change.rows.to % alignment == 0;
-  const bool keeps_columns = change.swizzle.bits == 0 || (std::uint64_t{1} << change.swizzle.base) >= bytes;
+  const bool keeps_columns = change.swizzle.bits == 0 || change.swizzle.unit() >= bytes;
   return bytes == 0 || (std::ranges::all_of(change.pads, keeps) && keeps_rows && keeps_columns);
 }
 

@@ -100,7 +100,7 @@ std::uint64_t roomy_limit(const Architectures& architectures, std::uint64_t byte
 std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const ArrayFit& fit) {
   std::uint64_t excess = 0;
   for (const trace::Excess& part : trace.excess) {
-    if (std::ranges::find(fit.arrays, part.array) != fit.arrays.end()) excess += part.accesses;
+    if (is_one_of(fit.arrays, part.array)) excess += part.accesses;
   }
   std::uint64_t engines = 0;
   for (const trace::EngineAccesses& accesses : trace.engines) engines += accesses.count;
@@ -135,7 +135,7 @@ std::optional<trace::KernelTrace> alternate_blocks(const trace::KernelTrace& tra
   std::map<std::uint64_t, std::uint64_t> patterns;  // by first block
   std::uint64_t count = 0;
   for (const trace::Pattern& pattern : trace.patterns) {
-    if (std::ranges::find(arrays, pattern.array) == arrays.end()) continue;
+    if (!is_one_of(arrays, pattern.array)) continue;
     ++patterns[pattern.first.block];
     ++count;
   }
@@ -247,8 +247,7 @@ void set_bounds(const trace::KernelTrace& trace, ArrayFit& fit, bool complete) {
 std::vector<Option> compared(const SearchResult& result) {
   std::vector<Option> options = result.best_of_kind;
   for (const Option& option : result.front) {
-    const auto same = [&](const Option& other) { return other.change == option.change; };
-    if (std::ranges::none_of(options, same)) options.push_back(option);
+    if (std::ranges::find(options, option.change, &Option::change) == options.end()) options.push_back(option);
   }
   std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) {
     return std::tuple(a.cycles, a.bytes, a.passes) < std::tuple(b.cycles, b.bytes, b.passes);
@@ -298,8 +297,7 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
     if (rank(option) < rank(fit.options[fit.best].option)) fit.best = fit.options.size() - 1;
   }
   for (const Option& option : result.front) {
-    const auto is_same = [&](const PricedOption& other) { return other.option.change == option.change; };
-    fit.front.push_back(*std::ranges::find_if(fit.options, is_same));
+    fit.front.push_back(*std::ranges::find(fit.options, option.change, &PricedOption::change));
   }
   fit.verdict = verdict_of(trace, accesses, fit, architectures);
   if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) {

@@ -93,6 +93,7 @@ struct PricedOption {
   Option option;
   std::vector<std::uint64_t> passes;
   Prediction prediction;
+  const Change& change() const { return option.change; }
 };
 
 /// One array, or several that are changed alike because accesses touch several of them, or they share a name.

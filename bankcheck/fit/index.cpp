@@ -96,7 +96,7 @@ struct RowBits {
 
 /// What an XOR adds to a number of `unit` bytes each.
 RowBits row_bits(const RowXor& swizzle, std::uint64_t unit) {
-  return {swizzle.row / unit, swizzle.bits, (std::uint64_t{1} << swizzle.base) / unit, 0};
+  return {swizzle.row / unit, swizzle.bits, swizzle.unit() / unit, 0};
 }
 
 /// Where both are powers of two, a shift and a mask do.
@@ -170,8 +170,7 @@ std::uint64_t product(std::span<const std::uint64_t> lengths) {
 /// Whether no element is torn apart.
 bool keeps_elements(const Change& change, std::uint64_t element) {
   const RowXor& swizzle = change.swizzle;
-  if (swizzle.bits > 0 && ((std::uint64_t{1} << swizzle.base) % element != 0 || swizzle.row % element != 0))
-    return false;
+  if (swizzle.bits > 0 && (swizzle.unit() % element != 0 || swizzle.row % element != 0)) return false;
   return change.rows.to % element == 0 && std::ranges::all_of(change.pads, [&](const Pad& pad) {
            return pad.every % element == 0 && pad.bytes % element == 0;
          });
@@ -211,7 +210,7 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
   if (swizzle.plane > 0 && !is_index) return std::nullopt;
   const std::size_t first = is_index ? last : 0;
   const std::uint64_t rows = product(std::span(shape.lengths).subspan(first, last + 1 - first));
-  return RowNumber{first, last, {per_step, swizzle.bits, (std::uint64_t{1} << swizzle.base) / shape.element, rows}};
+  return RowNumber{first, last, {per_step, swizzle.bits, swizzle.unit() / shape.element, rows}};
 }
 
 /// The shape of one row, and what a change that stays in the rows does there.
@@ -346,7 +345,7 @@ bool orders_rows(const Change& change, const ArrayShape& shape) {
   const std::uint64_t row = shape.row_bytes();
   const RowXor& swizzle = change.swizzle;
   if (shape.lengths.size() < 2 || change.kind() != ChangeKind::row_xor || swizzle.plane > 0) return false;
-  if (!std::has_single_bit(row) || (std::uint64_t{1} << swizzle.base) < row || swizzle.row % row != 0) return false;
+  if (!std::has_single_bit(row) || swizzle.unit() < row || swizzle.row % row != 0) return false;
   const std::uint64_t rows = shape.lengths[shape.lengths.size() - 2], bits = swizzle.base + swizzle.bits;
   const bool is_whole = rows % ((std::uint64_t{1} << bits) / row) == 0;
   return is_whole && (shape.lengths.size() == 2 || rows % ((swizzle.row / row) << swizzle.bits) == 0);
@@ -422,7 +421,7 @@ namespace {
 /// Whether an XOR moves no element of an array of so many behind its end, though its last block is not whole.
 bool keeps_inside(const Change& change, std::uint64_t element, std::uint64_t elements) {
   if (change.kind() != ChangeKind::row_xor) return false;
-  const std::uint64_t block = (std::uint64_t{1} << (change.swizzle.base + change.swizzle.bits)) / element;
+  const std::uint64_t block = change.swizzle.block() / element;
   for (std::uint64_t i = elements - elements % block; i < elements; ++i) {
     if (change(i * element) / element >= elements) return false;
   }
@@ -437,7 +436,7 @@ std::string longer_text(const Change& change, std::uint64_t element, std::uint64
     text += (d == 0 ? "" : " * ") + operand(dimensions[d]);
   }
   const RowXor& swizzle = change.swizzle;
-  const std::uint64_t block = (std::uint64_t{1} << (swizzle.base + swizzle.bits)) / element;
+  const std::uint64_t block = swizzle.block() / element;
   if (swizzle.bits > 0 && elements % block != 0) {
     text =
         fmt::format("({} + {}) / {} * {}", binds_less_than_sum(text) ? operand(text) : text, block - 1, block, block);
@@ -567,7 +566,7 @@ std::uint64_t block_of_rows(const Change& change, const ArrayShape& shape) {
   if (form_of(change, shape) != IndexForm::order) return 0;
   const RowXor& swizzle = change.swizzle;
   const bool has_planes = shape.lengths.size() > 2;
-  const std::uint64_t moved = std::uint64_t{1} << (swizzle.base + swizzle.bits);
+  const std::uint64_t moved = swizzle.block();
   return std::max(moved, has_planes ? std::uint64_t{swizzle.row} << swizzle.bits : 0) / shape.row_bytes();
 }
 

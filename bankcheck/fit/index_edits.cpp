@@ -42,7 +42,7 @@ std::vector<std::string> chosen(const std::vector<std::string>& texts, const std
 
 /// The bits of an index below those that the change moves or looks at: a rest of these bits can be added afterwards.
 std::uint64_t unmoved_bits(const Change& change, const ArrayShape& shape) {
-  std::uint64_t unit = change.swizzle.bits > 0 ? (std::uint64_t{1} << change.swizzle.base) / shape.element : 0;
+  std::uint64_t unit = change.swizzle.bits > 0 ? change.swizzle.unit() / shape.element : 0;
   for (const Pad& pad : change.pads) {
     const std::uint64_t every = pad.every / shape.element;
     if (every > 0) unit = unit == 0 ? every : std::min(unit, every);

@@ -68,7 +68,7 @@ std::string required_lengths(const Declaration& declaration, const Change& chang
   }
   const RowXor& swizzle = change.swizzle;
   if (needs_blocks && swizzle.bits == 0) return "";  // the declaration has the right pads for each length
-  std::uint64_t block = needs_blocks ? std::uint64_t{1} << (swizzle.base + swizzle.bits) : shape.element;
+  std::uint64_t block = needs_blocks ? swizzle.block() : shape.element;
   if (!needs_blocks && swizzle.bits > 0) block = std::uint64_t{swizzle.row} << swizzle.bits;
   for (const Pad& pad : change.pads) block = needs_blocks || pad.every == 0 ? block : std::lcm(block, pad.every);
   block = masked + rows > 0 ? masked + rows : block / shape.element;

@@ -17,14 +17,14 @@ namespace {
 
 /// The loop over the distance of two elements that are added.
 struct TreeLoop {
-  std::size_t token = 0;           // of "for"
-  Part first, condition, step;     // of its head; `first`: the value that the distance begins with
-  Part body;                       // between its braces
-  std::string distance;            // the name of the variable
-  bool from_two = false;           // the variable is twice the distance
-  std::string half;                // of the number of elements, as written
-  std::string power;               // what must be a power of two
-  std::vector<std::string> sizes;  // the number, without blanks, as it may be written
+  std::size_t token = 0;             // of "for"
+  Part first, condition, step;       // of its head; `first`: the value that the distance begins with
+  Part body;                         // between its braces
+  std::string distance;              // the name of the variable
+  bool from_two = false;             // the variable is twice the distance
+  std::string half{};                // of the number of elements, as written
+  std::string power{};               // what must be a power of two
+  std::vector<std::string> sizes{};  // the number, without blanks, as it may be written
 };
 
 class TreeRewriter {
@@ -117,10 +117,7 @@ class TreeRewriter {
                   .step = head[2],
                   .body = {close + 2, code_.past_bracket(close + 1) - 1},
                   .distance = std::string(code_.text(name)),
-                  .from_two = code_.text(value).starts_with('2'),
-                  .half = "",
-                  .power = "",
-                  .sizes = {}};
+                  .from_two = code_.text(value).starts_with('2')};
     const std::string& s = loop.distance;
     const std::string step = plain(loop.step);
     const std::string steps[]{s + "*=2",          s + "<<=1",    s + "+=" + s,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
@@ -70,21 +71,15 @@ void SourceConstants::add_options(std::string_view options) {
 void SourceConstants::add_source(std::string_view source) {
   add_constants(source);
   for (const Macro& macro : macros_of(source)) {
-    std::string value(macro.text);
+    const auto [parameters, text] = parts_of(macro);
+    std::string value(text);
     std::erase(value, '\\');  // that joins the next line
-    if (!macro.has_parameters) {
+    if (macro.has_parameters) {
+      functions_[std::string(macro.name)] = {{parameters.begin(), parameters.end()}, value};
+    } else {
       add(macro.name, value);
       all_[std::string(macro.name)].emplace(source::trimmed(value));
-      continue;
     }
-    const std::size_t close = std::min(value.find(')'), value.size() - 1);
-    Function function{.text = value.substr(close + 1)};
-    for (const source::Token& token : source::tokens_of(std::string_view(value).substr(0, close))) {
-      if (token.kind == source::TokenKind::name) {
-        function.parameters.push_back(value.substr(token.begin, token.end - token.begin));
-      }
-    }
-    functions_[std::string(macro.name)] = std::move(function);
   }
 }
 
@@ -145,14 +140,10 @@ std::optional<std::uint64_t> SourceConstants::value_of(const std::string& expres
 std::string SourceConstants::with_values(const std::string& expression, int depth) const {
   constexpr int deepest = 8;
   constexpr std::size_t longest = 4096;  // macros that double
-  const source::SourceTokens code(expression);
+  const Expressions code(expression);
   std::string text;
   std::size_t end = 0;
-  const auto between = [&](std::size_t first, std::size_t last) {  // tokens
-    return first < last
-               ? expression.substr(code.tokens[first].begin, code.tokens[last - 1].end - code.tokens[first].begin)
-               : std::string();
-  };
+  const auto text_of = [&](Part part) { return part.begin < part.end ? code.text_of(part) : ""; };
   for (std::size_t i = 0; i < code.tokens.size() && text.size() <= longest; ++i) {
     if (code.tokens[i].begin > end) text += ' ';  // or a comment, or a new line
     const std::string word(code.text(i));
@@ -160,7 +151,7 @@ std::string SourceConstants::with_values(const std::string& expression, int dept
     const bool can_replace = code.is_name(i) && depth < deepest;
     const auto value = can_replace ? values_.find(word) : values_.end();
     const auto function = can_replace && behind > i + 1 ? functions_.find(word) : functions_.end();
-    const std::uint64_t bytes = can_replace && word == "sizeof" ? size_of(between(i + 2, behind - 1)) : 0;
+    const std::uint64_t bytes = can_replace && word == "sizeof" ? size_of(text_of({i + 2, behind - 1})) : 0;
     if (bytes > 0) {
       text += std::to_string(bytes);
       i = behind - 1;
@@ -168,14 +159,10 @@ std::string SourceConstants::with_values(const std::string& expression, int dept
       text += "(" + with_values(value->second, depth + 1) + ")";
     } else if (function != functions_.end()) {
       SourceConstants inside = *this;
-      std::size_t begin = i + 2, given = 0;
-      for (std::size_t k = begin; k < behind; ++k) {
-        if (k + 1 < behind && code.is(k, "(")) k = code.past_bracket(k) - 1;
-        if (k + 1 < behind && !code.is(k, ",")) continue;
-        if (given < function->second.parameters.size()) {
-          inside.values_[function->second.parameters[given++]] = with_values(between(begin, k), depth + 1);
-        }
-        begin = k + 1;
+      const std::vector<std::string>& parameters = function->second.parameters;
+      const std::vector<Part> arguments = code.split({i + 2, behind - 1}, ",");
+      for (std::size_t k = 0; k < std::min(arguments.size(), parameters.size()); ++k) {
+        inside.values_[parameters[k]] = with_values(text_of(arguments[k]), depth + 1);
       }
       text += "(" + inside.with_values(function->second.text, depth + 1) + ")";
       i = behind - 1;

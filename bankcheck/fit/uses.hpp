@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bankcheck/fit/declaration.hpp"
+#include "bankcheck/fit/edits.hpp"
 
 namespace bankwise::fit {
 
@@ -17,15 +17,9 @@ struct Use {
   std::string array;     ///< the name of the array, if the use begins with another name: of a pointer
 };
 
-/// What a declaration or an assignment of a pointer into the array becomes.
-struct PointerEdit {
-  std::size_t begin = 0, end = 0;
-  std::string text;
-};
-
 struct Uses {
   std::vector<Use> uses;
-  std::vector<PointerEdit> pointers;
+  std::vector<Edit> pointers;  ///< of declarations and assignments of pointers into the array
   /// For each parameter of a function that gets the array, what its declaration has in brackets.
   std::vector<std::vector<Extract>> parameters;
   unsigned measured_line =

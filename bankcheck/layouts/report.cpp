@@ -21,16 +21,14 @@ std::string up_to(std::uint64_t least, std::uint64_t greatest) {
   return least == greatest ? grouped(least) : fmt::format("{} to {}", grouped(least), grouped(greatest));
 }
 
-/// Passes over all copies on one architecture.
-std::uint64_t passes_on(const LayoutReport& report, std::size_t architecture) {
-  std::uint64_t passes = 0;
-  for (const auto& costs : report.costs) passes += costs[architecture].passes;
-  return passes;
+/// A part of the costs over all copies on one architecture.
+std::uint64_t sum_on(const LayoutReport& report, std::size_t architecture, std::uint64_t CopyCost::*part) {
+  std::uint64_t sum = 0;
+  for (const auto& costs : report.costs) sum += costs[architecture].*part;
+  return sum;
 }
-std::uint64_t conflicts_on(const LayoutReport& report, std::size_t architecture) {
-  std::uint64_t conflicts = 0;
-  for (const auto& costs : report.costs) conflicts += costs[architecture].conflicts_max;
-  return conflicts;
+std::uint64_t passes_on(const LayoutReport& report, std::size_t architecture) {
+  return sum_on(report, architecture, &CopyCost::passes);
 }
 
 std::string costs_table(const LayoutReport& report) {
@@ -156,14 +154,13 @@ std::string answer(const LayoutReport& report) {
   std::vector<std::string> parts;
   const Candidate* swizzle = best_of_kind(report, fit::ChangeKind::row_xor);
   for (std::size_t i = 0; i < report.architectures.size(); ++i) {
-    const std::uint64_t conflicts = conflicts_on(report, i);
+    const std::uint64_t conflicts = sum_on(report, i, &CopyCost::conflicts_max);
     const std::string_view name = report.architectures[i]->name;
     if (conflicts == 0) {
       parts.push_back(fmt::format("no conflicts on {}", name));
       continue;
     }
-    std::uint64_t ideal = 0;
-    for (const auto& costs : report.costs) ideal += costs[i].ideal;
+    const std::uint64_t ideal = sum_on(report, i, &CopyCost::ideal);
     const bool is_better = swizzle != nullptr && swizzle->passes[i] < passes_on(report, i);
     parts.push_back(fmt::format("{} on {}", support::plural(conflicts, "conflict", "conflicts"), name) +
                     (is_better ? fmt::format(", {} with {}", grouped(swizzle->passes[i] - ideal), swizzle->name) : ""));

@@ -49,9 +49,8 @@ std::optional<Subscripts> subscripts_in(std::string_view text) {
 }  // namespace
 
 bool is_decoration(std::string_view word) {
-  constexpr std::string_view words[]{"extern", "static", "volatile", "const", "__restrict__", "alignas", "__align__"};
-  return word == "__shared__" || word == "local" || word == "__local" ||
-         std::ranges::find(words, word) != std::end(words);
+  return support::has_word("extern static volatile const __restrict__ alignas __align__ __shared__ local __local",
+                           word);
 }
 
 std::uint64_t bytes_of_type(const std::string& type) {

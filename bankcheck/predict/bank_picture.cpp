@@ -37,20 +37,16 @@ unsigned cell_width(const BankPicture& picture, unsigned max_turns) {
   return unsigned(widest) + 1;
 }
 
-/// Whether no lane of the group accesses one of the banks [first, first + across).
-bool is_idle(const LaneGroupPicture& lane_group, unsigned first, unsigned across) {
-  return lane_group.turns.empty() ||
-         std::all_of(lane_group.turns[0].begin() + first, lane_group.turns[0].begin() + first + across,
-                     [](const auto& lanes) { return lanes.empty(); });
+/// Whether a row has no lane in the banks [first, first + across).
+bool is_idle(const std::vector<std::vector<unsigned>>& turn, unsigned first, unsigned across) {
+  return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
 }
 
 /// The banks [first, first + across) of a lane group: a line with their numbers, and one line per pass until all of
 /// them are idle.
 std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned across, unsigned max_turns,
                  unsigned cell) {
-  const auto idle = [&](const auto& turn) {
-    return std::all_of(turn.begin() + first, turn.begin() + first + across, [](auto& lanes) { return lanes.empty(); });
-  };
+  const auto idle = [&](const auto& turn) { return is_idle(turn, first, across); };
   const auto begin = lane_group.turns.begin(), end = std::find_if(begin, lane_group.turns.end(), idle);
   std::string text = fmt::format("  {:<{}}", "bank", label - 2);
   for (unsigned bank = first; bank < first + across; ++bank) text += fmt::format("{:>{}}", bank, cell);
@@ -121,7 +117,8 @@ std::string to_text(const BankPicture& picture, unsigned columns, unsigned max_t
     text += '\n' + lane_group.title + '\n';
     for (unsigned first = 0; first < picture.banks; first += across) {
       const unsigned idle = first;
-      while (first < picture.banks && is_idle(lane_group, first, across)) first += across;
+      const auto& turns = lane_group.turns;
+      while (first < picture.banks && (turns.empty() || is_idle(turns[0], first, across))) first += across;
       if (first > idle) text += fmt::format("  banks {}-{}: idle\n", idle, first - 1);
       if (first < picture.banks) text += band(lane_group, first, across, max_turns, cell);
     }
