@@ -1,5 +1,3 @@
-#include "bankcheck/fit/addresses.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -8,6 +6,7 @@
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/side_effects.hpp"
 #include "bankcheck/fit/source_constants.hpp"
+#include "bankcheck/fit/uses_parts.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {

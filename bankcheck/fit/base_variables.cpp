@@ -1,5 +1,4 @@
-#include "bankcheck/fit/base_variables.hpp"
-
+// The bases of indices: `2 * i` of `t[2 * i]` and `t[2 * i + 1]`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +6,9 @@
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/declaration_parts.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 #include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/statements.hpp"
-#include "bankcheck/fit/uses.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
 
 namespace bankwise::fit {

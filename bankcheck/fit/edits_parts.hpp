@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,23 @@ struct IndexedArray {
 /// function that all of them share are in the edits of each.
 std::vector<Edit> index_edits(const Expressions& code, const std::vector<IndexedArray>& arrays, std::size_t number,
                               const Change& change, const ArrayShape& shape, IndexForm form);
+
+// A base that is a variable of its own, `b` of `t[b + 1]`, can be changed once, `b += b >> 5`, instead of in each index.
+
+/// A variable that only serves indices from a place on.
+struct BaseVariable {
+  std::string name;
+  std::vector<std::size_t> uses;  ///< offsets of its names in the indices
+  std::size_t place = 0;          ///< behind a statement, where another one can change it for all of these uses
+};
+
+/// Those of the variables at these offsets, the names of bases, that are declared in a block of a function, can be
+/// changed, and hold an int at least. By the place.
+std::vector<BaseVariable> base_variables(std::string_view source, const std::vector<std::size_t>& names);
+
+/// The index with a pad of `more` elements after every `every`, if its variable has that pad already; nothing if the
+/// rest would need a longer text.
+std::optional<std::string> index_from_padded_base(const BasedIndex& index, std::uint64_t every, std::uint64_t more);
 
 /// A variable for a changed index that several uses share, as one would declare it: "const int at = i + (i >> 5);".
 struct IndexVariable {

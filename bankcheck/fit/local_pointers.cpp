@@ -1,8 +1,7 @@
-#include "bankcheck/fit/local_pointers.hpp"
-
 #include <utility>
 
 #include "bankcheck/fit/source_lines.hpp"
+#include "bankcheck/fit/uses_parts.hpp"
 
 namespace bankwise::fit {
 namespace {
