@@ -162,16 +162,6 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   make_chunks(groups);
 }
 
-/// Some of the accesses, with a trace of their own.
-struct Accesses::Split {
-  unsigned bytes;
-  trace::KernelTrace trace;
-  Accesses accesses;
-  Split(unsigned bytes_of_access, trace::KernelTrace split, const std::vector<std::uint32_t>& arrays,
-        const Architectures& architectures)
-      : bytes(bytes_of_access), trace(std::move(split)), accesses(trace, arrays, architectures) {}
-};
-
 Accesses::Accesses(Accesses&&) noexcept = default;
 Accesses::~Accesses() = default;
 
@@ -182,24 +172,25 @@ void Accesses::expect_merged(const ArrayShape& shape) {
   trace::KernelTrace part = trace_;
   std::erase_if(part.patterns, [&](const trace::Pattern& pattern) { return !is_one_of(arrays_, pattern.array); });
   for (auto bytes = merged_ / 2; bytes >= shape.element; bytes /= 2) {
-    splits_.push_back(std::make_unique<Split>(bytes, split_accesses(part, arrays_, bytes), arrays_, architectures_));
+    splits_.emplace_back(bytes,
+                         std::make_unique<OwnAccesses>(split_accesses(part, arrays_, bytes), arrays_, architectures_));
   }
-  const FamilyBounds& narrow = splits_.back()->accesses.facts().bounds;
+  const FamilyBounds& narrow = splits_.back().second->accesses.facts().bounds;
   facts_.bounds.granule = narrow.granule;
   facts_.bounds.alignment = narrow.alignment;
 }
 
 std::vector<const Accesses*> Accesses::variants() const {
   std::vector<const Accesses*> all{this};
-  for (const auto& split : splits_) all.push_back(&split->accesses);
+  for (const auto& [bytes, split] : splits_) all.push_back(&split->accesses);
   return all;
 }
 
 const Accesses& Accesses::after(const Change& change) const {
   if (merged_ == 0) return *this;
   const unsigned bytes = merged_bytes(change, merged_shape_, merged_);
-  const auto split = std::ranges::find_if(splits_, [&](const auto& each) { return each->bytes == bytes; });
-  return split == splits_.end() ? *this : (*split)->accesses;
+  const auto split = std::ranges::find_if(splits_, [&](const auto& each) { return each.first == bytes; });
+  return split == splits_.end() ? *this : split->second->accesses;
 }
 
 template <class Visit>

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
@@ -85,6 +86,8 @@ struct Difference {
 /// The numbers of the patterns whose first array is one of these.
 std::vector<std::uint32_t> patterns_of(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays);
 
+struct OwnAccesses;
+
 class Accesses {
  public:
   /// `arrays`: indices into the trace; `patterns`: patterns_of() them. The trace must outlive the object. Error:
@@ -138,7 +141,6 @@ class Accesses {
   static constexpr std::size_t chunks_per_block = 64;
 
  private:
-  struct Split;
   struct Slow {
     std::uint32_t pattern, architecture;
     std::uint64_t ideal;
@@ -168,8 +170,17 @@ class Accesses {
   std::vector<std::uint64_t> rest_bound_;  // by block: the bound for it and those after it
   std::vector<Slow> slow_;
   ArrayShape merged_shape_;
-  unsigned merged_ = 0;                         // bytes of the widest merged access
-  std::vector<std::unique_ptr<Split>> splits_;  // into accesses of half as many bytes, and so on
+  unsigned merged_ = 0;  // bytes of the widest merged access
+  /// Into accesses of half as many bytes, and so on.
+  std::vector<std::pair<unsigned, std::unique_ptr<OwnAccesses>>> splits_;
+};
+
+/// Accesses with a trace of their own.
+struct OwnAccesses {
+  trace::KernelTrace trace;
+  Accesses accesses;
+  OwnAccesses(trace::KernelTrace own, const std::vector<std::uint32_t>& arrays, const Architectures& architectures)
+      : trace(std::move(own)), accesses(trace, arrays, architectures) {}
 };
 
 }  // namespace bankwise::fit

@@ -37,24 +37,16 @@ Predictor::Predictor(const trace::KernelTrace& trace, const std::vector<std::uin
   is_recorded_ = std::ranges::none_of(trace.excess, is_own) && (trace.excess_accesses == 0 || !trace.excess.empty());
 }
 
-/// Accesses with the trace that they need.
-struct Predictor::Part {
-  trace::KernelTrace trace;
-  Accesses accesses;
-  Part(const trace::KernelTrace& whole, std::vector<trace::Pattern> patterns, const std::vector<std::uint32_t>& arrays,
-       const Architectures& architectures)
-      : trace{.warp = whole.warp, .splits = whole.splits, .arrays = whole.arrays, .patterns = std::move(patterns)},
-        accesses(trace, arrays, architectures) {}
-};
-
-Predictor::~Predictor() = default;
+trace::KernelTrace Predictor::trace_of(std::vector<trace::Pattern> patterns) const {
+  return {.warp = trace_.warp, .splits = trace_.splits, .arrays = trace_.arrays, .patterns = std::move(patterns)};
+}
 
 Predictor::Passes Predictor::passes_of(const Widths& widths, const Change& change) const {
-  std::unique_ptr<Part>& part = parts_[widths];
+  std::unique_ptr<OwnAccesses>& part = parts_[widths];
   if (part == nullptr) {
     std::vector<trace::Pattern> patterns;
     for (std::size_t i = 0; i < patterns_.size(); ++i) add_parts(patterns_[i], widths[i], patterns);
-    part = std::make_unique<Part>(trace_, std::move(patterns), arrays_, architectures_);
+    part = std::make_unique<OwnAccesses>(trace_of(std::move(patterns)), arrays_, architectures_);
   }
   return part->accesses.passes_by_architecture(change);
 }
@@ -111,7 +103,7 @@ Predictor::Passes Predictor::passes_of_saved_loads(const Change& change) const {
     load.operation = banks::Operation::load;
     add_parts(std::move(load), unsigned(shape_.element), loads);
   }
-  return Part(trace_, std::move(loads), arrays_, architectures_).accesses.passes_by_architecture(change);
+  return OwnAccesses(trace_of(std::move(loads)), arrays_, architectures_).accesses.passes_by_architecture(change);
 }
 
 /// Whether accesses to neighbours that were not aligned may be so now.

@@ -30,14 +30,13 @@ class Predictor {
             const Architectures& architectures);
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
-  ~Predictor();
   /// `passes`: those of the change that Accesses expects.
   Prediction operator()(const Change& change, const std::vector<std::uint64_t>& passes) const;
 
  private:
   using Passes = std::vector<std::uint64_t>;
   using Widths = std::vector<unsigned>;  // bytes of the parts of each pattern
-  struct Part;
+  trace::KernelTrace trace_of(std::vector<trace::Pattern> patterns) const;
   Passes passes_of(const Widths& widths, const Change& change) const;
   Widths widths_without_torn(const Change& change) const;
   Widths widths_of_parts(unsigned bytes) const;
@@ -50,7 +49,7 @@ class Predictor {
   const Architectures& architectures_;
   std::vector<trace::Pattern> patterns_;  // of the arrays
   bool is_recorded_ = true, is_mixed_ = false, is_wide_ = false;
-  mutable std::map<Widths, std::unique_ptr<Part>> parts_;
+  mutable std::map<Widths, std::unique_ptr<OwnAccesses>> parts_;
 };
 
 }  // namespace bankwise::fit
