@@ -32,10 +32,6 @@ bool is_in_macro(const Expressions& code, std::string_view name) {
                              [&](const Macro& macro) { return has_token(macro.text, name); });
 }
 
-bool is_member(const Expressions& code, std::size_t i) {
-  return code.is(i - 1, ".") || code.is(i - 1, "->") || code.is(i - 1, "::");
-}
-
 /// Whether some tokens are a whole argument of a call.
 bool is_argument(const Expressions& code, Part part) {
   return (code.is(part.begin - 1, "(") || code.is(part.begin - 1, ",")) &&
@@ -53,7 +49,7 @@ bool function_gives_address(const Expressions& code, ArgumentPlace argument, int
 /// Whether code takes the address of what a name refers to: from there, other elements are in reach.
 bool gives_address(const Expressions& code, std::string_view name, Part part, int depth) {
   for (std::size_t i = part.begin; i < part.end; ++i) {
-    if (!code.is_name(i) || !code.is(i, name) || is_member(code, i)) continue;
+    if (!code.is_name(i) || !code.is(i, name) || code.is_member(i)) continue;
     if (code.takes_address(i - 1)) return true;
     if (is_argument(code, {i, i + 1}) && function_gives_address(code, argument_at(code, i), depth)) return true;
   }
@@ -98,7 +94,7 @@ bool function_stays_at_element(const Expressions& code, ArgumentPlace argument, 
 bool stays_at_element(const Expressions& code, std::string_view pointer, Part body, int depth) {
   if (is_in_macro(code, pointer)) return false;
   for (std::size_t i = body.begin; i < body.end; ++i) {
-    if (!code.is_name(i) || !code.is(i, pointer) || is_member(code, i)) continue;
+    if (!code.is_name(i) || !code.is(i, pointer) || code.is_member(i)) continue;
     const bool is_first = code.is(i + 1, "[") && code.is(i + 2, "0") && code.is(i + 3, "]");
     const bool is_pointed = code.is(i + 1, "->") || is_first;
     const bool is_stepped = (code.is(i + 1, "+") || code.is(i + 1, "-")) && code.is(i + 2, code.text(i + 1));
@@ -167,7 +163,7 @@ bool is_operand_of_ptx(const Expressions& code, Part value, int depth);
 bool all_are_operands(const Expressions& code, std::string_view name, Part part, int depth) {
   if (is_in_macro(code, name)) return false;
   for (std::size_t i = part.begin; i < part.end; ++i) {
-    if (!code.is_name(i) || !code.is(i, name) || is_member(code, i)) continue;
+    if (!code.is_name(i) || !code.is(i, name) || code.is_member(i)) continue;
     const bool is_replaced = code.is(i + 1, "=") && !code.is(i + 2, "=");
     if (!is_replaced && !is_operand_of_ptx(code, {i, i + 1}, depth)) return false;
   }

@@ -59,6 +59,9 @@ class Expressions : public source::SourceTokens {
   /// Whether a variable is declared whose name is at a token.
   bool declares(std::size_t i) const;
 
+  /// Whether a name is that of a member, or qualified.
+  bool is_member(std::size_t i) const { return is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::"); }
+
   /// Past an element, or a part of it, whose array's name is at a token.
   std::size_t past_element(std::size_t i) const;
 

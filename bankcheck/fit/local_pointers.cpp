@@ -17,8 +17,8 @@ class PointerReader {
   std::optional<LocalPointer> run() {
     if (body_ == 0 || !find_declaration()) return std::nullopt;
     for (std::size_t i = declared_; i < code_.past_bracket(body_); ++i) {
-      const bool is_member = code_.is(i - 1, ".") || code_.is(i - 1, "->") || code_.is(i - 1, "::");
-      if (code_.is_name(i) && code_.is(i, pointer_.name) && !is_member && !read(i)) return std::nullopt;
+      const bool is_use = code_.is_name(i) && code_.is(i, pointer_.name) && !code_.is_member(i);
+      if (is_use && !read(i)) return std::nullopt;
     }
     if (!declare()) return std::nullopt;
     return std::move(pointer_);

@@ -54,6 +54,18 @@ class UseFinder : Expressions {
     search(all(), declaration_.name);
   }
 
+  /// Whether the arguments of a macro can be evaluated more than once, wherever the source uses it; notes why not.
+  std::string why_no_macro(const Macro& macro) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (!is(i, macro.name)) continue;
+      const Part arguments{i + 1, macro.has_parameters && is(i + 1, "(") ? past_bracket(i + 1) - 1 : i};
+      if (!SideEffects::writes(*this, arguments) && effects_.unknown_call(*this, arguments).empty()) continue;
+      return fmt::format("line {}: an argument of the macro {} has a side effect; write it to a variable first",
+                         line(i), macro.name);
+    }
+    return "";
+  }
+
   const Uses& found() const { return found_; }
   /// Arrays that are passed to the functions that get this one, by name and line.
   const std::set<std::pair<unsigned, std::string>>& passed() const { return passed_; }
@@ -98,7 +110,7 @@ class UseFinder : Expressions {
   }
 
   void use(std::size_t i) {
-    if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return;  // a member of something else
+    if (is_member(i)) return;  // of something else
     if (declares(i)) {
       return fail(i, fmt::format("{} is declared here again; give one of the two another name", name_));
     }
@@ -319,19 +331,6 @@ class UseFinder : Expressions {
   std::set<std::pair<unsigned, std::string>> passed_;
   std::set<std::pair<std::string_view, std::size_t>> resolved_;  // parameters whose arguments are in passed_
   Uses found_;
-
- public:
-  /// Whether the arguments of a macro can be evaluated more than once, wherever the source uses it; notes why not.
-  std::string why_no_macro(const Macro& macro) const {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (!is(i, macro.name)) continue;
-      const std::size_t close = macro.has_parameters && is(i + 1, "(") ? past_bracket(i + 1) - 1 : i;
-      if (!SideEffects::writes(*this, {i + 1, close}) && effects_.unknown_call(*this, {i + 1, close}).empty()) continue;
-      return fmt::format("line {}: an argument of the macro {} has a side effect; write it to a variable first",
-                         line(i), macro.name);
-    }
-    return "";
-  }
 };
 
 /// The macros that name the array are changed as well.

@@ -39,7 +39,7 @@ std::vector<Control> Ranges::controls_around(std::size_t place) const {
 }
 
 Ranges::Writing Ranges::writing_at(std::size_t i, const Part& function) const {
-  if (is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::")) return Writing::none;
+  if (is_member(i)) return Writing::none;
   if (is_pair(i - 2, "+-") || is_pair(i + 1, "+-")) return Writing::step;
   if (is_referred_to(i)) return Writing::unknown;
   if (is(i + 1, "=") && !is(i + 2, "=")) return Writing::assignment;
