@@ -40,7 +40,7 @@ struct IndexedArray {
 std::vector<Edit> index_edits(const Expressions& code, const std::vector<IndexedArray>& arrays, std::size_t number,
                               const Change& change, const ArrayShape& shape, IndexForm form);
 
-// A base that is a variable of its own, `b` of `t[b + 1]`, can be changed once, `b += b >> 5`, instead of in each index.
+// A base that is a variable of its own, `b` of `t[b + 1]`, can be changed once, `b += b >> 5`, not in each index.
 
 /// A variable that only serves indices from a place on.
 struct BaseVariable {
