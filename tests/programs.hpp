@@ -59,7 +59,7 @@ inline void check_refused(const std::string& sample, const std::string& argument
   INFO(outcome.err);
   CHECK(outcome.code == code);
   CHECK(outcome.out.empty());
-  CHECK(outcome.err.find(words) != std::string::npos);
+  CHECK_THAT(outcome.err, has(words));
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
 }
 

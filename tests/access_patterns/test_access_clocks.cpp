@@ -206,7 +206,7 @@ TEST_CASE("access_patterns/access_clocks/no_conflict_free_row") {
   std::vector<Row> rows{timed("stride2", 4e-9)};
   derive_clocks(rows);
   CHECK_FALSE(rows[0].access.clocks);
-  CHECK(rows[0].access.clocks_from.find("--variant stride1") != std::string::npos);
+  CHECK_THAT(rows[0].access.clocks_from, has("--variant stride1"));
   rows[0].access.count = 0;
   rows[0].counted = {5};
   derive_clocks(rows);
@@ -310,22 +310,21 @@ TEST_CASE("access_patterns/access_clocks/reports") {
 
   const std::string csv = access_patterns::csv_report(on_gpu.report, on_gpu.rows),
                     text = text_report(on_gpu.report, on_gpu.rows);
-  CHECK(csv.find("expected_clocks,clocks\n") != std::string::npos);
-  CHECK(csv.find(",load,4,sm_90,16,1,15,16,16") != std::string::npos);
+  CHECK_THAT(csv, has("expected_clocks,clocks\n"));
+  CHECK_THAT(csv, has(",load,4,sm_90,16,1,15,16,16"));
   CHECK(std::count(csv.begin(), csv.end(), ',') == 4 * 19);
-  CHECK(text.find("load 4       16      1         15        16   16.00               16  time relative to stride1") !=
-        std::string::npos);
-  CHECK(text.find("2.00             <= 2  time relative to stride1") != std::string::npos);
+  CHECK_THAT(text,
+             has("load 4       16      1         15        16   16.00               16  time relative to stride1"));
+  CHECK_THAT(text, has("2.00             <= 2  time relative to stride1"));
 }
 
 TEST_CASE("access_patterns/access_clocks/report_without_banks") {
   const Made on_cpu = made(false);
   const std::string text = text_report(on_cpu.report, on_cpu.rows);
   INFO(text);
-  CHECK(text.find("wavefronts) by the bank model for sm_90; a CPU has no banks: results are only verified\n") !=
-        text.npos);
+  CHECK_THAT(text, has("wavefronts) by the bank model for sm_90; a CPU has no banks: results are only verified\n"));
   CHECK(count(text, "clocks") == 0);
-  CHECK(text.find("load 4       16      1         15        16\n") != std::string::npos);
+  CHECK_THAT(text, has("load 4       16      1         15        16\n"));
   CHECK(nlohmann::json::parse(json_report(on_cpu.report, on_cpu.rows))
             .at("results")
             .at(0)
@@ -360,7 +359,7 @@ TEST_CASE("access_patterns/bandwidth_needs_a_gpu") {
       "XDG_CACHE_HOME='" + scratch.path().string() + "' '" SAMPLES_DIRECTORY "/access_patterns'", "--bandwidth");
   INFO(outcome.err);
   if (outcome.code == 0) {  // there is one
-    CHECK(outcome.out.find("GB/s from the L2 cache and ") != std::string::npos);
+    CHECK_THAT(outcome.out, has("GB/s from the L2 cache and "));
     CHECK(std::filesystem::exists(scratch.path() / "bankwise/bandwidths.csv"));
   } else {
     CHECK(outcome.code == 77);

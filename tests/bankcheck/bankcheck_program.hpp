@@ -30,7 +30,7 @@ inline Outcome check_fails(const std::string& arguments, int code, const std::st
   INFO(before << " bankcheck " << arguments);
   INFO(outcome.err);
   CHECK(outcome.code == code);
-  CHECK(outcome.err.find(words) != std::string::npos);
+  CHECK_THAT(outcome.err, has(words));
   CHECK(outcome.err.rfind("bankcheck: ", 0) == 0);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   return outcome;

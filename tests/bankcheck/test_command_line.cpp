@@ -42,7 +42,7 @@ TEST_CASE("bankcheck/command_line/help") {
   const std::string text = bankcheck("archs").out;
   CHECK(json["architectures"].size() == bankwise::banks::architectures().size());
   for (const auto& architecture : json["architectures"]) {
-    CHECK(text.find(architecture["name"].get<std::string>()) != std::string::npos);
+    CHECK_THAT(text, has(architecture["name"].get<std::string>()));
     CHECK_FALSE(architecture["rules"].empty());
   }
 }
@@ -69,8 +69,8 @@ TEST_CASE("bankcheck/command_line/help_fits") {
     INFO(command << '\n' << help);
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
-    CHECK(help.find("Options:") == std::string::npos);  // each has a group
-    for (const char* word : {"TEXT", "UINT", "FLOAT", " [sm_90]"}) CHECK(help.find(word) == std::string::npos);
+    CHECK_THAT(help, !has("Options:"));  // each has a group
+    for (const char* word : {"TEXT", "UINT", "FLOAT", " [sm_90]"}) CHECK_THAT(help, !has(word));
   }
   CHECK(count(bankcheck("report --help").out,
               "\n  --max-conflicts N         Fail if a kernel has more conflicts than "
@@ -189,7 +189,7 @@ TEST_CASE("bankcheck/command_line/predict_input") {
     CHECK(outcome.err == "");
   }
   CHECK(bankcheck("predict -", "cat " + csv + " |").out == good_costs);
-  CHECK(bankcheck("predict --arch sm_13 " + csv).out.find("passes_max") != std::string::npos);
+  CHECK_THAT(bankcheck("predict --arch sm_13 " + csv).out, has("passes_max"));
   CHECK(bankcheck("predict --space global " + csv).out.starts_with("id,sectors,"));
   CHECK(bankcheck("predict --space global --index '32*tid' --max-sectors 31").err ==
         "bankcheck: sm_90: 32 sectors exceed --max-sectors 31\n");
@@ -258,8 +258,8 @@ TEST_CASE("bankcheck/command_line/measured_rows") {
 TEST_CASE("bankcheck/command_line/predict_index") {
   const Outcome text = ended(0, bankcheck("predict --index 'tid*2'"));
   CHECK(text.err == "");
-  CHECK(text.out.find("passes 2, ideal 1, conflicts 1\n") != std::string::npos);
-  CHECK(text.out.find('\033') == std::string::npos);  // stdout is not a terminal
+  CHECK_THAT(text.out, has("passes 2, ideal 1, conflicts 1\n"));
+  CHECK_THAT(text.out, !has("\033"));  // stdout is not a terminal
   const auto json = nlohmann::json::parse(bankcheck("predict --json --index tid --arch gfx942 --width 16").out);
   CHECK(json["mask"] == "0xffffffffffffffff");
   CHECK(json["passes"] == 8);

@@ -124,12 +124,12 @@ TEST_CASE("banks/refusals/unpublished") {
   };
   for (const char* name : {"gfx950", "gfx1250"}) {
     for (const unsigned width : {8U, 12U, 16U}) {
-      CHECK(sentence_of(name, Operation::ds_read_tr, width).find("transposing load") != std::string::npos);
+      CHECK_THAT(sentence_of(name, Operation::ds_read_tr, width), has("transposing load"));
     }
   }
   CHECK(sentence_of("gfx942", Operation::ds_read_tr, 8) == "gfx942 has no 8-byte ds_read_tr");
   for (const unsigned width : {8U, 12U, 16U}) {
-    CHECK(sentence_of("gfx1250", Operation::store, width).find("wide store") != std::string::npos);
+    CHECK_THAT(sentence_of("gfx1250", Operation::store, width), has("wide store"));
   }
   const auto addresses = ascending(16);
   CHECK(has_cost("gfx1250", {Operation::store, 4, 0xffffffff, addresses}));

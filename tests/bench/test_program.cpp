@@ -98,7 +98,7 @@ TEST_CASE("bench/program/help") {
     INFO(program << '\n' << help);
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
-    for (const char* word : {"Options:", "TEXT", "UINT", "FLOAT"}) CHECK(help.find(word) == std::string::npos);
+    for (const char* word : {"Options:", "TEXT", "UINT", "FLOAT"}) CHECK_THAT(help, !has(word));
   }
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("bench/program/no_gpu") {
   INFO(outcome.err);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.starts_with("transpose: no "));
-  CHECK(outcome.err.find("insufficient") == std::string::npos);
+  CHECK_THAT(outcome.err, !has("insufficient"));
 }
 
 TEST_CASE("bench/bad_input/kernel_directory") {

@@ -133,7 +133,7 @@ TEST_CASE("cluster/exchanges/missing_exchange", "[exchanges]") {
     CHECK(verdict(*fault.sound, variant, extent) == "");
     const std::string found = verdict(broken.study(), variant, extent);
     CHECK(found.find("rank ") == 0);
-    CHECK(found.find("output word ") != std::string::npos);
+    CHECK_THAT(found, has("output word "));
     for (const std::string& text : communicator().gather(found)) CHECK(text == found);
   }
 }

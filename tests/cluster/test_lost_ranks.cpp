@@ -95,7 +95,7 @@ TEST_CASE("cluster/lost_ranks/killed", "[lost_ranks]") {
   INFO(job.started.out() << job.started.err());
   CHECK(job.started.exit_code() != 0);
   CHECK(job.started.out().empty());
-  CHECK(job.started.err().find("signal 9") != std::string::npos);  // mpirun's sentence
+  CHECK_THAT(job.started.err(), has("signal 9"));  // mpirun's sentence
   CHECK(job.seconds < 15);
   job.started.wait_until([&] { return !job.any_left(); });
 }
@@ -106,10 +106,9 @@ TEST_CASE("cluster/lost_ranks/stopped", "[lost_ranks]") {
   INFO(job.started.out() << job.started.err());
   CHECK(job.started.exit_code() == 3);
   CHECK(job.started.out().empty());
-  CHECK(job.started.err().find("prefix_sum: rank ") != std::string::npos);
-  CHECK(job.started.err().find(": gave up waiting in MPI_") != std::string::npos);
-  CHECK(job.started.err().find(" after 6 s; another rank has failed or is too slow (BANKWISE_DEADLINE_S)\n") !=
-        std::string::npos);
+  CHECK_THAT(job.started.err(), has("prefix_sum: rank "));
+  CHECK_THAT(job.started.err(), has(": gave up waiting in MPI_"));
+  CHECK_THAT(job.started.err(), has(" after 6 s; another rank has failed or is too slow (BANKWISE_DEADLINE_S)\n"));
   CHECK(job.seconds < 15);
   job.started.wait_until([&] { return !job.any_left(); });
 }

@@ -48,7 +48,7 @@ TEST_CASE("cluster/programs/two_to_four_ranks", "[programs]") {
 
     const auto json = nlohmann::json::parse(text_of(json_file));
     CHECK(json.at("case") == name);
-    CHECK(json.at("engine").get<std::string>().find(" through host memory") != std::string::npos);
+    CHECK_THAT(json.at("engine").get<std::string>(), has(" through host memory"));
     CHECK(json.at("topology") == "one node");
     for (const Side& side : job.study.sides) CHECK(json.at(std::string(side.name)) == job.extent.*side.length);
     REQUIRE(json.at("ranks").size() == job.ranks);
@@ -61,7 +61,7 @@ TEST_CASE("cluster/programs/two_to_four_ranks", "[programs]") {
     for (const auto& result : json.at("results")) {
       const std::string row = found.emplace_back(result.at("variant"));
       INFO(row);
-      CHECK(outcome.out.find("\n  " + row) != std::string::npos);
+      CHECK_THAT(outcome.out, has("\n  " + row));
       if (needs_cuda(row)) {
         CHECK(result.at("status") == "unsupported");
         CHECK_FALSE(result.at("reason").get<std::string>().empty());
@@ -208,7 +208,7 @@ TEST_CASE("cluster/arguments/unwritable", "[arguments]") {
   CHECK(outcome.out.empty());
   const auto sentences = sentences_in(outcome, "prefix_sum");
   REQUIRE(sentences.size() == 1);
-  CHECK(sentences.front().find("/nowhere/out.json") != std::string::npos);
+  CHECK_THAT(sentences.front(), has("/nowhere/out.json"));
   CHECK(sentences.front() == sentences_in(run("prefix_sum", "--n 10 --json /nowhere/out.json"), "prefix_sum").at(0));
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("device/command_line/api_without_devices", "[command_line]") {
     if (std::any_of(found.list.begin(), found.list.end(), has_api)) continue;
     const Outcome outcome = ended(77, run("transpose", "--json - --api " + std::string(to_string(api))));
     CHECK(outcome.out.empty());
-    CHECK(outcome.err.find("install") != std::string::npos);
+    CHECK_THAT(outcome.err, has("install"));
   }
 }
 
@@ -119,8 +119,8 @@ TEST_CASE("device/command_line/no_devices", "[command_line]") {
     INFO(flags << outcome.out << outcome.err);
     CHECK(outcome.code == 77);
     const std::string& said = flags == "--devices" ? outcome.out : outcome.err;
-    CHECK(said.find("no OpenCL platform: install") != std::string::npos);
-    CHECK(said.find("no NVIDIA") != std::string::npos);
+    CHECK_THAT(said, has("no OpenCL platform: install"));
+    CHECK_THAT(said, has("no NVIDIA"));
   }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("device/command_line/kernel_dir", "[command_line]") {
   for (const auto& row : rows) {
     INFO(row);
     CHECK(row.at("status") == (row.at("variant") == "packed" ? "error" : "ok"));
-    if (row.at("variant") == "packed") CHECK(std::string(row.at("reason")).find("packed.cl:1:") != std::string::npos);
+    if (row.at("variant") == "packed") CHECK_THAT(std::string(row.at("reason")), has("packed.cl:1:"));
   }
 }
 
@@ -225,14 +225,14 @@ TEST_CASE("device/command_line/other_flags", "[command_line]") {
   const std::string json = (scratch.path() / "a.json").string(), csv = (scratch.path() / "a.csv").string();
   const std::string two = "--variant naive,padded --n ";  // other tests run all variants
   const Outcome first = ended(0, run("prefix_sum", two + "3000" + brief + " --json " + json + " --csv " + csv));
-  CHECK(first.out.find("padded") != std::string::npos);
+  CHECK_THAT(first.out, has("padded"));
   CHECK(nlohmann::json::parse(text_of(json)).at("case") == "prefix_sum");
-  CHECK(text_of(csv).find("prefix_sum,") != std::string::npos);
+  CHECK_THAT(text_of(csv), has("prefix_sum,"));
   const Outcome second = ended(0, run("prefix_sum", two + "3000" + brief + " --compare " + json));
-  CHECK(second.out.find("0 only before, 0 only now") != std::string::npos);
-  CHECK(run("prefix_sum", "--list").out.find("naive") != std::string::npos);
+  CHECK_THAT(second.out, has("0 only before, 0 only now"));
+  CHECK_THAT(run("prefix_sum", "--list").out, has("naive"));
   CHECK(run("prefix_sum", "--devices").code == 0);
-  CHECK(run("prefix_sum", "--help").out.find("Exit codes") != std::string::npos);
+  CHECK_THAT(run("prefix_sum", "--help").out, has("Exit codes"));
   CHECK(run("prefix_sum", "--version").code == 0);
   CHECK(run("prefix_sum", two + "3000 --profile --cache hot").code == 0);
   CHECK(run("prefix_sum", two + "0" + brief).code == 0);

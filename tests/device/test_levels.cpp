@@ -33,13 +33,13 @@ TEST_CASE("device/levels/flags", "[command_line]") {
   const std::string two = "--variant naive,padded --n 5000 --cache hot --min-time 0 --timeout 0.01";
   const Outcome with = ended(0, run("prefix_sum", two + " --arch gfx90a --levels-svg " + svg.string()));
   CHECK(count(with.out, "4.20 x") >= 1);
-  CHECK(with.out.find("on gfx90a") != std::string::npos);
+  CHECK_THAT(with.out, has("on gfx90a"));
   CHECK(what_is_malformed(text_of(svg)) == "");
   CHECK(count(text_of(svg), "class=\"panel\"") == 2);
 
   const Outcome without = ended(0, run("prefix_sum", two + " --no-levels"));
-  CHECK(without.out.find("ALU") == std::string::npos);
-  CHECK(without.out.find("barrier") == std::string::npos);
+  CHECK_THAT(without.out, !has("ALU"));
+  CHECK_THAT(without.out, !has("barrier"));
   const Outcome json_alone = run("prefix_sum", two + " --no-levels --json -");
   CHECK(json::parse(json_alone.out).at("totals").empty());
   const auto parsed = json::parse(run("prefix_sum", two + " --json -").out);

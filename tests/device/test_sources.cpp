@@ -71,6 +71,6 @@ TEST_CASE("device/sources/build_log", "[sources]") {
       message = error.what();
     }
     CHECK(message.find("reduction/naive.cl does not compile") == 0);
-    CHECK(message.find("naive.cl:2:") != std::string::npos);
+    CHECK_THAT(message, has("naive.cl:2:"));
   });
 }

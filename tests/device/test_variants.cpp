@@ -99,7 +99,7 @@ TEST_CASE("device/variants/error_text", "[interface]") {
                                    : "clEnqueueReadBuffer: CL_INVALID_VALUE",
                       *const file = cuda ? "cuda_api.hpp:" : "opencl_session.cpp:";
     CHECK(message.find(begin) == 0);
-    CHECK(message.find(file) != std::string::npos);
+    CHECK_THAT(message, has(file));
   });
 }
 

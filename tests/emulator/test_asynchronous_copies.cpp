@@ -173,7 +173,7 @@ TEST_CASE("emulator/asynchronous_copies/asynchronous_copies") {
     return diagnosis_of([&] { emulate(two_stages, {.grid = 1, .block = 64}, in.data(), out.data(), mistake); });
   };
   CHECK(wrong(Mistake::no_wait)->fault == emulator::Fault::race);
-  CHECK_THAT(wrong(Mistake::no_wait)->what(), Catch::Matchers::ContainsSubstring("has not waited for the copy"));
+  CHECK_THAT(wrong(Mistake::no_wait)->what(), has("has not waited for the copy"));
   CHECK(wrong(Mistake::no_barrier).has_value());
   CHECK(wrong(Mistake::too_few_groups)->fault == emulator::Fault::race);
 }
@@ -187,7 +187,7 @@ TEST_CASE("emulator/asynchronous_copies/barrier_objects") {
   const auto stuck =
       diagnosis_of([&] { emulate(barrier_object, {.grid = 1, .block = 128}, in.data(), out.data(), 129u); });
   CHECK(stuck->fault == emulator::Fault::barrier_not_reached);
-  CHECK_THAT(stuck->what(), Catch::Matchers::ContainsSubstring("lacks 1 of 129 arrivals"));
+  CHECK_THAT(stuck->what(), has("lacks 1 of 129 arrivals"));
 
   std::vector<float> staged(320);
   emulate(stages_of_a_block, {.grid = 1, .block = 64}, in.data(), staged.data());

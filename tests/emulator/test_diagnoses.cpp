@@ -299,7 +299,7 @@ TEST_CASE("emulator/diagnoses/program_survives") {
     const auto deep = found({}, recurses);
     REQUIRE(deep);
     CHECK(deep->fault == Fault::invalid_address);
-    CHECK_THAT(deep->what(), Catch::Matchers::ContainsSubstring("recursion"));
+    CHECK_THAT(deep->what(), has("recursion"));
   }
 }
 

@@ -123,8 +123,8 @@ TEST_CASE("emulator/findings/race_listed_once") {
   CHECK_FALSE(race.ended);
   // The first race between two warps, although threads of the first warp race before: those need only a __syncwarp().
   CHECK(race.text.starts_with("thread 32 of block (0, 0, 0) of races_twice writes 4 bytes at byte 128 of data"));
-  CHECK(race.text.find("; thread 30 reads there at line") != std::string::npos);
-  CHECK(race.text.find("warp_synchronous") == std::string::npos);
+  CHECK_THAT(race.text, has("; thread 30 reads there at line"));
+  CHECK_THAT(race.text, !has("warp_synchronous"));
   CHECK(trace::placed_sentence_of(race, ran.trace).starts_with(std::string(__FILE__) + ":"));
   CHECK(trace::sentence_of(race).ends_with("; 1016 times"));
   CHECK(std::count(ran.out.begin(), ran.out.begin() + BLOCK, 0U) == 1);  // the results are there
@@ -146,7 +146,7 @@ TEST_CASE("emulator/findings/every_fault_survived") {
   CHECK(line_of(trace, only(trace, Fault::wrong_mask).site) == line_with(__FILE__, "// half of a warp"));
   const auto& barrier = only(trace, Fault::barrier_not_reached);
   CHECK(line_of(trace, barrier.site) == line_with(__FILE__, "// the even lanes have returned"));
-  CHECK(barrier.text.find("[Launch::returned_lanes_arrive or --returned-lanes-arrive]") != std::string::npos);
+  CHECK_THAT(barrier.text, has("[Launch::returned_lanes_arrive or --returned-lanes-arrive]"));
   CHECK(trace.diagnoses.size() == 4);
   CHECK(trace.blocks == 1);
   CHECK(ran.out[1] >= 8);  // odd lanes reach the end

@@ -26,7 +26,7 @@ TEST_CASE("emulator/inline_ptx/asm_to_call") {
       emulated_asm("asm volatile(\"a: x;\"\n  \"y, (;\" : \"=l\"(p->q)\n  : \"l\"(a ? b : c), \"h\"(')'))");
   REQUIRE(several);
   CHECK(std::count(several->begin(), several->end(), '\n') == 2);
-  CHECK_THAT(*several, Catch::Matchers::ContainsSubstring(ptx + "_in(')'))"));
+  CHECK_THAT(*several, has(ptx + "_in(')'))"));
 }
 
 TEST_CASE("emulator/inline_ptx/other_asm") {

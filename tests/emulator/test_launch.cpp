@@ -258,8 +258,7 @@ TEST_CASE("emulator/launch/excess_patterns") {
   CHECK(trace.excess_accesses == 4);
   CHECK(accesses_of(trace) == 4);
   CHECK(trace::report(trace, *banks::find_architecture("sm_90")).incomplete.size() == 1);
-  CHECK_THROWS_WITH(conflicts(trace, "sm_90"),
-                    Catch::Matchers::ContainsSubstring("4 accesses of reverse did not fit into the trace"));
+  CHECK_THROWS_WITH(conflicts(trace, "sm_90"), has("4 accesses of reverse did not fit into the trace"));
 }
 
 TEST_CASE("emulator/launch/warp_width") {

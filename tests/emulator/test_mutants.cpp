@@ -46,8 +46,7 @@ TEST_CASE("emulator/mutants/stray_store") {
   CHECK(found->fault == Fault::out_of_bounds);
   CHECK(found->site.line == line_with(mutant("stores_out_of_bounds"), "tile[r + 1][x]"));
   CHECK(found->lanes == std::vector{32U * 7});  // row 31 + 1, column 0
-  CHECK_THAT(found->what(),
-             Catch::Matchers::ContainsSubstring("writes 4 bytes at byte 4224 of tile, which has 4224 bytes"));
+  CHECK_THAT(found->what(), has("writes 4 bytes at byte 4224 of tile, which has 4224 bytes"));
 }
 
 TEST_CASE("emulator/mutants/unused_padding") {

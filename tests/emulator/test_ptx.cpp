@@ -311,7 +311,7 @@ TEST_CASE("emulator/ptx/stopped") {
     const auto diagnosis =
         diagnosis_of([&] { emulate(run_scalars, {.grid = 1, .block = 1}, &statement, 1u, &result); });
     REQUIRE(diagnosis);
-    CHECK_THAT(diagnosis->what(), Catch::Matchers::ContainsSubstring(why));
+    CHECK_THAT(diagnosis->what(), has(why));
   }
 }
 

@@ -138,8 +138,7 @@ TEST_CASE("emulator/stacks/no_guard_pages") {
     CHECK(pool.mappings() == 2 * 64);
     CHECK(is_guarded(*first));
   }
-  const auto reason =
-      Catch::Matchers::ContainsSubstring("guard pages for a block of 128 threads: Cannot allocate memory");
+  const auto reason = has("guard pages for a block of 128 threads: Cannot allocate memory");
   CHECK_THROWS_WITH(pool.borrow(128), reason);
   CHECK(pool.mappings() == 0);
 }

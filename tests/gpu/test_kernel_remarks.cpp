@@ -26,7 +26,7 @@ const std::string opencl =
     "__kernel __attribute__((reqd_work_group_size(LANES, WARPS, 1)))\nvoid k() {}\n";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  REQUIRE(text.find(from) != std::string::npos);
+  REQUIRE_THAT(text, has(from));
   return text.replace(text.find(from), from.size(), to);
 }
 
@@ -66,13 +66,13 @@ TEST_CASE("gpu/kernel_remarks/build_refuses") {
   };
   const auto error = [&] { return text_of(scratch.path() / "err"); };
   CHECK(code_of(cuda, opencl) == 0);
-  CHECK(text_of(scratch.path() / "out" / "k_shapes.hpp").find("GroupShape k{32, 16};") != std::string::npos);
+  CHECK_THAT(text_of(scratch.path() / "out" / "k_shapes.hpp"), has("GroupShape k{32, 16};"));
   CHECK(code_of(replaced(cuda, "32 * 16", "256"), opencl) == 2);
-  CHECK(error().find("k.cuh: the Contract states blocks of 32 x 16") != std::string::npos);
+  CHECK_THAT(error(), has("k.cuh: the Contract states blocks of 32 x 16"));
   CHECK(code_of(cuda, replaced(opencl, "LANES 32u", "LANES 64u")) == 2);
-  CHECK(error().find("k.cl and .cuh have different blocks") != std::string::npos);
+  CHECK_THAT(error(), has("k.cl and .cuh have different blocks"));
   CHECK(code_of(cuda, replaced(opencl, "// Contract", "// Kernels: a, b\n// Contract")) == 2);
-  CHECK(error().find("k.cl and .cuh have different kernels") != std::string::npos);
+  CHECK_THAT(error(), has("k.cl and .cuh have different kernels"));
   CHECK(embed("") == 2);
   CHECK(error().find("bankwise_embed_kernels: usage: ") == 0);
 }

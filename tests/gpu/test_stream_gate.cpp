@@ -53,7 +53,7 @@ TEST_CASE("gpu/stream_gate/before_queue_is_full") {
   CHECK(!word.lets_pass(ticket));
   gate.count();
   CHECK(word.lets_pass(ticket));
-  CHECK(gate.open().find("more than the 10 commands") != std::string::npos);
+  CHECK_THAT(gate.open(), has("more than the 10 commands"));
   gate.count(100);  // commands between two samples do not count
   gate.close();
   CHECK(gate.open().empty());
@@ -67,7 +67,7 @@ TEST_CASE("gpu/stream_gate/deadline") {
     const std::uint32_t ticket = gate.close();
     while (!word.lets_pass(ticket)) std::this_thread::sleep_for(1ms);  // like a synchronizing library
     CHECK(std::chrono::steady_clock::now() - begin >= 80ms);
-    CHECK(gate.open().find("waits for the device") != std::string::npos);
+    CHECK_THAT(gate.open(), has("waits for the device"));
   }
   gate.close();
   CHECK(gate.open().empty());

@@ -14,7 +14,6 @@ using namespace bankwise;
 using namespace bankwise::study;
 using namespace bankwise::bench;
 using namespace bankwise::report;
-using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
 namespace {
@@ -98,7 +97,7 @@ TEST_CASE("report/counters/json") {
   check_members(results.at(1).at("counters"), R"({"shared_store_passes": 2000, "model": null, "difference": null})");
   const json& refused = results.at(2).at("counters");
   check_members(refused, R"({"shared_load_passes": null, "simt_efficiency": null})");
-  CHECK_THAT(refused.at("reason").get<std::string>(), ContainsSubstring("NVreg_RestrictProfilingToAdminUsers=0"));
+  CHECK_THAT(refused.at("reason").get<std::string>(), has("NVreg_RestrictProfilingToAdminUsers=0"));
   CHECK(results.at(2).at("status") == "ok");
 }
 
@@ -109,14 +108,13 @@ TEST_CASE("report/counters/csv") {
   std::istringstream csv(csv_report(report));
   std::string head, line;
   std::getline(csv, head);
-  CHECK_THAT(head, ContainsSubstring(",shared_load_passes,shared_load_passes_model,"));
-  CHECK_THAT(head, ContainsSubstring(",dram_read_bytes,dram_write_bytes,no_counters_because"));
+  CHECK_THAT(head, has(",shared_load_passes,shared_load_passes_model,"));
+  CHECK_THAT(head, has(",dram_read_bytes,dram_write_bytes,no_counters_because"));
   std::size_t lines = 0;
   for (; std::getline(csv, line); ++lines) {
     INFO(line);
     CHECK(commas(line) == commas(head));
-    if (lines == 0)
-      CHECK_THAT(line, ContainsSubstring(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,1234,0.5,0.75,"));
+    if (lines == 0) CHECK_THAT(line, has(",1000300,1000000,500000,500000,2000,2100,0,0,0,,0,,1234,0.5,0.75,"));
   }
   CHECK(lines == 4);
 }
@@ -124,20 +122,19 @@ TEST_CASE("report/counters/csv") {
 TEST_CASE("report/counters/text") {
   const RunResults report = counters_report();
   const std::string table = text_report(report);
-  CHECK_THAT(table, ContainsSubstring("counted"));
-  CHECK_THAT(table, ContainsSubstring("2.00 x"));  // 1002300 passes, 500000 of them conflicts
+  CHECK_THAT(table, has("counted"));
+  CHECK_THAT(table, has("2.00 x"));  // 1002300 passes, 500000 of them conflicts
 
   const std::string text = counters_text(report);
   INFO(text);
-  CHECK_THAT(text, ContainsSubstring("cuda:0 A GPU"));
-  CHECK_THAT(text, ContainsSubstring("1,000,300"));
-  CHECK_THAT(text, ContainsSubstring("1,234"));
-  CHECK_THAT(text, ContainsSubstring("+300"));
-  CHECK_THAT(text, ContainsSubstring("-100"));
-  CHECK_THAT(text, ContainsSubstring("-25.0"));  // percent of lanes
-  CHECK_THAT(text, ContainsSubstring("1.50 GB"));
-  CHECK_THAT(text,
-             ContainsSubstring("\n  packed: the driver lets only administrators read hardware counters; run as root"));
+  CHECK_THAT(text, has("cuda:0 A GPU"));
+  CHECK_THAT(text, has("1,000,300"));
+  CHECK_THAT(text, has("1,234"));
+  CHECK_THAT(text, has("+300"));
+  CHECK_THAT(text, has("-100"));
+  CHECK_THAT(text, has("-25.0"));  // percent of lanes
+  CHECK_THAT(text, has("1.50 GB"));
+  CHECK_THAT(text, has("\n  packed: the driver lets only administrators read hardware counters; run as root"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.find(": ") == std::string::npos) CHECK(line.size() <= 100);
@@ -146,16 +143,16 @@ TEST_CASE("report/counters/text") {
   RunResults without = report;
   for (auto& result : without.results) result.counters.reset();
   CHECK(counters_text(without).empty());
-  CHECK(text_report(without).find("counted") == std::string::npos);
-  CHECK(csv_report(without).find("shared_load_passes") == std::string::npos);
+  CHECK_THAT(text_report(without), !has("counted"));
+  CHECK_THAT(csv_report(without), !has("shared_load_passes"));
 }
 
 TEST_CASE("report/counters/missing") {
   const auto why = [](int error) { return gpu::why_no_counters(error, "cuptiSomething", "CUPTI_ERROR_SOMETHING"); };
-  CHECK_THAT(why(35), ContainsSubstring("run as root"));
-  CHECK_THAT(why(40), ContainsSubstring("hypervisor"));
-  CHECK_THAT(why(26), ContainsSubstring("end other profilers"));
-  CHECK_THAT(why(999), ContainsSubstring("cuptiSomething: CUPTI_ERROR_SOMETHING"));
+  CHECK_THAT(why(35), has("run as root"));
+  CHECK_THAT(why(40), has("hypervisor"));
+  CHECK_THAT(why(26), has("end other profilers"));
+  CHECK_THAT(why(999), has("cuptiSomething: CUPTI_ERROR_SOMETHING"));
   CHECK(support::by_reason({{"a", "this"}, {"b", "that"}, {"c", "this"}}) == "  a, c: this\n  b: that\n");
   // Ratios of counters, some of which are missing or 0.
   CHECK(counted_over_ideal(counted()) == 1'002'300.0 / 502'300.0);

@@ -86,8 +86,8 @@ TEST_CASE("report/levels_reports/unknown_cost") {
   check_members(parsed.at("levels").at(0), R"({"passes": null, "alu_utilization": 1})");
   CHECK(parsed.at("totals").at(0).at("passes").is_null());
   CHECK_FALSE(parsed.at("totals").at(0).at("reason").get<std::string>().empty());
-  CHECK(levels_text(report).find(" ? ") != std::string::npos);
-  CHECK(levels_svg(report).find("cost unknown") != std::string::npos);
+  CHECK_THAT(levels_text(report), has(" ? "));
+  CHECK_THAT(levels_svg(report), has("cost unknown"));
 }
 
 TEST_CASE("report/levels_reports/text") {
@@ -122,7 +122,7 @@ TEST_CASE("report/levels_reports/picture") {
     const auto variants =
         std::count_if(study->variants.begin(), study->variants.end(), [](auto& v) { return !v.library; });
     CHECK(count(svg, "class=\"panel\"") == std::size_t(variants));
-    CHECK(svg.find("gfx942") == std::string::npos);  // only the first architecture
+    CHECK_THAT(svg, !has("gfx942"));  // only the first architecture
   }
   const std::string svg = levels_svg(report_of(reduction::case_study(), {1, 5000}, {"sm_90"}));
   std::string places;  // of the panels: three in a row as long as they fit

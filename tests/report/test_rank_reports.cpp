@@ -99,17 +99,17 @@ TEST_CASE("report/rank_reports/table") {
   CHECK(cells_of(text, "direct") ==
         Cells{"direct", "unsupported", "-", "-", "-", "-", "-", "-", "-", "-", "rank 1: no \"peer\" access"});
   CHECK(cells_of(text, "broken").at(1) == "WRONG");
-  CHECK(text.find("rank 0: output word 3 is 0x00000001, not 0x00000000\n") != std::string::npos);
-  CHECK(text.find("second line") == std::string::npos);
-  CHECK(text.find("note: packed: 4 samples dropped, because a GPU throttled\n") != std::string::npos);
-  CHECK(text.find("note: these times may include launch overhead\n") != std::string::npos);
+  CHECK_THAT(text, has("rank 0: output word 3 is 0x00000001, not 0x00000000\n"));
+  CHECK_THAT(text, !has("second line"));
+  CHECK_THAT(text, has("note: packed: 4 samples dropped, because a GPU throttled\n"));
+  CHECK_THAT(text, has("note: these times may include launch overhead\n"));
   CHECK(count(text, "another rank began early") == 1);
 
   RunResults one = two_ranks();
   one.ranks->ranks.resize(1);
   one.results.front().cache = Cache::hot;
-  CHECK(text_report(one).find(" on 1 rank, ") != std::string::npos);
-  CHECK(text_report(one).find("cache hot\n") != std::string::npos);
+  CHECK_THAT(text_report(one), has(" on 1 rank, "));
+  CHECK_THAT(text_report(one), has("cache hot\n"));
 }
 
 TEST_CASE("report/rank_reports/json") {

@@ -92,18 +92,18 @@ TEST_CASE("report/reports/csv") {
   CaseStudy study = reduction::case_study();
   study.sides = sides;
   RunResults report = make_report();
-  CHECK(csv_report(report).find("depth") == std::string::npos);
+  CHECK_THAT(csv_report(report), !has("depth"));
   report.study = &study;
   report.results.front().extent = {2, 7, 5};
   const std::string with_depth = csv_report(report);
-  CHECK(with_depth.find(",height,width,depth,bytes,") != std::string::npos);
-  CHECK(with_depth.find(",2,7,5,128,") != std::string::npos);
+  CHECK_THAT(with_depth, has(",height,width,depth,bytes,"));
+  CHECK_THAT(with_depth, has(",2,7,5,128,"));
 }
 
 TEST_CASE("report/reports/text") {
   const std::string text = text_report(make_report());
-  CHECK(text.find("naive") != std::string::npos);
-  CHECK(text.find("\"quoted\"") != std::string::npos);
+  CHECK_THAT(text, has("naive"));
+  CHECK_THAT(text, has("\"quoted\""));
   CHECK(support::format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("report/reports/gpu_and_cpu") {
             notes);
   report.levels.clear();
   CHECK(text_report(report).starts_with(cpu + "\nscope memory, cache cold\n"));
-  CHECK(json_report(report).find("speedup_over_naive") != std::string::npos);
+  CHECK_THAT(json_report(report), has("speedup_over_naive"));
 }
 
 TEST_CASE("report/reports/busy_and_bound") {
@@ -185,12 +185,12 @@ TEST_CASE("report/reports/busy_and_bound") {
   check_members(json.at("results").at(0), R"({"shared_busy": 0.25, "bound": 1.5, "least_time_s": 1e-6})");
   check_members(json.at("results").at(1), R"({"shared_busy": null, "bound": null, "least_time_s": null})");
   const std::string csv = csv_report(report);
-  CHECK(csv.find(",shared_busy,bound,least_time_s,speedup_over_naive\n") != std::string::npos);
-  CHECK(csv.find(",0.25,1.5,1e-06,1\n") != std::string::npos);
-  CHECK(csv.find(",,,,\n") != std::string::npos);
+  CHECK_THAT(csv, has(",shared_busy,bound,least_time_s,speedup_over_naive\n"));
+  CHECK_THAT(csv, has(",0.25,1.5,1e-06,1\n"));
+  CHECK_THAT(csv, has(",,,,\n"));
 
   for (Result& result : report.results) result.scope = Scope::block;
-  CHECK(text_report(report).find("noise  over naive    busy  at most  stop\n") != std::string::npos);
+  CHECK_THAT(text_report(report), has("noise  over naive    busy  at most  stop\n"));
   report.devices.front().clock_hz = 0;
   check_members(nlohmann::json::parse(json_report(report)).at("devices").at(0), R"({"clock_hz": null})");
 }
@@ -219,50 +219,50 @@ TEST_CASE("report/reports/too_noisy") {
         "  near: the difference is within the noise\n"
         "  short: too few samples to know the noise\n");
   results[2].timing.stop = "timeout";
-  CHECK(too_noisy("naive", results).find("  calm, near: ") != std::string::npos);
-  CHECK(too_noisy("", results).find("compare with first;") != std::string::npos);
+  CHECK_THAT(too_noisy("naive", results), has("  calm, near: "));
+  CHECK_THAT(too_noisy("", results), has("compare with first;"));
   RunResults report = make_report();
   report.results.back() = report.results.front();
   report.results.back().variant = "packed";
   report.results.back().timing.stop = "timeout";
-  CHECK(text_report(report).find("note: too noisy to compare with naive") != std::string::npos);
+  CHECK_THAT(text_report(report), has("note: too noisy to compare with naive"));
   CHECK(too_noisy("naive", {}).empty());
 }
 
 TEST_CASE("report/reports/dropped_samples") {
   RunResults report = make_report();
   report.devices.front().throttling = "watched";
-  CHECK(text_report(report).find("note") == std::string::npos);
+  CHECK_THAT(text_report(report), !has("note"));
   for (Result& result : report.results) result.timing.launch_overhead = "it waits";
   report.results.front().timing.dropped = 5;
   report.results.front().dropped_because = "SW power cap";
   const std::string text = text_report(report);
-  CHECK(text.find("note: naive: 5 of 8 samples dropped, because the GPU throttled (SW power cap)\n") != text.npos);
-  CHECK(text.find("note: these times may include launch overhead\n  naive, packed: it waits\n") != text.npos);
+  CHECK_THAT(text, has("note: naive: 5 of 8 samples dropped, because the GPU throttled (SW power cap)\n"));
+  CHECK_THAT(text, has("note: these times may include launch overhead\n  naive, packed: it waits\n"));
   const auto json = nlohmann::json::parse(json_report(report));
   CHECK(json.at("devices").at(0).at("throttling") == "watched");
   check_members(json.at("results").at(0), R"({"samples_dropped": 5, "dropped_because": "SW power cap",
                                               "launch_overhead": "it waits"})");
-  CHECK(csv_report(report).find(",3,5,quiet,") != std::string::npos);
+  CHECK_THAT(csv_report(report), has(",3,5,quiet,"));
 }
 
 TEST_CASE("report/reports/faster_than_copy") {
   RunResults report = make_report();
   report.results.front().of_copy = 1.04;
-  CHECK(text_report(report).find("note:") == std::string::npos);
+  CHECK_THAT(text_report(report), !has("note:"));
   report.results.front().of_copy = 1.06;
-  CHECK(text_report(report).find("note: naive is above 105 % of copy") != std::string::npos);
+  CHECK_THAT(text_report(report), has("note: naive is above 105 % of copy"));
 }
 
 TEST_CASE("report/reports/compared") {
   const Earlier earlier;
   const EarlierRun baseline = earlier.run();
-  CHECK(baseline.compare(make_report(2e-6)).find("within the noise") != std::string::npos);
-  CHECK(baseline.compare(make_report(3e-6)).find("slower") != std::string::npos);
-  CHECK(baseline.compare(make_report(1e-6)).find("faster") != std::string::npos);
+  CHECK_THAT(baseline.compare(make_report(2e-6)), has("within the noise"));
+  CHECK_THAT(baseline.compare(make_report(3e-6)), has("slower"));
+  CHECK_THAT(baseline.compare(make_report(1e-6)), has("faster"));
   RunResults other = make_report();
   other.results.front().extent = {1, 8};
-  CHECK(baseline.compare(other).find("0 rows in both, 1 only before, 1 only now") != std::string::npos);
+  CHECK_THAT(baseline.compare(other), has("0 rows in both, 1 only before, 1 only now"));
 }
 
 TEST_CASE("report/reports/wrong_or_failed") {
@@ -271,11 +271,11 @@ TEST_CASE("report/reports/wrong_or_failed") {
   now.results.front().status = Status::wrong;  // detected after measuring, so it has a time
   const std::string compared = earlier.run().compare(now);
   INFO(compared);
-  CHECK(compared.find("now wrong") != std::string::npos);
-  CHECK(compared.find("0 rows in both, 1 now wrong or failed, 0 only before, 0 only now") != std::string::npos);
+  CHECK_THAT(compared, has("now wrong"));
+  CHECK_THAT(compared, has("0 rows in both, 1 now wrong or failed, 0 only before, 0 only now"));
   now.results.front().status = Status::error;
   now.results.front().timing.median.reset();
-  CHECK(earlier.run().compare(now).find("now error") != std::string::npos);
+  CHECK_THAT(earlier.run().compare(now), has("now error"));
 }
 
 TEST_CASE("report/reports/speedups") {
@@ -286,22 +286,22 @@ TEST_CASE("report/reports/speedups") {
   report.devices.front().is_gpu = true;
   report.results.front().speedup = 2;
   CHECK(nlohmann::json::parse(json_report(report)).at("results").at(0).at("speedup_over_packed") == 2);
-  CHECK(csv_report(report).find(",speedup_over_packed\n") != std::string::npos);
-  CHECK(text_report(report).find("over packed") != std::string::npos);
+  CHECK_THAT(csv_report(report), has(",speedup_over_packed\n"));
+  CHECK_THAT(text_report(report), has("over packed"));
   study.baseline = {};
   for (const std::string& text : {json_report(report), csv_report(report), text_report(report)}) {
-    CHECK(text.find("speedup_over") == std::string::npos);
-    CHECK(text.find("over packed") == std::string::npos);
+    CHECK_THAT(text, !has("speedup_over"));
+    CHECK_THAT(text, !has("over packed"));
   }
 }
 
 TEST_CASE("report/reports/too_few_samples") {
   RunResults few = make_report(3e-6);
   few.results.front().timing.noise.reset();
-  CHECK(Earlier().run().compare(few).find("too few samples") != std::string::npos);
+  CHECK_THAT(Earlier().run().compare(few), has("too few samples"));
   RunResults quiet = make_report();
   quiet.results.front().timing.noise = 0;
-  CHECK(Earlier(json_report(quiet)).run().compare(quiet).find("within the noise") != std::string::npos);
+  CHECK_THAT(Earlier(json_report(quiet)).run().compare(quiet), has("within the noise"));
 }
 
 TEST_CASE("report/reports/invalid_utf8") {

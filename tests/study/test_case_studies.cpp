@@ -341,5 +341,5 @@ TEST_CASE("study/no_levels/special_characters") {
   report.levels.push_back(levels);
   CHECK(what_is_malformed(levels_svg(report)) == "");
   CHECK(nlohmann::json::parse(json_report(report)).at("totals").at(0).at("reason") == levels.reason);
-  CHECK(levels_text(report).find(levels.reason) != std::string::npos);
+  CHECK_THAT(levels_text(report), has(levels.reason));
 }

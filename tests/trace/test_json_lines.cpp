@@ -213,7 +213,7 @@ TEST_CASE("trace/json_lines/any_source") {
   const std::string& source = file.trace.sources.at(0);
   CHECK(std::count(source.begin(), source.end(), '\n') == 3);
   CHECK(source.starts_with("/* caf\xEF\xBF\xBD"));  // U+FFFD in place of bytes that are not Unicode
-  CHECK(source.find("// \xE2\x82\xAC and ") != std::string::npos);
+  CHECK_THAT(source, has("// \xE2\x82\xAC and "));
   CHECK(source.ends_with(std::string("\0\n", 2)));
   CHECK(file.trace.errors.at(0) == "bad \xEF\xBF\xBD byte");
 }
@@ -300,7 +300,7 @@ TEST_CASE("trace/json_lines/version_1") {
   // A trace of the first version has no global memory, which is not the same as no access to it.
   std::string text = to_json_lines({.kernels = {launch(4)}});
   const std::string version = "\"bankwise_trace\":2";
-  REQUIRE(text.find(version) != std::string::npos);
+  REQUIRE_THAT(text, has(version));
   text.replace(text.find(version), version.size(), "\"bankwise_trace\":1");
   const TraceFile file = read(text);
   REQUIRE(file.trace.kernels.size() == 1);

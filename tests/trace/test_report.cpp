@@ -156,7 +156,7 @@ TEST_CASE("trace/report/incomplete") {
   const std::string text = report::to_text(report);
   CHECK(
       text.starts_with("incomplete: 1,204 accesses of k have no cost: cp.async 1,200, TMA 4; the numbers are lower "));
-  CHECK(text.find("\nat least 1 accesses") != std::string::npos);
+  CHECK_THAT(text, has("\nat least 1 accesses"));
   CHECK_THROWS_WITH(conflicts(trace, "sm_90"), report.incomplete[0]);
   auto unwatched = builder();
   unwatched.trace().watches_shared = false;
@@ -186,7 +186,7 @@ TEST_CASE("trace/report/load_and_swap_loop") {
   CHECK(apart.all == banks::Tally{10, 320, 30, 30, 0, 0, 10 * (4 * 3 - 3), 10 * (4 * 3 - 3)});
   CHECK(apart.ranges.size() == 1);
   CHECK(apart.unknown.empty());
-  CHECK_THAT(report::to_text(apart), Catch::Matchers::ContainsSubstring(" 30-120 "));
+  CHECK_THAT(report::to_text(apart), has(" 30-120 "));
   // Three lanes of one word: three turns, as each serves one lane of a bank; with two warps at most 6.
   const auto together = report_of_loop(loads(0, 7), 4, 2);
   CHECK(together.all == banks::Tally{1, 3, 9, 3, 6, 0, 6 * 3 - 9, 6 * 3 - 9});
@@ -209,7 +209,7 @@ TEST_CASE("trace/report/turn_of_a_loop") {
   const auto last = report_of_loop(turn, 4, 4);
   CHECK(last.all == banks::Tally{1, 32, 2, 2, 0});
   REQUIRE(last.ranges.size() == 1);
-  CHECK_THAT(last.ranges[0], Catch::Matchers::ContainsSubstring("as it happened in this run: 1 turn of loops"));
+  CHECK_THAT(last.ranges[0], has("as it happened in this run: 1 turn of loops"));
   Pattern column = loads(128, 7, 5);
   column.operation = banks::Operation::atomic_cas;
   CHECK(report_of_loop(column, 4, 4).all == banks::Tally{5, 15, 10, 0, 10});
@@ -246,7 +246,7 @@ TEST_CASE("trace/report/copies") {
   const trace::Report missing = trace::report(trace, on("sm_90"));
   CHECK(missing.all.unknown == 5);
   REQUIRE(missing.unknown.size() == 1);
-  CHECK_THAT(missing.unknown[0], Catch::Matchers::ContainsSubstring("that lane 0 reads is not known"));
+  CHECK_THAT(missing.unknown[0], has("that lane 0 reads is not known"));
   CHECK_THROWS_AS(conflicts(trace, "sm_90"), std::invalid_argument);
   CHECK(trace::report(trace, on("sm_75")).unknown.at(0) == "sm_75 has no 4-byte cp.async");
 }
@@ -297,9 +297,8 @@ TEST_CASE("trace/merged/second_column") {
   CHECK(report.lines[0].widest == 8);
   const std::string text = report::to_text(report);
   INFO(text);
-  CHECK(text.find("passes  ideal  conflicts  merged  merged conflicts") != std::string::npos);
-  CHECK(text.find("\nmerged by a device compiler: 6 accesses: 24 passes, ideal 10, conflicts 14\n") !=
-        std::string::npos);
+  CHECK_THAT(text, has("passes  ideal  conflicts  merged  merged conflicts"));
+  CHECK_THAT(text, has("\nmerged by a device compiler: 6 accesses: 24 passes, ideal 10, conflicts 14\n"));
 }
 
 TEST_CASE("trace/merged/no_second_column") {
@@ -308,14 +307,14 @@ TEST_CASE("trace/merged/no_second_column") {
   const auto report = trace::report(all.take(), on("sm_90"));
   CHECK(merged(report).all == report.all);
   CHECK_FALSE(merging_matters(report));
-  CHECK(report::to_text(report).find("merged") == std::string::npos);
+  CHECK_THAT(report::to_text(report), !has("merged"));
 }
 
 TEST_CASE("trace/merged/survives_file_and_sum") {
   trace::TraceWriter writer;
   std::string text = trace::header_line({});
   for (int launch = 0; launch < 3; ++launch) text += writer.lines_of(with_merged(), "");
-  CHECK(text.find("\"again\"") != std::string::npos);
+  CHECK_THAT(text, has("\"again\""));
   const auto kernel = read(text).trace.kernels.at(0);
   REQUIRE(kernel.patterns.size() == 1);
   CHECK(kernel.patterns[0].count == 3 * 10);

@@ -2,8 +2,6 @@
 // with programs that play CUDA against a fake Sanitizer library (injection/scenario.cpp) and a fake driver.
 #include "tests/bankcheck/checked_report.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 /// A directory with a library that --sanitizer finds.
@@ -40,7 +38,7 @@ void check_tells(const Outcome& outcome, int code, const std::string& words) {
   CHECK(outcome.code == code);
   CHECK(outcome.err.starts_with("bankcheck: "));
   CHECK(count(outcome.err, "\n") == 1);
-  CHECK_THAT(outcome.err, ContainsSubstring(words));
+  CHECK_THAT(outcome.err, has(words));
 }
 
 }  // namespace
@@ -121,22 +119,21 @@ TEST_CASE("cuda/failures/refused_library_or_device") {
     const Outcome outcome = watch(scenario("simple"), std::string("FAKE_SANITIZER_FAIL=") + call);
     INFO(outcome.out);
     check_tells(outcome, 3, sentence);
-    CHECK_THAT(outcome.out, !ContainsSubstring("no access to shared memory\n"));
+    CHECK_THAT(outcome.out, !has("no access to shared memory\n"));
   }
 }
 
 TEST_CASE("cuda/failures/killed_or_faulting") {
   const Outcome killed = watch(scenario("killed"));
   check_tells(killed, 3, "was ended by signal 9 (Killed)");
-  CHECK_THAT(killed.out, ContainsSubstring("kernel: "));
-  CHECK_THAT(killed.out, ContainsSubstring(">=20") ||
-                             ContainsSubstring(" 20 accesses"));  // accesses up to the last synchronization
+  CHECK_THAT(killed.out, has("kernel: "));
+  CHECK_THAT(killed.out, has(">=20") || has(" 20 accesses"));  // accesses up to the last synchronization
   check_tells(
       watch("sh -c \"" + scenario("faults") + "; exit 5\""), 3,
       "the program 'sh' failed with exit code 5; the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS");
   const Outcome faults = watch(scenario("faults"));
   check_tells(faults, 3, "the program's CUDA context ended with CUDA_ERROR_ILLEGAL_ADDRESS");
-  CHECK_THAT(faults.out, ContainsSubstring(">=20") || ContainsSubstring(" 20 accesses"));
+  CHECK_THAT(faults.out, has(">=20") || has(" 20 accesses"));
 }
 
 TEST_CASE("cuda/failures/no_temporary_directory") {
@@ -184,7 +181,7 @@ TEST_CASE("cuda/failures/time") {
   const std::string four = "FAKE_CUPTI_LAUNCHES='" + two_launches + two_launches + "other 1 1 1 1 1 1 50 60'";
   const Outcome timed = ended(0, time(in_second_run, four, &trace));
   CHECK(sentences_in(timed.err).empty());
-  CHECK_THAT(trace, ContainsSubstring("\"time\":[4,402,0,\"unknown\",true"));
+  CHECK_THAT(trace, has("\"time\":[4,402,0,\"unknown\",true"));
 }
 
 TEST_CASE("cuda/failures/time_of_other_launches") {
@@ -193,12 +190,12 @@ TEST_CASE("cuda/failures/time_of_other_launches") {
   CHECK(sentences_in(fewer.err) ==
         std::vector<std::string>{
             "the watched and the timed run of the program differ: kernel (4 launches and 2) has no time"});
-  CHECK_THAT(trace, !ContainsSubstring("\"time\""));
+  CHECK_THAT(trace, !has("\"time\""));
   const Outcome failed = ended(0, time("exit 4", "", &trace));
   CHECK(sentences_in(failed.err) ==
         std::vector<std::string>{
             "no kernel has a time, since the second run failed: the program 'sh' failed with exit code 4"});
-  CHECK_THAT(trace, !ContainsSubstring("\"time\""));
+  CHECK_THAT(trace, !has("\"time\""));
 }
 
 TEST_CASE("cuda/failures/measure") {
@@ -215,8 +212,7 @@ TEST_CASE("cuda/failures/measure") {
   check_tells(measure("--build make", "FAKE_DRIVER_INIT=100"), 77, "no NVIDIA GPU was found: fake: no device");
   const Outcome unknown = measure("--build make");
   INFO(unknown.out);
-  CHECK_THAT(unknown.out, ContainsSubstring("\nnothing to measure: no change is proposed\n") ||
-                              ContainsSubstring("\nnot measured: kernel: "));
+  CHECK_THAT(unknown.out, has("\nnothing to measure: no change is proposed\n") || has("\nnot measured: kernel: "));
 }
 
 namespace {
@@ -271,32 +267,31 @@ TEST_CASE("cuda/failures/measure_in_copies") {
   const MeasuredSources sources;
   const std::string build = "cp script program && chmod +x program", before = text_of(sources.folder() / "k.cu");
   const Outcome outcome = ended(1, sources.measure(build));
-  CHECK_THAT(outcome.out, ContainsSubstring("\nresults: the exit code and 1 line of stdout are equal; 1 with times"));
-  CHECK_THAT(outcome.out, ContainsSubstring(" 100 ns  ") && ContainsSubstring("  2.00 x  "));
-  CHECK_THAT(outcome.out, ContainsSubstring(": the change is not in the program that ran\n"));  // it is played
+  CHECK_THAT(outcome.out, has("\nresults: the exit code and 1 line of stdout are equal; 1 with times"));
+  CHECK_THAT(outcome.out, has(" 100 ns  ") && has("  2.00 x  "));
+  CHECK_THAT(outcome.out, has(": the change is not in the program that ran\n"));  // it is played
   CHECK(text_of(sources.folder() / "k.cu") == before);
 
   const Outcome other = ended(1, sources.measure(build, "OTHER=1"));
-  CHECK_THAT(other.out, ContainsSubstring("not measured: other results: stdout has 3 lines instead of 2\n"));
+  CHECK_THAT(other.out, has("not measured: other results: stdout has 3 lines instead of 2\n"));
   const Outcome unbuilt = ended(3, sources.measure("echo oops; exit 9"));
-  CHECK_THAT(unbuilt.err, ContainsSubstring("--measure: the program as it is: 'echo oops; exit 9' failed with exit "
-                                            "code 9: oops\n"));
+  CHECK_THAT(unbuilt.err, has("--measure: the program as it is: 'echo oops; exit 9' failed with exit "
+                              "code 9: oops\n"));
   const Outcome missing = ended(3, sources.measure("rm program"));
-  CHECK_THAT(missing.err, ContainsSubstring("'rm program' did not make './program' in the copy\n"));
+  CHECK_THAT(missing.err, has("'rm program' did not make './program' in the copy\n"));
 }
 
 TEST_CASE("cuda/failures/time_without_cupti") {
   const SanitizerDirectory sanitizer(FAKE_SANITIZER);
   const Outcome refused = ended(0, time(in_second_run, "FAKE_CUPTI_FAIL=cuptiActivityEnable"));
-  CHECK_THAT(refused.err,
-             ContainsSubstring("CUPTI cannot time the program: cuptiActivityEnable failed: fake: refused"));
+  CHECK_THAT(refused.err, has("CUPTI cannot time the program: cuptiActivityEnable failed: fake: refused"));
   const Outcome dropped = ended(0, time(in_second_run, "FAKE_CUPTI_DROPS=1 FAKE_CUPTI_LAUNCHES='" + launches + "1 2'"));
-  CHECK_THAT(dropped.err, ContainsSubstring("CUPTI dropped 3 records"));
+  CHECK_THAT(dropped.err, has("CUPTI dropped 3 records"));
   const ScratchDirectory scratch;
   std::ofstream(scratch.path() / "libcupti.so.13") << "no library\n";
   const Outcome broken =
       ended(0, time(in_second_run, "", nullptr, FAKE_DRIVER_DIRECTORY ":" + scratch.path().string()));
-  CHECK_THAT(broken.err, ContainsSubstring("cannot load CUPTI: "));
+  CHECK_THAT(broken.err, has("cannot load CUPTI: "));
 }
 
 #endif

@@ -128,7 +128,7 @@ TEST_CASE("cuda/record/damaged") {
     CHECK_FALSE(record.ended);
     REQUIRE(record.errors.size() >= 1);
     INFO(record.errors.back());
-    CHECK(record.errors.back().find(sentence) != std::string::npos);
+    CHECK_THAT(record.errors.back(), has(sentence));
   }
   // Other files.
   CHECK_THROWS_WITH(read(""), Catch::Matchers::EndsWith("is no record of version 3"));

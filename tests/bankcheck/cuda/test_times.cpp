@@ -4,7 +4,6 @@
 #include "tests/programs.hpp"
 
 using namespace bankwise::cuda;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -82,11 +81,10 @@ TEST_CASE("cuda/times/cut_short_or_wrong") {
                                                     {"lunch", "there is no record 'lunch'"}};
   for (const auto& [line, sentence] : wrong) {
     const ProcessTimes times = read_times_of(start + line + "\n" + launch(0, 1, 5, 6));
-    CHECK_THAT(only(times.errors),
-               ContainsSubstring("line 6 of the times of process 7: ") && ContainsSubstring(sentence));
+    CHECK_THAT(only(times.errors), has("line 6 of the times of process 7: ") && has(sentence));
     CHECK(times.launches.size() == 1);
   }
-  CHECK_THROWS_WITH(read_times_of("", "bankwise_cuda_times 2\n"), ContainsSubstring("is no times of version 1"));
+  CHECK_THROWS_WITH(read_times_of("", "bankwise_cuda_times 2\n"), has("is no times of version 1"));
 }
 
 TEST_CASE("cuda/times/matched") {

@@ -13,7 +13,6 @@
 
 using namespace bankwise;
 using namespace bankwise::driver;
-using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
 namespace {
@@ -53,9 +52,9 @@ TEST_CASE("driver/engines/passes") {
   CHECK(parsed.at("engine_lines").at(0).at("conflicts") == 0);
   CHECK(parsed.at("without_cost").empty());
   const std::string text = to_text(report), html = to_html(report, {});
-  CHECK_THAT(text, ContainsSubstring("374 passes where 312 would do; 16.6 % are conflicts, 80.2 % are by wgmma"));
-  CHECK_THAT(html, ContainsSubstring("16.6 % are conflicts, 80.2 % are by wgmma <span"));
-  CHECK_THAT(html, ContainsSubstring("<h3>Engines</h3>") && ContainsSubstring("<td class=t>wgmma<td>3<td>38,400"));
+  CHECK_THAT(text, has("374 passes where 312 would do; 16.6 % are conflicts, 80.2 % are by wgmma"));
+  CHECK_THAT(html, has("16.6 % are conflicts, 80.2 % are by wgmma <span"));
+  CHECK_THAT(html, has("<h3>Engines</h3>") && has("<td class=t>wgmma<td>3<td>38,400"));
   CHECK_FALSE(report.kernels[0].has_unknown());
 }
 
@@ -69,9 +68,8 @@ TEST_CASE("driver/engines/many_lines") {
   })});
   const std::string text = to_text(report), everything = to_text(report, {.detail = Detail::verbose});
   // The ten lines with the fewest conflicts and that of kernel_with(): 65 accesses.
-  CHECK_THAT(text, ContainsSubstring("  11 other lines                       65") && ContainsSubstring("  +0x7e0 ") &&
-                       ContainsSubstring("  10 other lines "));
-  CHECK_THAT(everything, !ContainsSubstring("other lines"));
+  CHECK_THAT(text, has("  11 other lines                       65") && has("  +0x7e0 ") && has("  10 other lines "));
+  CHECK_THAT(everything, !has("other lines"));
 }
 
 TEST_CASE("driver/engines/who_conflicts") {
@@ -86,7 +84,7 @@ TEST_CASE("driver/engines/who_conflicts") {
     const auto at = text.find("wgmma reads its operands without conflicts");
     return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
   };
-  CHECK_THAT(note(banks::Operation::store, 128), ContainsSubstring("stores do at k.cu:5"));
+  CHECK_THAT(note(banks::Operation::store, 128), has("stores do at k.cu:5"));
   CHECK(note(banks::Operation::store, 4).empty());   // nothing conflicts
   CHECK(note(banks::Operation::load, 128).empty());  // no operand is written with conflicts
 }
@@ -99,10 +97,9 @@ TEST_CASE("driver/engines/narrow_rows") {
   };
   constexpr std::uint64_t bytes = 1 << 16;
   const auto cost = banks::cost(*banks::find_architecture("sm_90"), {banks::Engine::tensor_load, bytes, 16});
-  CHECK_THAT(text_of_rows(16),
-             ContainsSubstring("rows of 16 bytes use ") &&
-                 ContainsSubstring(fmt::format("TMA load moves {:.1f} bytes per cycle", bytes / cost->cycles)));
-  CHECK_THAT(text_of_rows(64), !ContainsSubstring("rows of 64 bytes use"));
+  CHECK_THAT(text_of_rows(16), has("rows of 16 bytes use ") &&
+                                   has(fmt::format("TMA load moves {:.1f} bytes per cycle", bytes / cost->cycles)));
+  CHECK_THAT(text_of_rows(64), !has("rows of 64 bytes use"));
 }
 
 TEST_CASE("driver/engines/no_false_zero") {
@@ -149,13 +146,12 @@ TEST_CASE("driver/engines/no_false_zero") {
         "report --max-conflicts 0 --html h --json j --sarif s --arch " + std::string(unknown.architecture) + " t.jsonl",
         "cd '" + scratch.path().string() + "';");
     CHECK(outcome.code == 1);
-    CHECK_THAT(outcome.out, ContainsSubstring("incomplete: 41 % of the accesses to shared memory have no cost: " +
-                                              std::string(unknown.cause) + " (in k)\n"));
+    CHECK_THAT(outcome.out, has("incomplete: 41 % of the accesses to shared memory have no cost: " +
+                                std::string(unknown.cause) + " (in k)\n"));
     const std::string html = text_of(scratch.path() / "h"), sarif = text_of(scratch.path() / "s");
     for (const std::string* text : {&outcome.out, &html}) {
-      CHECK_THAT(*text, !ContainsSubstring("no bank conflicts") &&
-                            !ContainsSubstring("No bank conflicts</b></section>") &&
-                            !ContainsSubstring("accesses, no conflicts\n") && !ContainsSubstring("Complete:"));
+      CHECK_THAT(*text, !has("no bank conflicts") && !has("No bank conflicts</b></section>") &&
+                            !has("accesses, no conflicts\n") && !has("Complete:"));
     }
     const auto parsed = json::parse(text_of(scratch.path() / "j"));
     const auto& on = parsed.at("kernels").at(0).at("architectures").at(0);
@@ -177,18 +173,16 @@ TEST_CASE("driver/engines/unknown_number") {
   };
   const Outcome outcome = on_terminal("--max-conflicts 0");
   CHECK(outcome.code == 1);
-  CHECK_THAT(outcome.out, ContainsSubstring("incomplete: some of the accesses to shared memory have no cost: TMA "
-                                            "stores (unknown number) (in k)\n") &&
-                              ContainsSubstring("no conflict in what was watched"));
+  CHECK_THAT(outcome.out, has("incomplete: some of the accesses to shared memory have no cost: TMA "
+                              "stores (unknown number) (in k)\n") &&
+                              has("no conflict in what was watched"));
   kernel.left_out["\033[2Jcause\nof <b>a</b> stranger"];
-  CHECK_THAT(on_terminal("").out,
-             !ContainsSubstring("\033") && ContainsSubstring("[U+001B][2Jcause of <b>a</b> stranger (unknown"));
+  CHECK_THAT(on_terminal("").out, !has("\033") && has("[U+001B][2Jcause of <b>a</b> stranger (unknown"));
   kernel.left_out = {{"TMA stores", 0}, {"cp.async", 10}};
-  CHECK_THAT(on_terminal("").out,
-             ContainsSubstring("incomplete: at least 50 % of the accesses to shared memory have no "
-                               "cost: cp.async 50 %, TMA stores (unknown number) (in k)\n"));
-  CHECK_THAT(on_terminal("--verbose").out, ContainsSubstring("incomplete: 10 accesses of k have no cost: cp.async 10, "
-                                                             "TMA stores (unknown number); the numbers are "));
+  CHECK_THAT(on_terminal("").out, has("incomplete: at least 50 % of the accesses to shared memory have no "
+                                      "cost: cp.async 50 %, TMA stores (unknown number) (in k)\n"));
+  CHECK_THAT(on_terminal("--verbose").out, has("incomplete: 10 accesses of k have no cost: cp.async 10, "
+                                               "TMA stores (unknown number); the numbers are "));
 }
 
 TEST_CASE("driver/engines/remote_atomics") {
@@ -217,19 +211,19 @@ TEST_CASE("driver/engines/remote") {
   CHECK(on.all.passes == 10);
   CHECK(on.accesses == 14);
   const std::string text = to_text(report), html = to_html(report, {});
-  CHECK_THAT(text, ContainsSubstring("no conflicts in its own shared memory; 4 accesses to the shared memory of other "
-                                     "blocks, 12.5 % of the bytes moved are used") &&
-                       ContainsSubstring("  note: 4 accesses to the shared memory of other blocks cost sectors; "));
-  CHECK_THAT(html, ContainsSubstring("<h3>Shared memory of other blocks, the lines with"));
+  CHECK_THAT(text, has("no conflicts in its own shared memory; 4 accesses to the shared memory of other "
+                       "blocks, 12.5 % of the bytes moved are used") &&
+                       has("  note: 4 accesses to the shared memory of other blocks cost sectors; "));
+  CHECK_THAT(html, has("<h3>Shared memory of other blocks, the lines with"));
   const auto parsed = json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0);
   CHECK(parsed.at("remote").at("sectors") == 128);
   CHECK(parsed.at("remote_lines").at(0).at("pattern") == "lanes 128 bytes apart (a column)");
   CHECK(parsed.at("global").is_null());
   // The conflicts in the other blocks' banks are not known, so nothing says that there are none.
-  CHECK_THAT(html, ContainsSubstring("<b>Not watched:</b> ") && !ContainsSubstring("<b>Complete:</b>"));
-  CHECK_THAT(to_sarif(report, {}), ContainsSubstring("conflicts in the banks there are not known"));
+  CHECK_THAT(html, has("<b>Not watched:</b> ") && !has("<b>Complete:</b>"));
+  CHECK_THAT(to_sarif(report, {}), has("conflicts in the banks there are not known"));
   CHECK(baseline_of(report.kernels).at({"k", "sm_90"}).unknown == 4);
-  CHECK_THROWS_WITH(conflicts(kernel, "sm_90"), ContainsSubstring("shared memory of other blocks are not known"));
+  CHECK_THROWS_WITH(conflicts(kernel, "sm_90"), has("shared memory of other blocks are not known"));
 }
 
 TEST_CASE("driver/groups/names") {
@@ -282,7 +276,7 @@ TEST_CASE("driver/groups/added_up") {
   CHECK(number_of(groups.kernels) == 5);
   CHECK(groups.kernels[1].name == "mine<8>");  // nobody's library
   const std::string text = to_text(groups);
-  CHECK_THAT(text, ContainsSubstring("all 5 kernels on sm_90: at least ") && ContainsSubstring("  2 kernels  load 4 "));
+  CHECK_THAT(text, has("all 5 kernels on sm_90: at least ") && has("  2 kernels  load 4 "));
   CHECK(json::parse(to_json(report)).at("kernels").size() == 5);
 }
 

@@ -17,22 +17,20 @@ trace::KernelTrace kernel_of(const std::string& name, std::uint32_t step, std::u
   return builder.take();
 }
 
-bool has(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("driver/html_report/numbers_and_order") {
   const RunReport report = report_of({kernel_of("calm", 4, 5), kernel_of("few", 8, 5), kernel_of("many", 128, 7)});
   const std::string html = to_html(report, {});
   INFO(html);
-  CHECK(has(html, "<td>224<td>7<td>217<td class=bar style=\"--share:96.9%\">96.9&nbsp;%"));  // 7 * 32
-  CHECK(has(html, "4-byte load of tile</b>: 32-way conflict, 224 passes where 7 would do on sm_90"));
-  CHECK(has(html, "4-byte load of tile</b>: 5 passes, no conflict</p>"));
+  CHECK_THAT(html, has("<td>224<td>7<td>217<td class=bar style=\"--share:96.9%\">96.9&nbsp;%"));  // 7 * 32
+  CHECK_THAT(html, has("4-byte load of tile</b>: 32-way conflict, 224 passes where 7 would do on sm_90"));
+  CHECK_THAT(html, has("4-byte load of tile</b>: 5 passes, no conflict</p>"));
   CHECK(html.find(">many<") < html.find(">few<"));
   CHECK(html.find(">few<") < html.find(">calm<"));
-  CHECK(has(html,
-            "<section class=\"box fine\"><h2><b>Complete:</b> all 3 blocks of 3 launches were watched, and every "
-            "access has a cost</h2>"));
+  CHECK_THAT(html,
+             has("<section class=\"box fine\"><h2><b>Complete:</b> all 3 blocks of 3 launches were watched, and every "
+                 "access has a cost</h2>"));
 }
 
 TEST_CASE("driver/html_report/answer_first") {
@@ -44,37 +42,37 @@ TEST_CASE("driver/html_report/answer_first") {
   const std::string answer =
       "<p><b>32-way conflict at <a href=\"#k2a0\">k.cu:3</a></b>: 2,240,000 passes where 70,000 would do; 96.9 % of <a "
       "href=\"#k2\">worst</a>'s passes are conflicts <span class=on>on sm_90, sm_80</span>";
-  REQUIRE(has(html, answer));
+  REQUIRE_THAT(html, has(answer));
   CHECK(html.find(answer) < html.find("2-way conflict at <a href=\"#k1a0\">"));
   CHECK(html.find("2-way conflict at") < html.find("1 more kernel has no conflicts</b>"));
   CHECK(html.find("1 more kernel has no conflicts") < html.find("<section id=kernels>"));
   CHECK(html.find("<section class=\"kernel\" id=k2") < html.find("<section class=legend id=reading>"));
   CHECK(count(html, "<code>--fit</code> looks for") == 1);
-  CHECK(has(html, "<p>of <code>./program</code>"));
-  CHECK(has(html, "Costs on sm_90 (Hopper: H100, H200), sm_80 ("));
-  CHECK(has(html, " · 2026-01-31 17:20 UTC"));
+  CHECK_THAT(html, has("<p>of <code>./program</code>"));
+  CHECK_THAT(html, has("Costs on sm_90 (Hopper: H100, H200), sm_80 ("));
+  CHECK_THAT(html, has(" · 2026-01-31 17:20 UTC"));
 }
 
 TEST_CASE("driver/html_report/words_of_command_line") {
   RunReport report = report_of({kernel_of("k", 4, 1)});
   report.command = {"./a.out", "--n=3", "two words", "it's", ""};
-  CHECK(has(to_html(report, {}),
-            "<code>./a.out --n=3 &#39;two words&#39; &#39;it&#39;\\&#39;&#39;s&#39; &#39;&#39;</code>"));
+  CHECK_THAT(to_html(report, {}),
+             has("<code>./a.out --n=3 &#39;two words&#39; &#39;it&#39;\\&#39;&#39;s&#39; &#39;&#39;</code>"));
 }
 
 TEST_CASE("driver/html_report/never_green_with_faults") {
   trace::KernelTrace kernel = kernel_of("k", 4, 7);
   kernel.diagnoses.push_back({.fault = trace::Fault::lanes_collide, .site = 0, .text = "lane 1 ...", .count = 1});
-  CHECK(has(to_html(report_of({kernel}), {}), "box fine"));  // a note
+  CHECK_THAT(to_html(report_of({kernel}), {}), has("box fine"));  // a note
   kernel.diagnoses.push_back({.fault = trace::Fault::race, .site = 0, .text = "thread 3 writes", .count = 2});
   const std::string html = to_html(report_of({kernel}), {});
   INFO(html);
-  CHECK(
-      has(html,
-          "<section class=\"box wrong\"><h2>1 fault in the program</h2><ul><li><a href=\"#k0\">k</a>: race at k.cu:3"));
-  CHECK_FALSE(has(html, "box fine"));
-  CHECK(has(html, "<li class=wrong>k.cu:3: race: thread 3 writes; 2 times"));
-  CHECK_FALSE(has(to_html(report_of(std::vector<trace::KernelTrace>()), {}), "box fine"));  // no kernel ran
+  CHECK_THAT(
+      html,
+      has("<section class=\"box wrong\"><h2>1 fault in the program</h2><ul><li><a href=\"#k0\">k</a>: race at k.cu:3"));
+  CHECK_THAT(html, !has("box fine"));
+  CHECK_THAT(html, has("<li class=wrong>k.cu:3: race: thread 3 writes; 2 times"));
+  CHECK_THAT(to_html(report_of(std::vector<trace::KernelTrace>()), {}), !has("box fine"));  // no kernel ran
 }
 
 TEST_CASE("driver/html_report/gaps_in_one_line") {
@@ -85,12 +83,12 @@ TEST_CASE("driver/html_report/gaps_in_one_line") {
   report.gaps = {"3,998 of 4,000 blocks of 2 kernels were not watched"};
   const std::string html = to_html(report, {});
   INFO(html);
-  CHECK(has(html,
-            "<b>Not watched:</b> 3,998 of 4,000 blocks of 2 kernels were not watched; 2,048 bytes of shared memory "
-            "moved by bulk copies, TMA and wgmma are not counted. Numbers are lower bounds (≥)</h2><details>"));
+  CHECK_THAT(
+      html, has("<b>Not watched:</b> 3,998 of 4,000 blocks of 2 kernels were not watched; 2,048 bytes of shared memory "
+                "moved by bulk copies, TMA and wgmma are not counted. Numbers are lower bounds (≥)</h2><details>"));
   CHECK(count(html, "<li>1 of the 2000 blocks") == 2);
   CHECK(count(html, "<li>a: not counted: 1,024 bytes") == 1);
-  CHECK(has(html, "<b>No bank conflicts</b> in what was watched"));
+  CHECK_THAT(html, has("<b>No bank conflicts</b> in what was watched"));
 }
 
 TEST_CASE("driver/html_report/fix_as_diff") {
@@ -105,12 +103,12 @@ TEST_CASE("driver/html_report/fix_as_diff") {
   const auto fits = fit_reports(trace, report.kernels, {banks::find_architecture("sm_90")}, {}, finder, false);
   const std::string html = to_html(report, {.fits = fits});
   INFO(html);
-  CHECK(has(html, "<p><b><a href=\"#k0fix\">Fix</a></b>: tile[y][x] -&gt; tile["));
-  CHECK(has(html, "<h3 id=k0fix>Fix</h3>"));
-  CHECK(has(html, "<p>4,000 passes instead of 32,000 <span class=on>on sm_90</span></p>"));
-  CHECK(has(html, "<del>-   x = tile[threadIdx.x][0] &lt; 1;</del>"));
+  CHECK_THAT(html, has("<p><b><a href=\"#k0fix\">Fix</a></b>: tile[y][x] -&gt; tile["));
+  CHECK_THAT(html, has("<h3 id=k0fix>Fix</h3>"));
+  CHECK_THAT(html, has("<p>4,000 passes instead of 32,000 <span class=on>on sm_90</span></p>"));
+  CHECK_THAT(html, has("<del>-   x = tile[threadIdx.x][0] &lt; 1;</del>"));
   CHECK(count(html, "<ins>+ ") == 2);  // a comment beside the declaration, too
-  CHECK_FALSE(has(html, "<code>--fit</code> looks for"));
+  CHECK_THAT(html, !has("<code>--fit</code> looks for"));
 }
 
 TEST_CASE("driver/html_report/equal_levels_are_one_row") {
@@ -124,30 +122,30 @@ TEST_CASE("driver/html_report/equal_levels_are_one_row") {
   kernel.levels = 40;
   const std::string html = to_html(report_of({kernel}), {});
   INFO(html);
-  CHECK(has(html, "<tr><th scope=row>0, 2, … 38: each of 20 levels<td>100<td>1<td>1"));
-  CHECK(has(html, "<tr><th scope=row>1, 3, … 39: each of 20 levels<td>100<td>32<td>1"));
+  CHECK_THAT(html, has("<tr><th scope=row>0, 2, … 38: each of 20 levels<td>100<td>1<td>1"));
+  CHECK_THAT(html, has("<tr><th scope=row>1, 3, … 39: each of 20 levels<td>100<td>32<td>1"));
 }
 
 TEST_CASE("driver/html_report/long_lines_are_marked") {
   RunReport report = report_of({kernel_of("k", 128, 1)});
   report.kernels[0].lines[0][0].text = std::string(200, 'a') + " = tile[i];";
   const std::string html = to_html(report, {});
-  CHECK(has(html, "<code>… aaa"));
-  CHECK(has(html, " = tile[i];</code>"));
+  CHECK_THAT(html, has("<code>… aaa"));
+  CHECK_THAT(html, has(" = tile[i];</code>"));
   report.kernels[0].lines[0][0].text = "tile[i] = " + std::string(199, 'a') + "ä";
-  CHECK(has(to_html(report, {}), "aaa …</code>"));
+  CHECK_THAT(to_html(report, {}), has("aaa …</code>"));
 }
 
 TEST_CASE("driver/html_report/pictures") {
   const std::string html = to_html(report_of({kernel_of("k", 8, 1)}, {"sm_90", "sm_80"}), {});
-  CHECK(has(html, "<figcaption><b>sm_90 (Hopper: H100, H200), sm_80 ("));  // the same on both
+  CHECK_THAT(html, has("<figcaption><b>sm_90 (Hopper: H100, H200), sm_80 ("));  // the same on both
   CHECK(count(html, "<table class=banks") == 1);
   CHECK(count(html, ">lanes 0-31: 2 passes<") == 1);
   // Lane 16 is in the second pass of bank 0; every second bank is idle.
   CHECK(count(html, "<tr><th scope=row>pass 2<td class=x>16<td class=i><td class=x>17<td class=i>") == 1);
   const std::string folded = to_html(report_of({kernel_of("k", 128, 1)}), {});
   CHECK(count(folded, "<tr><th scope=row>pass ") == 6);
-  CHECK(has(folded, "26 more passes, with 1 of 32 banks busy in each<tr><th scope=row>pass 32<"));
+  CHECK_THAT(folded, has("26 more passes, with 1 of 32 banks busy in each<tr><th scope=row>pass 32<"));
 }
 
 TEST_CASE("driver/html_report/incomplete_on_top") {
@@ -155,13 +153,14 @@ TEST_CASE("driver/html_report/incomplete_on_top") {
   report.incomplete = {"3 of the 4 blocks of <k> were watched"};
   report.cut_short = true;
   const std::string html = to_html(report, {.only = {"scan_*"}, .exceeded = {"k has 217 conflicts on sm_90"}});
-  CHECK(has(html,
-            "<section class=\"box warn\"><h2><b>Not watched:</b> 3 of the 4 blocks of &lt;k&gt; were watched; only"));
+  CHECK_THAT(
+      html,
+      has("<section class=\"box warn\"><h2><b>Not watched:</b> 3 of the 4 blocks of &lt;k&gt; were watched; only"));
   CHECK(html.find("3 of the 4") < html.find("passes"));
-  CHECK(has(html, "watched; only kernels named scan_* are shown. Numbers are lower bounds (≥)</h2></section>"));
-  CHECK(has(html, "<h2>1 limit is exceeded</h2><ul><li>k has 217 conflicts on sm_90"));
-  CHECK(has(html, "<td>\u2265224<td>\u22657"));
-  CHECK_FALSE(has(html, "box fine"));
+  CHECK_THAT(html, has("watched; only kernels named scan_* are shown. Numbers are lower bounds (≥)</h2></section>"));
+  CHECK_THAT(html, has("<h2>1 limit is exceeded</h2><ul><li>k has 217 conflicts on sm_90"));
+  CHECK_THAT(html, has("<td>\u2265224<td>\u22657"));
+  CHECK_THAT(html, !has("box fine"));
 }
 
 TEST_CASE("driver/html_report/unknown_cost") {
@@ -171,11 +170,11 @@ TEST_CASE("driver/html_report/unknown_cost") {
   for (auto& address : kernel.patterns[0].addresses) address *= 2;
   const std::string html = to_html(report_of({kernel}), {});
   INFO(html);
-  CHECK(has(html, "<li>7 accesses of k have no known cost on sm_90</li>"));
-  CHECK(has(html, "<td>?<td>?<td class=h0>?"));
-  CHECK(has(html, "<p>the cost is not known <span class=on>on sm_90</span></p>"));
-  CHECK_FALSE(has(html, "no conflict"));
-  CHECK_FALSE(has(html, "box fine"));
+  CHECK_THAT(html, has("<li>7 accesses of k have no known cost on sm_90</li>"));
+  CHECK_THAT(html, has("<td>?<td>?<td class=h0>?"));
+  CHECK_THAT(html, has("<p>the cost is not known <span class=on>on sm_90</span></p>"));
+  CHECK_THAT(html, !has("no conflict"));
+  CHECK_THAT(html, !has("box fine"));
 }
 
 TEST_CASE("driver/html_report/escaped") {
@@ -193,7 +192,7 @@ TEST_CASE("driver/html_report/escaped") {
   CHECK(count(html, "alert(1)") >= 10);
   CHECK(count(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;") ==
         count(html, "alert(1)") - 2);  // the command, with its quote escaped for a shell
-  CHECK(has(html, "default-src 'none'"));
+  CHECK_THAT(html, has("default-src 'none'"));
 }
 
 TEST_CASE("driver/html_report/source_excerpts") {
@@ -220,8 +219,8 @@ TEST_CASE("driver/html_report/source_excerpts") {
   CHECK(lines.front() == std::pair(17U, std::string("line 17")));
   CHECK(lines.back() == std::pair(91U, std::string("}")));
   const std::string html = to_html(report, {.sources = {excerpts}});
-  CHECK(has(html, "<tr class=gap><th scope=row>…<td colspan=2>66 more lines"));
-  CHECK(has(html, "<td class=h5>31<td><code>line 20</code>"));
+  CHECK_THAT(html, has("<tr class=gap><th scope=row>…<td colspan=2>66 more lines"));
+  CHECK_THAT(html, has("<td class=h5>31<td><code>line 20</code>"));
 }
 
 TEST_CASE("driver/html_report/no_source_files") {
@@ -253,12 +252,14 @@ TEST_CASE("driver/html_report/global_memory") {
   const RunReport report = report_of({kernel_with_columns("k", 5, 0), kernel_of("calm", 4, 5)});
   const std::string html = to_html(report, {});
   INFO(html);
-  CHECK(has(html, "<b><a href=\"#k0g0\">Global memory</a></b>: 12.5 % of the bytes moved are used: k.cu:7 load 4"));
-  CHECK(has(html, "<details id=k0g0 open><summary><b>4-byte load of global memory</b>: 160 sectors where 20 would do"));
+  CHECK_THAT(html,
+             has("<b><a href=\"#k0g0\">Global memory</a></b>: 12.5 % of the bytes moved are used: k.cu:7 load 4"));
+  CHECK_THAT(html,
+             has("<details id=k0g0 open><summary><b>4-byte load of global memory</b>: 160 sectors where 20 would do"));
   CHECK(count(html, "class=moved") == 8);  // of 32 cache lines
-  CHECK(has(html, "and 24 more cache lines"));
-  CHECK(has(html, "<text x=0 y=41>+4,096</text>"));
-  CHECK(has(html, "id=k0g1>") == has(html, "<p class=calm id=k0g1>"));
-  CHECK(has(html, "<th scope=col>extra sectors"));
-  CHECK_FALSE(has(to_html(report_of({kernel_of("calm", 4, 5)}), {}), "lobal memory"));
+  CHECK_THAT(html, has("and 24 more cache lines"));
+  CHECK_THAT(html, has("<text x=0 y=41>+4,096</text>"));
+  CHECK(count(html, "id=k0g1>") == count(html, "<p class=calm id=k0g1>"));
+  CHECK_THAT(html, has("<th scope=col>extra sectors"));
+  CHECK_THAT(to_html(report_of({kernel_of("calm", 4, 5)}), {}), !has("lobal memory"));
 }

@@ -316,11 +316,11 @@ TEST_CASE("driver/report/partly_watched") {
         std::vector<std::string>{"incomplete: 2 of 4 blocks of transpose were not watched",
                                  "--baseline cannot be confirmed: the trace is incomplete"});  // and nothing is better
   const std::string html = text_of(scratch.path() / "h"), json = text_of(scratch.path() / "j");
-  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<p>32 passes, no conflict <span"));
-  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<p>\u226532 passes, no conflict in what was watched <span"));
-  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<b>1 kernel has no conflicts</b> in what was watched"));
-  CHECK_THAT(html, Catch::Matchers::ContainsSubstring("<b>1 kernel has no conflicts</b><"));
-  CHECK_THAT(json, Catch::Matchers::ContainsSubstring("\"blocks\": 2,\n      \"launched_blocks\": 4"));
+  CHECK_THAT(html, has("<p>32 passes, no conflict <span"));
+  CHECK_THAT(html, has("<p>\u226532 passes, no conflict in what was watched <span"));
+  CHECK_THAT(html, has("<b>1 kernel has no conflicts</b> in what was watched"));
+  CHECK_THAT(html, has("<b>1 kernel has no conflicts</b><"));
+  CHECK_THAT(json, has("\"blocks\": 2,\n      \"launched_blocks\": 4"));
 
   std::ofstream(scratch.path() / "t.jsonl")
       << trace::to_json_lines({.errors = {"'long' had not ended after 2 seconds"}});
@@ -370,7 +370,7 @@ TEST_CASE("driver/report/hint_to_watch_less") {
     return text_of(path);
   };
   const std::string hint = driver::hint_to_watch_less(0, "blocks");
-  CHECK_THAT(hint, Catch::Matchers::ContainsSubstring("--max-groups 2 watches 2 blocks"));
+  CHECK_THAT(hint, has("--max-groups 2 watches 2 blocks"));
   CHECK(told("1", hint) == "bankcheck: " + hint + "\n");  // once
   CHECK(told("0", hint) == "");
   CHECK(told("1", driver::hint_to_watch_less(3, "blocks")) == "");
@@ -389,7 +389,7 @@ TEST_CASE("driver/report/no_color") {
   };
   const std::string coloured = on_terminal("NO_COLOR="), plain = on_terminal("NO_COLOR=1");
   if (coloured.empty()) return;  // no `script`
-  CHECK(coloured.find("\033[1;31m32-way\033[0m") != std::string::npos);
-  CHECK(plain.find('\033') == std::string::npos);
+  CHECK_THAT(coloured, has("\033[1;31m32-way\033[0m"));
+  CHECK_THAT(plain, !has("\033"));
   for (std::size_t at = 0; at < plain.size(); at = plain.find('\n', at) + 1) CHECK(plain.find('\n', at) - at <= 51);
 }

@@ -10,7 +10,6 @@
 
 using namespace bankwise;
 using namespace bankwise::driver;
-using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 using trace::Fault;
 
@@ -39,10 +38,9 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
   INFO(text);
   CHECK_THAT(
       text,
-      ContainsSubstring(
-          "worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: 2 passes where 1 would do"));
-  CHECK_THAT(text, ContainsSubstring("1 line with 2-way conflicts: 6 passes where 4 would do; 33.3 % are conflicts"));
-  CHECK(text.find("idle") == std::string::npos);  // no picture of banks
+      has("worst on sm_90: k.cu:3, cp.async 4 of tile, first in block 0, level 0, warp 0: 2 passes where 1 would do"));
+  CHECK_THAT(text, has("1 line with 2-way conflicts: 6 passes where 4 would do; 33.3 % are conflicts"));
+  CHECK_THAT(text, !has("idle"));  // no picture of banks
   const auto parsed = json::parse(to_json(report));
   const auto& on = parsed.at("kernels").at(0).at("architectures").at(0);
   CHECK(on.at("passes") == 2 * (1 + 2));
@@ -53,16 +51,15 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
   CHECK(line.at("worst").at("addresses").at(3) == 12);
   auto kernels = report.kernels;
   kernels[0].lines[0][0].is_file = true;
-  CHECK_THAT(to_sarif({.kernels = kernels}, {}),
-             ContainsSubstring("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
+  CHECK_THAT(to_sarif({.kernels = kernels}, {}), has("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
 }
 
 TEST_CASE("driver/copies_report/no_copies_on_gpu") {
   const RunReport report = report_of_copies({4}, "sm_75");
-  CHECK_THAT(to_text(report), ContainsSubstring("note: sm_75 has no 4-byte cp.async\n"));
-  CHECK_THAT(to_text(report), ContainsSubstring("k        no conflict in the accesses with a known cost; 2 of 2 "
-                                                "accesses have no known cost (sm_75)\n"));
-  CHECK_THAT(to_text(report), !ContainsSubstring("no conflicts") && !ContainsSubstring("no bank conflicts"));
+  CHECK_THAT(to_text(report), has("note: sm_75 has no 4-byte cp.async\n"));
+  CHECK_THAT(to_text(report), has("k        no conflict in the accesses with a known cost; 2 of 2 "
+                                  "accesses have no known cost (sm_75)\n"));
+  CHECK_THAT(to_text(report), !has("no conflicts") && !has("no bank conflicts"));
   CHECK(json::parse(to_json(report)).at("kernels").at(0).at("architectures").at(0).at("unknown") == 2);
 }
 
@@ -121,10 +118,10 @@ TEST_CASE("driver/diagnoses_report/text") {
     many.kernels[0].diagnoses.push_back({Fault::race, 2 + i, {}, false, "x", 1, {}});
   }
   const std::string cut = to_text(report_of(many));
-  CHECK(cut.find("m.cu:119: race") != std::string::npos);
-  CHECK(cut.find("m.cu:120: race") == std::string::npos);
-  CHECK(cut.find("\nfault: and 5 more: --verbose lists all of them\n") != std::string::npos);
-  CHECK_THAT(to_text(report_of(many), {.detail = Detail::verbose}), ContainsSubstring("m.cu:124: race"));
+  CHECK_THAT(cut, has("m.cu:119: race"));
+  CHECK_THAT(cut, !has("m.cu:120: race"));
+  CHECK_THAT(cut, has("\nfault: and 5 more: --verbose lists all of them\n"));
+  CHECK_THAT(to_text(report_of(many), {.detail = Detail::verbose}), has("m.cu:124: race"));
 }
 
 TEST_CASE("driver/diagnoses_report/causes") {
@@ -249,11 +246,11 @@ TEST_CASE("driver/emitted_code/in_report") {
   builder.add(narrow);
   builder.set_merged({wide});
   RunReport report = report_of({builder.take()});
-  CHECK(to_text(report).find("machine code") == std::string::npos);
+  CHECK_THAT(to_text(report), !has("machine code"));
   report.emitted = {{"/x/k.cu", 12, {{"LDS.128", 1}}}};
   const std::string text = to_text(report);
   INFO(text);
-  CHECK(text.find("\n  k.cu:12 load tile: 1 LDS.128: merged\n") != std::string::npos);
+  CHECK_THAT(text, has("\n  k.cu:12 load tile: 1 LDS.128: merged\n"));
   const auto lines = json::parse(to_json(report)).at("kernels")[0].at("architectures")[0].at("lines");
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].at("emitted") == json{{"LDS.128", 1}});
@@ -280,11 +277,11 @@ TEST_CASE("driver/global_report/costlier_first") {
     const std::string text = to_text(report_of({wide(kernel_with_columns("k", columns, conflicts))}));
     return text.substr(0, text.find('\n'));
   };
-  const auto is_global = ContainsSubstring(
+  const auto is_global = has(
       "global memory: 12.5 % of the bytes moved are used: k.cu:7 load 4, lanes 4,096 bytes apart (a column) (sm_90)");
   CHECK_THAT(first_line(10, 0), is_global);
   CHECK_THAT(first_line(10'000, 1), is_global);
-  CHECK_THAT(first_line(1, 10'000), ContainsSubstring("1 line with 32-way conflicts"));
+  CHECK_THAT(first_line(1, 10'000), has("1 line with 32-way conflicts"));
   // Kernels: by time, and by conflicts where global memory was not watched.
   const auto order = [](const std::vector<trace::KernelTrace>& kernels) {
     return worst_first(report_of(kernels).kernels);
@@ -304,7 +301,7 @@ TEST_CASE("driver/global_report/few_extra_sectors") {
         "no bank conflicts and at most 7.7 % extra sectors on sm_90: 1 kernel\n\n"
         "k: 1 launch, 1 block of 32 threads; no access to shared memory; 108 accesses to global memory, 92.3 % of the "
         "bytes moved are used\n");
-  CHECK_THAT(to_text(few, {.detail = Detail::verbose}), ContainsSubstring("k.cu:8  load 4  stride of 2 words"));
+  CHECK_THAT(to_text(few, {.detail = Detail::verbose}), has("k.cu:8  load 4  stride of 2 words"));
 }
 
 TEST_CASE("driver/global_report/unwatched_memories") {
@@ -312,8 +309,8 @@ TEST_CASE("driver/global_report/unwatched_memories") {
   kernel.watches_shared = false;
   const std::string text = to_text(report_of({kernel}));
   INFO(text);
-  CHECK(text.find("conflict") == std::string::npos);
-  CHECK_THAT(text, ContainsSubstring("shared memory was not watched"));
+  CHECK_THAT(text, !has("conflict"));
+  CHECK_THAT(text, has("shared memory was not watched"));
   const auto on = [](const trace::KernelTrace& watched) {
     return json::parse(to_json(report_of({watched}))).at("kernels").at(0).at("architectures").at(0);
   };
@@ -329,17 +326,16 @@ TEST_CASE("driver/global_report/unwatched_memories") {
 TEST_CASE("driver/global_report/unknown_sectors") {
   const std::string text = to_text(report_of({kernel_with_columns("k", 1, 0)}, {"sm_20"}));
   INFO(text);
-  CHECK_THAT(text, ContainsSubstring("note: the cost of 2 accesses to global memory is not known on sm_20: "));
-  CHECK_THAT(text, !ContainsSubstring("extra sectors"));
+  CHECK_THAT(text, has("note: the cost of 2 accesses to global memory is not known on sm_20: "));
+  CHECK_THAT(text, !has("extra sectors"));
 }
 
 TEST_CASE("driver/time_report/busy_and_bound") {
   trace::KernelTrace kernel = wide(kernel_with_columns("k", 0, 132'000));  // 32,000 cycles of each multiprocessor
   kernel.time = trace::KernelTime{1, 40'000, 1'600'000, "NVIDIA H200", false};
   const RunReport report = report_of({kernel});
-  CHECK_THAT(to_text(report),
-             ContainsSubstring("  time   shared memory busy 50 % of the time: without any conflict at most "));
-  CHECK_THAT(to_text(report), ContainsSubstring("time at most"));
+  CHECK_THAT(to_text(report), has("  time   shared memory busy 50 % of the time: without any conflict at most "));
+  CHECK_THAT(to_text(report), has("time at most"));
   const auto parsed = json::parse(to_json(report)).at("kernels").at(0);
   CHECK(parsed.at("time").at("nanoseconds") == 40'000);
   const auto& on = parsed.at("architectures").at(0);
@@ -350,18 +346,17 @@ TEST_CASE("driver/time_report/busy_and_bound") {
   trace::KernelTrace both = wide(kernel_with_columns("k", 10, 132'000));
   both.time = trace::KernelTime{1, 40'000, 1'600'000, "NVIDIA H100 80GB HBM3", false};
   const RunReport on_h100 = report_of({both});
-  CHECK_THAT(
-      time_sentences(on_h100, on_h100.kernels[0]).at(0),
-      ContainsSubstring("x faster; DRAM counts with its peak bandwidth") &&
-          ContainsSubstring("; the bandwidth of the L2 cache is not known: it has not been measured on this GPU"));
+  CHECK_THAT(time_sentences(on_h100, on_h100.kernels[0]).at(0),
+             has("x faster; DRAM counts with its peak bandwidth") &&
+                 has("; the bandwidth of the L2 cache is not known: it has not been measured on this GPU"));
   // On another architecture the time says nothing, and a kernel that was watched in part has no bound.
   CHECK(report_of({kernel}, {"sm_80"}).kernels[0].times[0]->measured_ns == std::nullopt);
   kernel.left_out = {{"TMA", 1}};
   const std::string part = to_text(report_of({kernel}));
-  CHECK_THAT(part, ContainsSubstring("shared memory busy at least 50 % of the time\n") && !ContainsSubstring("faster"));
+  CHECK_THAT(part, has("shared memory busy at least 50 % of the time\n") && !has("faster"));
   kernel.time->overlapped = true;
-  CHECK_THAT(to_text(report_of({kernel})), ContainsSubstring("note: other kernels ran at the same time"));
+  CHECK_THAT(to_text(report_of({kernel})), has("note: other kernels ran at the same time"));
   kernel.time = trace::KernelTime{1, 40'000, 1'600'000, "Another GPU", false};
-  CHECK_THAT(to_text(report_of({kernel})), ContainsSubstring("note: it took 40 us on Another GPU") ||
-                                               ContainsSubstring("note: it took 40.0 us on Another GPU"));
+  CHECK_THAT(to_text(report_of({kernel})),
+             has("note: it took 40 us on Another GPU") || has("note: it took 40.0 us on Another GPU"));
 }

@@ -48,7 +48,7 @@ std::string uri_of(const std::string& file) {
 void check_shape(const json& log) {
   REQUIRE(log.is_object());
   CHECK(log.at("version") == "2.1.0");
-  CHECK(log.at("$schema").get<std::string>().find("sarif-2.1.0") != std::string::npos);
+  CHECK_THAT(log.at("$schema").get<std::string>(), has("sarif-2.1.0"));
   REQUIRE(log.at("runs").is_array());
   REQUIRE(log["runs"].size() == 1);
   const json& run = log["runs"][0];

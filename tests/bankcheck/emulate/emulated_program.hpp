@@ -5,8 +5,6 @@
 #include "tests/bankcheck/started_program.hpp"
 #include "tests/catch_any.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 /// A program of tests/bankcheck/emulate/programs.
 inline std::string source(const std::string& name) { return "'" PROGRAMS "/" + name + ".cu'"; }
 

@@ -16,8 +16,8 @@ TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
     program.wait_until([&] { return std::filesystem::exists(cache / "headers"); });
     CHECK(kill(program.process(), signal) == 0);
     CHECK(program.exit_code() == 3);
-    CHECK_THAT(program.err(), ContainsSubstring("bankcheck: signal " + std::to_string(signal) + " ("));
-    CHECK_THAT(program.err(), ContainsSubstring(") ended it while it was building the program\n"));
+    CHECK_THAT(program.err(), has("bankcheck: signal " + std::to_string(signal) + " ("));
+    CHECK_THAT(program.err(), has(") ended it while it was building the program\n"));
     program.wait_until([&] { return kill(-program.process(), 0) != 0; });  // g++ has ended, too
   }
 }
@@ -25,8 +25,8 @@ TEST_CASE("emulate/programs/signal_while_building", "[emulate]") {
 TEST_CASE("emulate/programs/build_error", "[emulate]") {
   const auto last = [](const Outcome& outcome) { return sentences_in(outcome.err).back(); };
   const Outcome missing = ended(3, emulate(source("missing")));
-  CHECK_THAT(last(missing), ContainsSubstring("missing.cu:3: cudaIpcMemHandle_t is not emulated (and 1 more above)"));
-  CHECK_THAT(missing.err, ContainsSubstring("missing.cu:4:3: error: ") && !ContainsSubstring("did you mean"));
+  CHECK_THAT(last(missing), has("missing.cu:3: cudaIpcMemHandle_t is not emulated (and 1 more above)"));
+  CHECK_THAT(missing.err, has("missing.cu:4:3: error: ") && !has("did you mean"));
 
   const ScratchDirectory scratch;
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
@@ -45,11 +45,11 @@ TEST_CASE("emulate/programs/build_error", "[emulate]") {
            {"int main() {}\n", "the program 'program' ran no kernel"}}) {
     const auto file = scratch.path() / "program.cu";
     std::ofstream(file) << text;
-    CHECK_THAT(last(ended(3, emulate(file.string()))), ContainsSubstring(words));
+    CHECK_THAT(last(ended(3, emulate(file.string()))), has(words));
   }
   const auto loop = scratch.path() / "loop.cu";
   std::filesystem::create_symlink("loop.cu", loop);
-  CHECK_THAT(ended(2, emulate(loop.string())).err, ContainsSubstring("its symbolic links form a loop"));
+  CHECK_THAT(ended(2, emulate(loop.string())).err, has("its symbolic links form a loop"));
   CHECK(emulate("/no/such.cu").code == 2);
   CHECK(emulate("").code == 2);
   CHECK(emulate("--std c++03 " + source("endings")).code == 2);
@@ -69,7 +69,7 @@ TEST_CASE("emulate/programs/restrict_argument", "[emulate]") {
                          "void run(int* __restrict__ out) { k<<<1, 1>>>(out); }\n"
                          "int main() {\n  int* out;\n  cudaMallocManaged(&out, 4);\n  run(out);\n"
                          "  cudaDeviceSynchronize();\n  printf(\"%d\\n\", *out);\n}\n";
-  CHECK_THAT(ended(0, emulate(file)).out, ContainsSubstring("5\n"));
+  CHECK_THAT(ended(0, emulate(file)).out, has("5\n"));
 }
 
 TEST_CASE("emulate/programs/cached_build", "[emulate]") {
@@ -110,11 +110,10 @@ TEST_CASE("emulate/programs/instrumentation_stays", "[emulate]") {
   };
   const std::string found = "k has 124 conflicts";
   for (const std::string options : {"-flto", "-fno-sanitize=all,-fno-sanitize-coverage=trace-pc", "-Dthread_local="}) {
-    CHECK_THAT(ended(1, conflicts_with(conflicts + launch, "--compiler-options " + options)).err,
-               ContainsSubstring(found));
+    CHECK_THAT(ended(1, conflicts_with(conflicts + launch, "--compiler-options " + options)).err, has(found));
   }
   const std::string pragma = "#pragma GCC optimize(\"no-sanitize=thread\")\n";
-  CHECK_THAT(ended(1, conflicts_with(pragma + hidden + conflicts + launch)).err, ContainsSubstring(found));
+  CHECK_THAT(ended(1, conflicts_with(pragma + hidden + conflicts + launch)).err, has(found));
 
   // Whatever the reason: attributes of the emulator's own headers stay.
   const auto headers = scratch.path() / "bankwise" / "emulator";
@@ -122,7 +121,7 @@ TEST_CASE("emulate/programs/instrumentation_stays", "[emulate]") {
   for (const std::string attribute : {"__attribute__((no_sanitize(\"thread\"))) ", hidden.c_str()}) {
     std::ofstream(headers / "k.hpp") << attribute << conflicts;
     CHECK_THAT(ended(1, conflicts_with("#include <bankwise/emulator/k.hpp>\n" + launch)).err,
-               ContainsSubstring("compiled without the emulator's instrumentation"));
+               has("compiled without the emulator's instrumentation"));
   }
   // The control: kernels that access nothing.
   std::ofstream(headers / "k.hpp") << conflicts;
@@ -153,7 +152,7 @@ TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
   const std::string first = folder + "/first.cu", other = folder + "/other.cpp";
   for (const std::string& order : {first + " " + other, other + " " + first}) {
     const Outcome outcome = ended(0, emulate("--verbose " + order));
-    CHECK_THAT(outcome.out, ContainsSubstring("first.cu:5") && ContainsSubstring("first.cu:7"));
+    CHECK_THAT(outcome.out, has("first.cu:5") && has("first.cu:7"));
   }
 }
 
@@ -196,7 +195,7 @@ TEST_CASE("emulate/programs/ended_while_compiling", "[emulate]") {
   started.exit_code();
   started.wait_until([&] { return processes_named({folder}) == 0 && std::filesystem::is_empty(folder + "/tmp"); });
   std::ofstream(file) << conflicts << launch;
-  CHECK_THAT(ended(1, bankcheck(cache + file)).err, ContainsSubstring("k has 124 conflicts"));
+  CHECK_THAT(ended(1, bankcheck(cache + file)).err, has("k has 124 conflicts"));
 }
 
 TEST_CASE("emulate/programs/killed", "[emulate]") {
@@ -233,7 +232,7 @@ TEST_CASE("emulate/programs/killed", "[emulate]") {
       [&](unsigned number) {
         write_source(number);
         CHECK_THAT(ended(1, bankcheck(arguments)).err,
-                   ContainsSubstring("k has " + bankwise::support::grouped(62 * (number + 1)) + " conflicts"));
+                   has("k has " + bankwise::support::grouped(62 * (number + 1)) + " conflicts"));
       });
 }
 

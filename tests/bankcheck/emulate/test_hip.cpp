@@ -10,20 +10,20 @@ const std::string hip_program = "'" PROGRAMS "/hip.hip'";
 
 TEST_CASE("emulate/hip/waves", "[emulate]") {
   const Outcome both = ended(0, emulate("--arch gfx1100,gfx942 " + hip_program));
-  CHECK_THAT(both.out, ContainsSubstring("gfx942 9.4\nright\n") && ContainsSubstring("gfx1100 11.0\nright\n"));
+  CHECK_THAT(both.out, has("gfx942 9.4\nright\n") && has("gfx1100 11.0\nright\n"));
   CHECK(both.err == "bankcheck: now on gfx942\nbankcheck: now on gfx1100\n");
   CHECK(both.out.find("gfx942 9.4") < both.out.find("gfx1100 11.0"));
-  CHECK_THAT(both.out, ContainsSubstring("lanes: 1 launch, 1 block of 64 threads"));
+  CHECK_THAT(both.out, has("lanes: 1 launch, 1 block of 64 threads"));
   // Without --arch.
-  CHECK_THAT(ended(0, emulate(hip_program)).out, ContainsSubstring("gfx942 9.4\nright\n"));
+  CHECK_THAT(ended(0, emulate(hip_program)).out, has("gfx942 9.4\nright\n"));
   CHECK_THAT(ended(2, emulate("--json - --arch gfx1100,gfx942 " + hip_program)).err,
-             ContainsSubstring("need one run each, and the options name one file for both; name one --arch"));
+             has("need one run each, and the options name one file for both; name one --arch"));
 }
 
 TEST_CASE("emulate/hip/reductions_of_a_block", "[emulate]") {
   const auto counted = [](const std::string& options, const std::string& operation) {
     const Outcome outcome = ended(0, emulate(options + "--json - --kernel 'reduce<int, 256>' " + source("reductions")));
-    CHECK_THAT(outcome.err, ContainsSubstring("right\n"));
+    CHECK_THAT(outcome.err, has("right\n"));
     return numbers(Checked{outcome, nlohmann::json::parse(outcome.out)}.on("reduce<int, 256>"), "Sum(value)",
                    operation);
   };
@@ -70,8 +70,8 @@ TEST_CASE("emulate/hip/same_passes_as_cuda", "[emulate]") {
       CHECK(numbers(of_hip.on("column"), line, operation) == expected);
       if (operation == "load") CHECK(expected[2] > 2 * expected[3]);  // the control: there are conflicts
     }
-    CHECK_THAT(of_cuda.outcome.err, ContainsSubstring("32\n"));
-    CHECK_THAT(of_hip.outcome.err, ContainsSubstring(arch == "gfx942" ? "64\n" : "32\n"));
+    CHECK_THAT(of_cuda.outcome.err, has("32\n"));
+    CHECK_THAT(of_hip.outcome.err, has(arch == "gfx942" ? "64\n" : "32\n"));
   }
 }
 
@@ -95,13 +95,13 @@ TEST_CASE("emulate/hip/recognized", "[emulate]") {
                     chosen = written("chosen.cpp", chooses + is_hip), named = written("named.hip", is_hip);
   for (const std::string& words :
        {direct, source, indirect, named, "--hip " + plain, "-x hip " + plain, "--hip " + both, "--hip " + chosen}) {
-    CHECK_THAT(ended(0, emulate(words)).out, ContainsSubstring("hip\n"));
+    CHECK_THAT(ended(0, emulate(words)).out, has("hip\n"));
   }
   for (const std::string& words : {plain, both, "-x cu " + both}) {
-    CHECK_THAT(ended(0, emulate(words)).out, ContainsSubstring("cuda\n"));
+    CHECK_THAT(ended(0, emulate(words)).out, has("cuda\n"));
   }
   std::filesystem::create_directories(folder + "/hip");  // no header of HIP, although it is in such a folder
-  CHECK_THAT(ended(0, emulate(written("hip/both.cu", chooses + is_hip))).out, ContainsSubstring("cuda\n"));
+  CHECK_THAT(ended(0, emulate(written("hip/both.cu", chooses + is_hip))).out, has("cuda\n"));
   // HIP for GPUs of NVIDIA: the macros of nvcc, and HIP's names.
   const std::string nvidia = written("nvidia.cu", include +
                                                       "#if !defined(__HIP_PLATFORM_NVIDIA__) || !defined(__CUDACC__)\n"
@@ -110,7 +110,7 @@ TEST_CASE("emulate/hip/recognized", "[emulate]") {
                                                       "int main() {\n  unsigned* out;\n  hipMallocManaged(&out, 4);\n"
                                                       "  k<<<1, 32>>>(out);\n  hipDeviceSynchronize();\n"
                                                       "  printf(\"%x\\n\", *out);\n}\n");
-  CHECK_THAT(ended(0, emulate("--arch sm_80 " + nvidia)).out, ContainsSubstring("ffffffff\n"));
+  CHECK_THAT(ended(0, emulate("--arch sm_80 " + nvidia)).out, has("ffffffff\n"));
 }
 
 TEST_CASE("emulate/hip/messages", "[emulate]") {
@@ -122,9 +122,9 @@ TEST_CASE("emulate/hip/messages", "[emulate]") {
   };
   const Outcome twice = ended(1, run("__global__ void k() {}\nint main() {\n  int* p;\n  hipMalloc(&p, 4);\n"
                                      "  k<<<1, 1>>>();\n  hipFree(p);\n  hipFree(p);\n}\n"));
-  CHECK_THAT(twice.err, ContainsSubstring("hipFree") && !ContainsSubstring("cudaFree"));
+  CHECK_THAT(twice.err, has("hipFree") && !has("cudaFree"));
   CHECK_THAT(ended(3, run("int main() { hipIpcMemHandle_t handle; }\n")).err,
-             ContainsSubstring("program.hip:2: hipIpcMemHandle_t is not emulated"));
+             has("program.hip:2: hipIpcMemHandle_t is not emulated"));
 
   // What lanes of a wave exchange needs no __syncwarp(), but other waves need a barrier.
   const auto exchange = [](int distance) {
@@ -134,8 +134,8 @@ TEST_CASE("emulate/hip/messages", "[emulate]") {
            "];\n}\nint main() { int* out; hipMalloc(&out, 1024); k<<<1, 256>>>(out); hipDeviceSynchronize(); }\n";
   };
   CHECK(run(exchange(32)).code == 0);
-  CHECK_THAT(ended(1, run(exchange(32), "--arch gfx1100 ")).out, ContainsSubstring("race"));
-  CHECK_THAT(ended(1, run(exchange(64))).out, ContainsSubstring("race"));
+  CHECK_THAT(ended(1, run(exchange(32), "--arch gfx1100 ")).out, has("race"));
+  CHECK_THAT(ended(1, run(exchange(64))).out, has("race"));
 
   // A program that was built for other waves.
   const std::string kept = folder + "/kept";
@@ -143,7 +143,7 @@ TEST_CASE("emulate/hip/messages", "[emulate]") {
   ended(0, bankcheck("emulate --arch gfx942 -- " + kept));
   const Outcome narrow = bankcheck("emulate --arch gfx1100 -- " + kept);
   CHECK(narrow.code != 0);
-  CHECK_THAT(narrow.err, ContainsSubstring("built for waves of 64 lanes, and gfx1100 has 32; name the --arch"));
+  CHECK_THAT(narrow.err, has("built for waves of 64 lanes, and gfx1100 has 32; name the --arch"));
 }
 
 }  // namespace

@@ -16,42 +16,41 @@ Outcome only_watched(const std::string& limits, const std::string& how) {
 
 TEST_CASE("emulate/only_watched/reader", "[emulate]") {
   const Outcome outcome = ended(0, only_watched("--max-groups 2", "a"));
-  CHECK_THAT(outcome.out, ContainsSubstring(wrong + "\n") && ContainsSubstring(reads("gather")));
-  CHECK_THAT(outcome.out, ContainsSubstring("fill: 1 launch, 2 of 50 blocks of 64 threads watched"));
-  CHECK_THAT(outcome.out, ContainsSubstring("gather: 1 launch, 2 of 50 blocks of 64 threads watched"));
+  CHECK_THAT(outcome.out, has(wrong + "\n") && has(reads("gather")));
+  CHECK_THAT(outcome.out, has("fill: 1 launch, 2 of 50 blocks of 64 threads watched"));
+  CHECK_THAT(outcome.out, has("gather: 1 launch, 2 of 50 blocks of 64 threads watched"));
   // A copy has what it is made of.
-  CHECK_THAT(only_watched("--max-groups 2", "copied,from_b").out, ContainsSubstring(reads("gather")));
+  CHECK_THAT(only_watched("--max-groups 2", "copied,from_b").out, has(reads("gather")));
   // By the argument through which the first launch writes.
-  CHECK_THAT(only_watched("--max-launches 1", "second,from_b").out, ContainsSubstring(reads("gather")));
-  CHECK_THAT(only_watched("--max-groups 2", "total").out,
-             ContainsSubstring("incomplete: count, read_total read memory"));
+  CHECK_THAT(only_watched("--max-launches 1", "second,from_b").out, has(reads("gather")));
+  CHECK_THAT(only_watched("--max-groups 2", "total").out, has("incomplete: count, read_total read memory"));
   // What ran has not written where the others would have: a block of the same launch, an earlier launch.
-  CHECK_THAT(only_watched("--max-launches 1", "later,from_b").out, ContainsSubstring(reads("gather")));
-  CHECK_THAT(only_watched("--max-groups 1", "last,from_b").out, ContainsSubstring(reads("gather")));
+  CHECK_THAT(only_watched("--max-launches 1", "later,from_b").out, has(reads("gather")));
+  CHECK_THAT(only_watched("--max-groups 1", "last,from_b").out, has(reads("gather")));
 }
 
 TEST_CASE("emulate/only_watched/no_reader", "[emulate]") {
-  CHECK_THAT(only_watched("--max-groups 2", "from_b").out, ContainsSubstring(wrong + "\n") && ContainsSubstring(none));
-  CHECK_THAT(only_watched("--max-groups 2", "cleared").out, ContainsSubstring(none));
-  CHECK_THAT(only_watched("--max-launches 1", "second,a").out, ContainsSubstring(none));
+  CHECK_THAT(only_watched("--max-groups 2", "from_b").out, has(wrong + "\n") && has(none));
+  CHECK_THAT(only_watched("--max-groups 2", "cleared").out, has(none));
+  CHECK_THAT(only_watched("--max-launches 1", "second,a").out, has(none));
   // All blocks ran.
   const Outcome all = ended(0, only_watched("--max-launches 1", "read"));
-  CHECK(all.out.find("incomplete: ") == std::string::npos);
+  CHECK_THAT(all.out, !has("incomplete: "));
 }
 
 TEST_CASE("emulate/only_watched/host", "[emulate]") {
   // The program's own check fails, as it must.
   const Outcome outcome = ended(0, only_watched("--max-groups 2", "read"));
-  CHECK_THAT(outcome.out, ContainsSubstring(wrong + ", and its exit code 4 says nothing\n") &&
-                              ContainsSubstring("incomplete: the host reads such memory at "));
-  CHECK(only_watched("--max-groups 2", "a").out.find("the host reads") == std::string::npos);
+  CHECK_THAT(outcome.out,
+             has(wrong + ", and its exit code 4 says nothing\n") && has("incomplete: the host reads such memory at "));
+  CHECK_THAT(only_watched("--max-groups 2", "a").out, !has("the host reads"));
   ended(0, emulate(source("skipped") + " -- read"));
   CHECK(only_watched("--max-groups 2 --max-conflicts 100000", "a").code == 1);
 }
 
 TEST_CASE("emulate/only_watched/refused", "[emulate]") {
-  CHECK_THAT(ended(2, only_watched("", "")).err, ContainsSubstring("--only-watched needs --max-groups, "));
-  CHECK_THAT(ended(2, only_watched("--max-groups 1 --verify", "")).err, ContainsSubstring("--verify compares results"));
+  CHECK_THAT(ended(2, only_watched("", "")).err, has("--only-watched needs --max-groups, "));
+  CHECK_THAT(ended(2, only_watched("--max-groups 1 --verify", "")).err, has("--verify compares results"));
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ TEST_CASE("fit/edits/all_uses", "[fit]") {
 
 TEST_CASE("fit/edits/lengths_that_an_xor_needs", "[fit]") {
   const std::string text = "#define H 64\n#define W 32\nvoid k() {\n  __shared__ float t[H][W];\n  t[y][x] = 1;\n}\n";
-  CHECK(changed(text, {{128, 3, 2}, {}}, {4, {64, 32}}).find("static_assert(W % 8 == 0, ") != std::string::npos);
+  CHECK_THAT(changed(text, {{128, 3, 2}, {}}, {4, {64, 32}}), has("static_assert(W % 8 == 0, "));
   const std::string square = "#define W 32\nvoid k() {\n  __shared__ float t[W][W + 0];\n  t[y][x] = t[y][0];\n}\n";
   const std::string after = changed(square, swizzle, {4, {32, 32}});
-  CHECK(after.find("static_assert(W == 32, ") != std::string::npos);  // x ^ y has no mask
-  CHECK(after.find("  t[y][x ^ y] = t[y][y];") != std::string::npos);
+  CHECK_THAT(after, has("static_assert(W == 32, "));  // x ^ y has no mask
+  CHECK_THAT(after, has("  t[y][x ^ y] = t[y][y];"));
 }
 
 TEST_CASE("fit/edits/constants_that_stay", "[fit]") {
@@ -49,14 +49,14 @@ TEST_CASE("fit/edits/constants_that_stay", "[fit]") {
     return changed(text, {{128, 3, 2}, {}}, {4, {257}});
   };
   const std::string text = after("LAST");
-  CHECK(text.find("t[LAST + 1];") != std::string::npos);  // the last block is not whole, but nothing leaves it
-  CHECK(text.find("t[n ^ ((n >> 5) & 7)] = 1;\n  t[LAST] = 2;") != std::string::npos);
-  CHECK(after("LAST - 1").find("t[LAST - 1]") == std::string::npos);
-  CHECK(after("LAST * 1 + threadIdx.x").find("t[LAST * 1 + threadIdx.x]") == std::string::npos);
-  CHECK(after("n").find("t[n] ") == std::string::npos);
-  CHECK(after("LAST", "void f() { const int n = 32; }\n").find("t[n] ") == std::string::npos);
-  CHECK(changed("void k() {\n  __shared__ float t[250];\n  t[i] = 1;\n}\n", {{128, 3, 2}, {}}, {4, {250}})
-            .find("t[(250 + 7) / 8 * 8]") != std::string::npos);
+  CHECK_THAT(text, has("t[LAST + 1];"));  // the last block is not whole, but nothing leaves it
+  CHECK_THAT(text, has("t[n ^ ((n >> 5) & 7)] = 1;\n  t[LAST] = 2;"));
+  CHECK_THAT(after("LAST - 1"), !has("t[LAST - 1]"));
+  CHECK_THAT(after("LAST * 1 + threadIdx.x"), !has("t[LAST * 1 + threadIdx.x]"));
+  CHECK_THAT(after("n"), !has("t[n] "));
+  CHECK_THAT(after("LAST", "void f() { const int n = 32; }\n"), !has("t[n] "));
+  CHECK_THAT(changed("void k() {\n  __shared__ float t[250];\n  t[i] = 1;\n}\n", {{128, 3, 2}, {}}, {4, {250}}),
+             has("t[(250 + 7) / 8 * 8]"));
 }
 
 TEST_CASE("fit/edits/order_of_rows", "[fit]") {
@@ -171,7 +171,7 @@ TEST_CASE("fit/edits/refusals", "[fit]") {
   const std::string macro = "#define AT(y, x) t[y][x]\n__shared__ float t[32][32];\nfloat f() { return AT(1, 2); }\n";
   CHECK(changed(macro, swizzle, {4, {32, 32}}) ==
         "#define AT(y, x) t[(y)][(x) ^ (y)]\n__shared__ float t[32][32];\nfloat f() { return AT(1, 2); }\n");
-  CHECK(changed(macro, padded(128, 4), {4, {32, 32}}).find("t[32][32 + 1]") != std::string::npos);
+  CHECK_THAT(changed(macro, padded(128, 4), {4, {32, 32}}), has("t[32][32 + 1]"));
   CHECK(changed("void k() {\n  __shared__ float t[32][32];\n  t[y][x] = 0;\n  AT(y, x) = 1;\n}\n", swizzle,
                 {4, {32, 32}}, {.name = "t", .lines = {3, 4}}) ==
         "line 4: the array is used, but not by its name; change the index by hand there");
@@ -228,9 +228,9 @@ TEST_CASE("fit/edits/calls_in_an_index", "[fit]") {
   CHECK(is_written_twice("const auto row = [](int i) -> int { return i == 2 ? min(i, 3) : 0; };", "row(i)"));
   CHECK(is_written_twice("struct S { int row() const { return top <= 3; } };", "s.row()"));
   CHECK(is_written_twice("int row(int i) { return other(i); }\nint other(int i) { return __ffs(i); }", "row(i)"));
-  CHECK(index("#define ROW(i) (i) / 2\n", "ROW(i)").find("((ROW(i)) >> 5)") != std::string::npos);
+  CHECK_THAT(index("#define ROW(i) (i) / 2\n", "ROW(i)"), has("((ROW(i)) >> 5)"));
   CHECK(is_written_twice("", "int(x)"));
-  CHECK(index("", "static_cast<int>(x)").find(" >> 5") != std::string::npos);
+  CHECK_THAT(index("", "static_cast<int>(x)"), has(" >> 5"));
   CHECK(is_written_twice("", "group.thread_rank()"));
 }
 
@@ -252,8 +252,8 @@ TEST_CASE("fit/edits/parameter_to_end_of_its_kernel", "[fit]") {
   const std::string text =
       "kernel void a(local float* t) {\n  if (x) { t[i] = 1; }\n}\nkernel void b(local float* t) { t[j] = 2; }\n";
   const std::string after = changed(text, {{128, 2, 2}, {}}, {4, {64}}, {.name = "t", .lines = {2}, .bytes = 256});
-  CHECK(after.find("t[i ^ ") != std::string::npos);
-  CHECK(after.find("t[j]") != std::string::npos);
+  CHECK_THAT(after, has("t[i ^ "));
+  CHECK_THAT(after, has("t[j]"));
 }
 
 TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
@@ -275,12 +275,12 @@ TEST_CASE("fit/edits/function_for_long_indices", "[fit]") {
   const std::string nested = "/* a\n/* b */\nkernel void k() {\n  local float t[16][16];\n" + body + "}\n";
   CHECK(changed(nested, padded(48, 4), shape).find("/* a\n/* b */\nunsigned k_t_at(") == 0);
   const std::string twice = "__global__ void k() {\n  __shared__ float t[16][16];\n  t[y][x] = t[x][y];\n}\n";
-  CHECK(changed(twice, padded(48, 4), shape).find("t_at") == std::string::npos);
+  CHECK_THAT(changed(twice, padded(48, 4), shape), !has("t_at"));
   const std::string long_twice =
       "__global__ void k() {\n  __shared__ float t[16][16];\n  t[first_row + step][x] = t[first_row + step][y];\n}\n";
-  CHECK(changed(long_twice, padded(48, 4), shape).find("t[t_at(first_row + step, x)] = ") != std::string::npos);
+  CHECK_THAT(changed(long_twice, padded(48, 4), shape), has("t[t_at(first_row + step, x)] = "));
   const std::string taken = "int t_at;\n" + cuda;
-  CHECK(changed(taken, padded(48, 4), shape).find("const auto t_at2 = [") != std::string::npos);
+  CHECK_THAT(changed(taken, padded(48, 4), shape), has("const auto t_at2 = ["));
 }
 
 // Arrays side by side with one layout share variables, functions and assertions.
@@ -304,13 +304,13 @@ TEST_CASE("fit/edits/arrays_alike", "[fit]") {
   CHECK(both(head, "  a[n] = 1;\n  b[n] = 2;\n", padded(128, 4), {4, {1024}}) ==
         "  __shared__ int a[N + N / 32];\n  __shared__ float b[N + N / 32];\n"
         "  const int at = n + (n >> 5);\n  a[at] = 1;\n  b[at] = 2;\n}\n");
-  CHECK(both(head, "  int i = n * 3;\n  a[i] = 1;\n  b[i] = 2;\n", padded(128, 4), {4, {1024}})
-            .find("  i += i >> 5;\n  a[i] = 1;\n  b[i] = 2;\n") != std::string::npos);
-  CHECK(both(head, "  a[n] = b[n * 3] = 1;\n  a[n * 5] = b[n * 7] = 2;\n", padded(128, 4), {4, {1024}})
-            .find("  __shared__ float b[N + N / 32];\n  const auto padded = [](unsigned i) { return i + (i >> 5); };\n"
-                  "  a[padded(n)] = b[padded(n * 3)] = 1;\n") != std::string::npos);
+  CHECK_THAT(both(head, "  int i = n * 3;\n  a[i] = 1;\n  b[i] = 2;\n", padded(128, 4), {4, {1024}}),
+             has("  i += i >> 5;\n  a[i] = 1;\n  b[i] = 2;\n"));
+  CHECK_THAT(both(head, "  a[n] = b[n * 3] = 1;\n  a[n * 5] = b[n * 7] = 2;\n", padded(128, 4), {4, {1024}}),
+             has("  __shared__ float b[N + N / 32];\n  const auto padded = [](unsigned i) { return i + (i >> 5); };\n"
+                 "  a[padded(n)] = b[padded(n * 3)] = 1;\n"));
   const std::string swizzled = both(head, "  a[n] = 1;\n  b[n] = 2;\n", {{128, 3, 2}, {}}, {4, {1024}});
-  CHECK(swizzled.find("  static_assert(N % 8 == 0, \"a and b are laid out in blocks of 8\");\n") != std::string::npos);
+  CHECK_THAT(swizzled, has("  static_assert(N % 8 == 0, \"a and b are laid out in blocks of 8\");\n"));
   CHECK(swizzled.find("static_assert", swizzled.find("static_assert") + 1) == std::string::npos);
 }
 
@@ -325,14 +325,14 @@ TEST_CASE("fit/edits/no_function_where_it_is_not_seen", "[fit]") {
         "const auto f = [&x](int y) -> float { return t[x][y]; };",
         "struct L { int x; float f() { return t[x][1]; } };", "return g([x] { return t[x][1]; });"}) {
     const std::string after = with(use);
-    CHECK(after.find("t_at") == std::string::npos);
-    CHECK(after.find("t[y * 16 + x + (y * 16 + x) / 12] = 1;") != std::string::npos);
+    CHECK_THAT(after, !has("t_at"));
+    CHECK_THAT(after, has("t[y * 16 + x + (y * 16 + x) / 12] = 1;"));
   }
   for (const std::string use :
        {"const auto f = [&](int y) { return t[x][y]; };", "const auto f = [=, &x](int y) { return t[x][y]; };",
         "const auto f = [x](int y) { return x; };", "if (a[x]) { t[x][1] = 2; }", "struct L { int x; };",
         "for (float v : a) { t[x][1] = v; }"}) {
-    CHECK(with(use).find("t[t_at(y, x)] = 1;") != std::string::npos);
+    CHECK_THAT(with(use), has("t[t_at(y, x)] = 1;"));
   }
 }
 
@@ -359,17 +359,16 @@ TEST_CASE("fit/edits/lengths_of_templates", "[fit]") {
         "template <int W>\n__global__ void k() {\r\n  __shared__ float t[W][W];\r\n"
         "  static_assert(W == 32, \"t is laid out for these lengths\");\r\n"
         "  t[y][x ^ y] = t[x][y ^ x];\r\n}\n");
-  CHECK(changed(text, padded(128, 4), shape, {.name = "t", .kernel = "k<32>"}).find("static_assert") ==
-        std::string::npos);
+  CHECK_THAT(changed(text, padded(128, 4), shape, {.name = "t", .kernel = "k<32>"}), !has("static_assert"));
   const std::string flat = "template <int N>\n__global__ void k() {\n  __shared__ float t[2 * N];\n  t[i] = 1;\n}\n";
   CHECK(changed(flat, padded(128, 4), {4, {128}}, {.name = "t", .kernel = "k<64>"}) ==
         "template <int N>\n__global__ void k() {\n  __shared__ float t[2 * N + 2 * N / 32];\n  t[i + (i >> 5)] = "
         "1;\n}\n");
-  CHECK(changed(flat, {{128, 1, 4}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"})
-            .find("  static_assert(2 * N % 8 == 0, \"t is laid out in blocks of 8\");\n"
-                  "  t[i ^ ((i >> 3) & 4)] = 1;\n") != std::string::npos);
-  CHECK(changed(flat, {{128, 1, 2}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"}).find("static_assert") ==
-        std::string::npos);  // any 2 * N is right
+  CHECK_THAT(changed(flat, {{128, 1, 4}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"}),
+             has("  static_assert(2 * N % 8 == 0, \"t is laid out in blocks of 8\");\n"
+                 "  t[i ^ ((i >> 3) & 4)] = 1;\n"));
+  CHECK_THAT(changed(flat, {{128, 1, 2}, {}}, {4, {128}}, {.name = "t", .kernel = "k<64>"}),
+             !has("static_assert"));  // any 2 * N is right
   const Change shorter{.rows = {136, 132}};
   const std::string rows = "template <int W>\n__global__ void k() {\n  __shared__ float t[32][W];\n  t[y][x] = 1;\n}\n";
   CHECK(changed(rows, shorter, {4, {32, 34}}, {.name = "t", .kernel = "k<34>"}) ==
@@ -412,7 +411,7 @@ TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {
         "__device__ void add(float a, volatile float* p) {\n  p[a + (a >> 3)] += p[1];\n}\n"
         "__global__ void k() {\n  __shared__ float t[64 + 64 / 8];\n  add(2, t);\n}\n");
   const std::string twice = "__device__ void both(float* q) {\n  add(q[3], q);\n}\n";
-  CHECK(changed(add + twice + kernel("both(t);"), pad, line).find("add(q[3], q);") != std::string::npos);
+  CHECK_THAT(changed(add + twice + kernel("both(t);"), pad, line), has("add(q[3], q);"));
   const std::string without_index = "line 6: the array is used without its index; index its elements there";
   CHECK(changed(add + kernel("other(t);"), pad, line) == without_index);
   CHECK(changed("__device__ void f(float* p);\n\n\n" + kernel("f(t);"), pad, line) == without_index);
@@ -436,9 +435,9 @@ TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {
                        call + "\n}\n",
                    padded(128, 4), square);
   };
-  CHECK(with_square("float t[32][32]", "f(t);").find("void f(float t[32][32 + 1])") != std::string::npos);
-  CHECK(with_square("float t[][32]", "f(t);").find("void f(float t[][32 + 1])") != std::string::npos);
-  CHECK(with_square("float* t", "f(t);").find("without all of its 2 indices") != std::string::npos);
+  CHECK_THAT(with_square("float t[32][32]", "f(t);"), has("void f(float t[32][32 + 1])"));
+  CHECK_THAT(with_square("float t[][32]", "f(t);"), has("void f(float t[][32 + 1])"));
+  CHECK_THAT(with_square("float* t", "f(t);"), has("without all of its 2 indices"));
 }
 
 TEST_CASE("fit/edits/calls_in_statements", "[fit]") {
@@ -452,14 +451,14 @@ TEST_CASE("fit/edits/calls_in_statements", "[fit]") {
   for (const std::string before : {"", "if (x) ", "while (x) ", "for (;;) ", "if (x) ; else ", "do ",
                                    "case 1: ", "here: ", "x, ", "ns::", "return ", "[[likely]] ", "LOOP "}) {
     INFO(before);
-    CHECK(with("", before + "add(2, t);").find(index) != std::string::npos);
+    CHECK_THAT(with("", before + "add(2, t);"), has(index));
     CHECK(with("", before + "add(2, out);") ==
           "line 7: a function that gets the array also gets out, which is no array in shared memory; write a copy of "
           "the function first");
   }
   for (const std::string type : {"void ", "float* ", "__device__ const float& "}) {
     INFO(type);
-    CHECK(with(type + "add(float a, float* p);\n", "").find(index) != std::string::npos);
+    CHECK_THAT(with(type + "add(float a, float* p);\n", ""), has(index));
   }
 }
 
@@ -531,8 +530,8 @@ TEST_CASE("fit/edits/macros", "[fit]") {
   CHECK(padded_rows("#define AT(i) (&t[0][0])[i]\n", "AT(1) = 1;") == "line 1: " + address);
   CHECK(padded_rows("", "AT(1) = 1;", {"#define AT(i) (&t[0][0])[i]\n"}) ==
         "in a header: the macro AT names the array; change its text by hand");
-  CHECK(padded_rows("", "AT(1) = 1;", {"#define AT(i) t[i][0]\n"}).find("t[32][32 + 1]") != std::string::npos);
-  CHECK(padded_rows("", "t[1][0] = 1;", {"#define AT(i) (&t[0][0])[i]\n"}).find("[32 + 1]") != std::string::npos);
+  CHECK_THAT(padded_rows("", "AT(1) = 1;", {"#define AT(i) t[i][0]\n"}), has("t[32][32 + 1]"));
+  CHECK_THAT(padded_rows("", "t[1][0] = 1;", {"#define AT(i) (&t[0][0])[i]\n"}), has("[32 + 1]"));
   CHECK(changed("void k() {\n  __shared__ float t[64];\n  AT(1) = 1;\n}\n", padded(32, 4), {4, {64}},
                 {.name = "t", .headers = {"#define AT(i) t[i]\n"}}) ==
         "in a header: the macro AT names the array; change its text by hand");
@@ -552,8 +551,8 @@ TEST_CASE("fit/edits/sizeof", "[fit]") {
   CHECK(with("[64]", "t[i * 8 + 1] = sizeof(t);", padded(32, 4), line) == refusal);
   CHECK(with("[64]", "t[i] = N;", padded(32, 4), line, "#define N (sizeof(t) / 4)\n") ==
         "line 1: sizeof gives the bytes of the array, which become others; write the number there");
-  CHECK(with("[64]", "t[i] = sizeof(t[0]);", padded(32, 4), line).find("t[64 + 64 / 8]") != std::string::npos);
-  CHECK(with("[32][32]", "t[y][x] = sizeof(t);", swizzle, square).find("t[y][x ^ y]") != std::string::npos);
+  CHECK_THAT(with("[64]", "t[i] = sizeof(t[0]);", padded(32, 4), line), has("t[64 + 64 / 8]"));
+  CHECK_THAT(with("[32][32]", "t[y][x] = sizeof(t);", swizzle, square), has("t[y][x ^ y]"));
 }
 
 TEST_CASE("fit/edits/rows_counted_in_the_last_index", "[fit]") {
@@ -565,10 +564,10 @@ TEST_CASE("fit/edits/rows_counted_in_the_last_index", "[fit]") {
   for (const std::string index : {"y * 32 + x", "W * y + x", "x + y * (W)", "(r + 1) * W + c", "(y << 5) + x", "W*y"}) {
     CHECK(with("t[0][" + index + "] = 1;", swizzle) == refusal);
     CHECK(with("t[0][" + index + "] = 1;", padded(128, 4)) == refusal);
-    CHECK(with("t[y][" + index + "] = 1;", padded(128, 4)).find("t[32][W + 1]") != std::string::npos);
+    CHECK_THAT(with("t[y][" + index + "] = 1;", padded(128, 4)), has("t[32][W + 1]"));
   }
   for (const std::string index : {"y * 4 + x", "8 * (y + 1)", "(y << 2) + x", "x"}) {
-    CHECK(with("t[0][" + index + "] = 1;", padded(128, 4)).find("t[32][W + 1]") != std::string::npos);
+    CHECK_THAT(with("t[0][" + index + "] = 1;", padded(128, 4)), has("t[32][W + 1]"));
   }
 }
 
@@ -587,7 +586,7 @@ TEST_CASE("fit/edits/branches_of_the_preprocessor", "[fit]") {
   for (const std::string body : {"#if A\n  if (x) { f(); }\n#else\n  { g(); }\n#endif\n  t[y][x] = 1;\n",
                                  "  if (x) {\n#if A\n  f();\n#endif\n  }\n  t[y][x] = 1;\n",
                                  "#if A\n#if B\n  if (x) { f(); }\n#endif\n  { g(); }\n#endif\n  t[y][x] = 1;\n"}) {
-    CHECK(with(body).find("t[32][32 + 1]") != std::string::npos);
+    CHECK_THAT(with(body), has("t[32][32 + 1]"));
   }
 }
 
@@ -605,7 +604,7 @@ TEST_CASE("fit/edits/names_declared_again", "[fit]") {
   for (const std::string use :
        {"f(a, t[9]);", "float a = 1, b = t[9];", "x = a * t[9] & t[2];", "if (a) b; else t[9] = 2;",
         "f(float(a), t[9]);", "float v[] = {a, t[9]};", "x = l.t[0] + t[9];", "g(x & t[9]);"}) {
-    CHECK(with(use).find("t[10]") != std::string::npos);
+    CHECK_THAT(with(use), has("t[10]"));
   }
 }
 
@@ -619,9 +618,8 @@ TEST_CASE("fit/edits/two_blocks_of_a_function", "[fit]") {
   const std::string refusal = ": declared twice; change the indices by hand";
   CHECK(with(block("t") + block("t"), {.name = "t", .lines = {4, 8}}) == "line 7" + refusal);
   CHECK(with(block("t") + block("t"), {.name = "t", .lines = {4}}) == "line 3" + refusal);
-  CHECK(with(block("t") + block("u"), {.name = "t", .lines = {4}}).find("t[32][32 + 1]") != std::string::npos);
-  CHECK(with(block("t") + "}\nvoid k() {\n" + block("t"), {.name = "t", .lines = {4}}).find("t[32][32 + 1]") !=
-        std::string::npos);
+  CHECK_THAT(with(block("t") + block("u"), {.name = "t", .lines = {4}}), has("t[32][32 + 1]"));
+  CHECK_THAT(with(block("t") + "}\nvoid k() {\n" + block("t"), {.name = "t", .lines = {4}}), has("t[32][32 + 1]"));
 }
 
 TEST_CASE("fit/edits/casts_to_longer_types", "[fit]") {
@@ -636,17 +634,17 @@ TEST_CASE("fit/edits/casts_to_longer_types", "[fit]") {
   CHECK(with(vector, swizzle) == refusal("16"));
   CHECK(with(vector, padded(128, 4)) == refusal("16"));
   CHECK(with(pair, padded(128, 4)) == refusal("8"));
-  CHECK(with(pair, {{128, 3, 4}, {}}).find("t[y][(y & 7) * 4]") != std::string::npos);
-  CHECK(with(vector, {{128, 3, 4}, {}}).find("t[y][(y & 7) * 4]") != std::string::npos);
-  CHECK(with(vector, padded(128, 16)).find("t[32][32 + 4]") != std::string::npos);
-  CHECK(with("v = *(float*)&t[y][0];", padded(128, 4)).find("t[32][32 + 1]") != std::string::npos);
+  CHECK_THAT(with(pair, {{128, 3, 4}, {}}), has("t[y][(y & 7) * 4]"));
+  CHECK_THAT(with(vector, {{128, 3, 4}, {}}), has("t[y][(y & 7) * 4]"));
+  CHECK_THAT(with(vector, padded(128, 16)), has("t[32][32 + 4]"));
+  CHECK_THAT(with("v = *(float*)&t[y][0];", padded(128, 4)), has("t[32][32 + 1]"));
   const std::string first = "reinterpret_cast<float4*>(&t[y][0])[0] = v;";
   CHECK(with(first, padded(128, 4)) == refusal("16"));
-  CHECK(with(first, padded(128, 16)).find("t[32][32 + 4]") != std::string::npos);
+  CHECK_THAT(with(first, padded(128, 16)), has("t[32][32 + 4]"));
   for (const std::string other :
        {"reinterpret_cast<float4*>(&t[y][0])[1] = v;", "p = &reinterpret_cast<float4*>(&t[y][0])[0];",
         "p = reinterpret_cast<float4*>(&t[y][0]);"}) {
-    CHECK(with(other, padded(128, 16)).find("the address of an element is taken") != std::string::npos);
+    CHECK_THAT(with(other, padded(128, 16)), has("the address of an element is taken"));
   }
 }
 
@@ -656,12 +654,11 @@ TEST_CASE("fit/edits/pad_that_goes", "[fit]") {
         "#define TILE 16\n#define PAD 1\nvoid k() {\n  __shared__ float t[16][" + length + "];\n  t[y][x] = 1;\n}\n";
     return changed(text, change, {4, {16, 17}});
   };
-  CHECK(after("TILE + PAD", {.rows = {68, 64}}).find("t[16][TILE];\n  static_assert(TILE == 16, ") !=
-        std::string::npos);
-  CHECK(after("TILE + PAD", {.swizzle = {64, 4, 2}, .rows = {68, 64}})
-            .find("t[16][TILE];\n  static_assert(TILE == 16,") != std::string::npos);
-  CHECK(after("PAD + TILE", {.rows = {68, 64}}).find("t[16][(PAD + TILE) - 1];") != std::string::npos);
-  CHECK(after("TILE + PAD", {.rows = {68, 60}}).find("t[16][(TILE + PAD) - 2];") != std::string::npos);
+  CHECK_THAT(after("TILE + PAD", {.rows = {68, 64}}), has("t[16][TILE];\n  static_assert(TILE == 16, "));
+  CHECK_THAT(after("TILE + PAD", {.swizzle = {64, 4, 2}, .rows = {68, 64}}),
+             has("t[16][TILE];\n  static_assert(TILE == 16,"));
+  CHECK_THAT(after("PAD + TILE", {.rows = {68, 64}}), has("t[16][(PAD + TILE) - 1];"));
+  CHECK_THAT(after("TILE + PAD", {.rows = {68, 60}}), has("t[16][(TILE + PAD) - 2];"));
 }
 
 TEST_CASE("fit/edits/function_in_a_namespace", "[fit]") {
@@ -682,10 +679,9 @@ TEST_CASE("fit/edits/macros_of_headers_that_compute", "[fit]") {
     return changed("void k() {\n  __shared__ float t[128];\n  t[AT(y, x)] = 1;\n}\n", padded(128, 4), {4, {128}},
                    {.name = "t", .headers = {header}});
   };
-  CHECK(after("#define AT(y, x) ((y) * 32 + (x))\n").find("t[(AT(y, x)) + ((AT(y, x)) >> 5)] = 1;") !=
-        std::string::npos);
+  CHECK_THAT(after("#define AT(y, x) ((y) * 32 + (x))\n"), has("t[(AT(y, x)) + ((AT(y, x)) >> 5)] = 1;"));
   for (const std::string header : {"#define AT(y, x) ((y) * 32 + count++)\n", "#define AT(y, x) next(y)\n", ""}) {
-    CHECK(after(header).find("the index calls AT, which may have a side effect") != std::string::npos);
+    CHECK_THAT(after(header), has("the index calls AT, which may have a side effect"));
   }
 }
 
@@ -702,13 +698,12 @@ TEST_CASE("fit/edits/launches", "[fit]") {
       "void f() { k<<<g(1, 2), 32, bytes + bytes / 128 * 4, s>>>(n); k<<<1, 2, size(3) + size(3) / 128 * 4>>>(1); }\n");
   CHECK(launch("void f() { k<<<1, 32, sizeof(float) * n * 2>>>(n); }") ==
         "void f() { k<<<1, 32, (n * 2 + n * 2 / 32) * sizeof(float)>>>(n); }\n");
-  CHECK(launch("void f() { k<<<1, 32, n[0] * sizeof(float)>>>(n); }").find("(n[0] + n[0] / 32) * sizeof(float)") !=
-        std::string::npos);
+  CHECK_THAT(launch("void f() { k<<<1, 32, n[0] * sizeof(float)>>>(n); }"), has("(n[0] + n[0] / 32) * sizeof(float)"));
   for (const std::string bytes : {"n * sizeof(int)", "(n + 1) * sizeof(float) + 4", "n * sizeof(float) / 2"}) {
-    CHECK(launch("void f() { k<<<1, 32, " + bytes + ">>>(n); }").find(" / 128 * 4") != std::string::npos);
+    CHECK_THAT(launch("void f() { k<<<1, 32, " + bytes + ">>>(n); }"), has(" / 128 * 4"));
   }
   // What ends before the first pad, unless no launch gives more.
-  CHECK(launch("void f() { k<<<1, 32, n * 4>>>(n); }", 8).find("n * 4 + n * 4 / 128 * 4") != std::string::npos);
+  CHECK_THAT(launch("void f() { k<<<1, 32, n * 4>>>(n); }", 8), has("n * 4 + n * 4 / 128 * 4"));
   CHECK(launch("void f() { k<<<1, 32, 32>>>(n); }", 8) == "void f() { k<<<1, 32, 32>>>(n); }\n");
   const auto refuses = [&](const std::string& text, std::uint64_t elements = 1024) {
     return changed(kernel + text + "\n", padded(128, 4), {4, {elements}}, {.name = "t", .bytes = 4 * elements}) ==
@@ -726,7 +721,7 @@ TEST_CASE("fit/edits/launches_of_whole_blocks", "[fit]") {
   const auto launch = [&](const std::string& bytes, std::uint64_t elements = 256) {
     const std::string text = kernel + "void f(int n) { k<<<1, 32, " + bytes + ">>>(n); }\n";
     const std::string after = changed(text, {{128, 3, 2}, {}}, {4, {elements}}, {.name = "t", .bytes = 4 * elements});
-    CHECK(after.find("static_assert") == std::string::npos);  // the array has no length
+    CHECK_THAT(after, !has("static_assert"));  // the array has no length
     const std::size_t begin = after.find("32, ");
     return begin == std::string::npos ? after : after.substr(begin + 4, after.find(">>>") - begin - 4);
   };
@@ -759,9 +754,9 @@ TEST_CASE("fit/edits/divided_by_pointers", "[fit]") {
   CHECK(why("float* a = t;\n  float* b = &a[n];") == "line 4" + divided);
   CHECK(why("float* a = t + n;") == "line 3" + divided);
   CHECK(why("int* a = (int*)&t[n];") == "line 3" + divided);
-  CHECK(why("float* a = t;").find(divided) == std::string::npos);
-  CHECK(why("*out = t[n];").find(divided) == std::string::npos);
-  CHECK(why("float a = t[n] * t[0];").find("<<<1, 32, n + n / 128 * 4>>>") != std::string::npos);
+  CHECK_THAT(why("float* a = t;"), !has(divided));
+  CHECK_THAT(why("*out = t[n];"), !has(divided));
+  CHECK_THAT(why("float a = t[n] * t[0];"), has("<<<1, 32, n + n / 128 * 4>>>"));
 }
 
 // --- The patch ---
@@ -781,8 +776,8 @@ TEST_CASE("fit/patch/hunks", "[fit]") {
   CHECK(diff(text, {{at("5") + 1, at("5") + 1, "\nnew"}, {at("12"), at("12") + 2, "x"}}) ==
         "--- a/k.cu\n+++ b/k.cu\n@@ -3,13 +3,14 @@\n 3\n 4\n 5\n+new\n 6\n 7\n 8\n 9\n 10\n 11\n-12\n+x\n"
         " 13\n 14\n 15\n");
-  CHECK(diff(text, {{at("5") + 1, at("5") + 1, "\nnew"}, {at("13"), at("13") + 2, "x"}}).find("@@ -10,7 +11,7 @@") !=
-        std::string::npos);
+  CHECK_THAT(diff(text, {{at("5") + 1, at("5") + 1, "\nnew"}, {at("13"), at("13") + 2, "x"}}),
+             has("@@ -10,7 +11,7 @@"));
 }
 
 TEST_CASE("fit/patch/ends_of_lines", "[fit]") {

@@ -162,7 +162,7 @@ TEST_CASE("fit/flat_rows/edits", "[fit]") {
   const auto edits =
       edits_of(constants, declared(constants, {.name = "t", .block = {16, 16, 1}}), swizzle, {4, {16, 16}});
   REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
-  CHECK(edited(constants, std::get<std::vector<Edit>>(edits)).find("  static_assert(P == 16, ") != std::string::npos);
+  CHECK_THAT(edited(constants, std::get<std::vector<Edit>>(edits)), has("  static_assert(P == 16, "));
 }
 
 /// The body of a kernel whose rows become a word longer, with blocks of 16 x 16 threads; "" if it has no rows.
@@ -177,7 +177,7 @@ std::string body_with_longer_rows(const std::string& body, const std::string& le
   const auto edits = edits_of(text, declaration, padded(64, 4), {4, {16, 16}});
   REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
   const std::string after = edited(text, std::get<std::vector<Edit>>(edits));
-  CHECK(after.find("t[R * (P + 1)]") != std::string::npos);
+  CHECK_THAT(after, has("t[R * (P + 1)]"));
   const std::size_t begin = after.find(names.substr(2)) + names.size() - 2;
   return after.substr(begin, after.size() - 3 - begin);
 }
@@ -254,11 +254,10 @@ TEST_CASE("fit/flat_rows/name_of_a_pitch_in_many_indices", "[fit]") {
   };
   const std::string three = "t[P * x] = t[x * P + 1] = t[x * P + 2] = 0;", four = three + " t[x * P + 3] = 0;";
   const std::string after = changed(four);
-  CHECK(after.find("{\n  constexpr int t_pitch = P + 1;\n  __shared__ float t[P * t_pitch];\n") != std::string::npos);
-  CHECK(after.find("t[t_pitch * x] = t[x * t_pitch + 1] = t[x * t_pitch + 2] = 0; t[x * t_pitch + 3] = 0;") !=
-        std::string::npos);
-  CHECK(changed(three).find("t[P * (P + 1)];\n") != std::string::npos);
-  CHECK(changed(four, "int t_pitch;\n").find("t[P * (P + 1)];\n") != std::string::npos);
+  CHECK_THAT(after, has("{\n  constexpr int t_pitch = P + 1;\n  __shared__ float t[P * t_pitch];\n"));
+  CHECK_THAT(after, has("t[t_pitch * x] = t[x * t_pitch + 1] = t[x * t_pitch + 2] = 0; t[x * t_pitch + 3] = 0;"));
+  CHECK_THAT(changed(three), has("t[P * (P + 1)];\n"));
+  CHECK_THAT(changed(four, "int t_pitch;\n"), has("t[P * (P + 1)];\n"));
   std::string numbers = four;
   for (char& c : numbers) c = c == 'P' ? '7' : c;
   const std::string text =
@@ -268,7 +267,7 @@ TEST_CASE("fit/flat_rows/name_of_a_pitch_in_many_indices", "[fit]") {
   const auto edits =
       edits_of(text, declared(text, {.name = "t", .block = {7, 7, 1}}), {{}, {Pad{28, 4}, Pad{}}}, {4, {7, 7}});
   REQUIRE(std::holds_alternative<std::vector<Edit>>(edits));
-  CHECK(edited(text, std::get<std::vector<Edit>>(edits)).find("constexpr int t_pitch = 7 + 1;") != std::string::npos);
+  CHECK_THAT(edited(text, std::get<std::vector<Edit>>(edits)), has("constexpr int t_pitch = 7 + 1;"));
 }
 
 }  // namespace

@@ -33,13 +33,12 @@ TEST_CASE("fit/index_variables/shared_by_uses", "[fit]") {
   CHECK(indexed("  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n    t[threadIdx.x] += t[threadIdx.x];\n") ==
         "  const int t_at = threadIdx.x + (threadIdx.x >> 5);\n  #pragma unroll\n  for (int k = 0; k < 4; ++k)\n"
         "    t[t_at] += t[t_at];\n");
-  CHECK(indexed("  t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n", "int t_at;\n").find("const int t_at2 = ") !=
-        std::string::npos);
+  CHECK_THAT(indexed("  t[threadIdx.x] = 0;\n  t[threadIdx.x] = 1;\n", "int t_at;\n"), has("const int t_at2 = "));
 }
 
 TEST_CASE("fit/index_variables/not_of_single_indices", "[fit]") {
   CHECK(indexed("  t[n] = 0;\n  t[n] = 1;\n") == "  const int t_at = n + (n >> 5);\n  t[t_at] = 0;\n  t[t_at] = 1;\n");
-  CHECK(indexed("  t[n + 32] = 0;\n").find("const int") == std::string::npos);
+  CHECK_THAT(indexed("  t[n + 32] = 0;\n"), !has("const int"));
 }
 
 TEST_CASE("fit/index_variables/pragmas", "[fit]") {
@@ -51,7 +50,7 @@ TEST_CASE("fit/index_variables/pragmas", "[fit]") {
 TEST_CASE("fit/index_variables/not_of_what_changes", "[fit]") {
   const auto has_variable = [](const std::string& body, const std::string& head = "") {
     const std::string after = indexed(body, head);
-    REQUIRE(after.find(" >> 5") != std::string::npos);
+    REQUIRE_THAT(after, has(" >> 5"));
     return after.find("const int t_at") != std::string::npos;
   };
   CHECK(has_variable("  int i = n;\n  t[i + n * 2] = 0;\n  t[i + n * 2] = 1;\n  i = 2;\n"));
@@ -91,8 +90,8 @@ TEST_CASE("fit/index_variables/changed_variables", "[fit]") {
   CHECK(indexed("  int a = n, b = n * 2;\n  if (n) a += 2;\n  t[a + 0] = t[a];\n  t[b] = t[b] + 1;\n") ==
         "  int a = n, b = n * 2;\n  if (n) a += 2;\n  a += a >> 5;\n  b += b >> 5;\n  t[a] = t[a];\n"
         "  t[b] = t[b] + 1;\n");
-  CHECK(indexed("  int a;\n  for (int k = 0; k < n; ++k) {\n    a = k * n;\n    t[a] = t[a] + 1;\n  }\n")
-            .find("    a = k * n;\n    a += a >> 5;\n    t[a] = t[a] + 1;\n") != std::string::npos);
+  CHECK_THAT(indexed("  int a;\n  for (int k = 0; k < n; ++k) {\n    a = k * n;\n    t[a] = t[a] + 1;\n  }\n"),
+             has("    a = k * n;\n    a += a >> 5;\n    t[a] = t[a] + 1;\n"));
   CHECK(indexed("  int a = n * 3;\n  t[a] = t[a] + 1;\n  int b = n * 2;\n  t[b] = t[b] + 1;\n") ==
         "  int a = n * 3;\n  a += a >> 5;\n  t[a] = t[a] + 1;\n  int b = n * 2;\n  b += b >> 5;\n"
         "  t[b] = t[b] + 1;\n");

@@ -8,7 +8,6 @@
 
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
 using Files = std::map<std::string, std::string>;  // texts, by name; the program is a.cu
@@ -155,7 +154,7 @@ TEST_CASE("fit/patch/files", "[fit]") {
     kernel.resize(kernel.size() - 3);  // the bracket is on the last changed line
     Patched program({{"a.cu", host + main_program}, {"sub/my k.cuh", kernel + " }"}}, "", no_longer_rows);
     program.check_prediction();
-    CHECK_THAT(program.patch(), ContainsSubstring("\\ No newline at end of file\n"));
+    CHECK_THAT(program.patch(), has("\\ No newline at end of file\n"));
   }
   SECTION("lines that end with CR and LF") {
     std::string text;
@@ -213,9 +212,9 @@ TEST_CASE("fit/patch/what_can_be_written", "[fit]") {
   const std::string main_text = host + "#include \"s.h\"\n#define BL 4\n" + text;
   Patched program({{"s.h", header}, {"a.cu", main_text}});
   program.check_prediction();
-  CHECK_THAT(program.patch(), ContainsSubstring("-  __shared__ double s[BL + 2][BL + 2][BL + 2];"));
+  CHECK_THAT(program.patch(), has("-  __shared__ double s[BL + 2][BL + 2][BL + 2];"));
   Patched none({{"s.h", header}, {"a.cu", main_text}}, "", "--max-shared 1728");
-  CHECK_THAT(ended(0, none.write_patch()).err, ContainsSubstring("in a header: the macro S names the array"));
+  CHECK_THAT(ended(0, none.write_patch()).err, has("in a header: the macro S names the array"));
 }
 
 TEST_CASE("fit/patch/instances_of_a_template", "[fit]") {
@@ -226,14 +225,14 @@ TEST_CASE("fit/patch/instances_of_a_template", "[fit]") {
   };
   Patched both(program_with("k<32><<<1, dim3(32, 32)>>>(out); k<33><<<1, dim3(32, 32)>>>(out);"), "", no_longer_rows);
   CHECK_THAT(ended(0, both.write_patch()).err,
-             ContainsSubstring(": instances of this template have other lengths; specialize it first\n"));
+             has(": instances of this template have other lengths; specialize it first\n"));
   CHECK(both.patch().empty());
   Patched one(program_with("if (out) k<32><<<1, dim3(32, 32)>>>(out); else k<16><<<1, dim3(16, 16)>>>(out);"), "",
               no_longer_rows);
   (void)one.write_patch();
-  CHECK_THAT(one.patch(), ContainsSubstring("+  static_assert(W == 32, "));
+  CHECK_THAT(one.patch(), has("+  static_assert(W == 32, "));
   REQUIRE(one.apply() == 0);
-  CHECK_THAT(ended(3, one.run("")).err, ContainsSubstring("static assertion failed"));
+  CHECK_THAT(ended(3, one.run("")).err, has("static assertion failed"));
 }
 
 /// Kernels of one line that read every second element, with a way to the array's elements.
@@ -252,8 +251,8 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "int main() { return run([](float* out) { k<float, 64><<<1, 64>>>(out); k<int, "
                                   "256><<<1, 256>>>(out); k<float, 96><<<1, 96>>>(out); }); }\n"}});
     program.check_prediction();
-    CHECK_THAT(program.patch(), ContainsSubstring("+  __shared__ T t[2 * N + 2 * N / 32];"));
-    CHECK_THAT(program.patch(), !ContainsSubstring("static_assert"));
+    CHECK_THAT(program.patch(), has("+  __shared__ T t[2 * N + 2 * N / 32];"));
+    CHECK_THAT(program.patch(), !has("static_assert"));
   }
   const auto strided = [](const std::string& head, const std::string& array, const std::string& stride) {
     return "template <" + head + ">\n__global__ void k(float* out) {\n  __shared__ " + array +
@@ -265,7 +264,7 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "int main() { return run([](float* out) { k<float><<<1, 32>>>(out); "
                                   "k<signed char><<<1, 32>>>(out); }); }\n"}});
     program.check_prediction();
-    CHECK_THAT(program.patch(), ContainsSubstring("at += at >> 5;"));
+    CHECK_THAT(program.patch(), has("at += at >> 5;"));
   }
   SECTION("no pass more for an instance with conflicts, whatever the sum") {
     Patched program({{"a.cu", host + strided("int S", "float t[2048]", "S") +
@@ -277,7 +276,7 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
       const json& row = kernel.at("fit").at("architectures").at(0);
       CHECK(row.at("passes_after") <= row.at("passes_before"));
     }
-    CHECK_THAT(ended(0, program.run("--fit")).out, ContainsSubstring("120 passes instead of 1,920"));
+    CHECK_THAT(ended(0, program.run("--fit")).out, has("120 passes instead of 1,920"));
   }
   SECTION("an array of a device function that two kernels call") {
     const std::string function = stride_of("k", "constexpr int N = 64;\n", "__shared__ float t[2 * N];", load);
@@ -301,10 +300,9 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
     Patched both({{"a.cu", host + first + second + launches("a<<<1, 64>>>(out); b<<<1, 64>>>(out);")}});
     both.check_prediction();
     Patched only_first({{"a.cu", host + first + second + launches("a<<<1, 64>>>(out);")}});
-    CHECK_THAT(
-        ended(0, only_first.write_patch()).err,
-        ContainsSubstring("a: t: line 17: the same function serves the array of line 25, which does not get this "
-                          "change; write a copy of it first\n"));
+    CHECK_THAT(ended(0, only_first.write_patch()).err,
+               has("a: t: line 17: the same function serves the array of line 25, which does not get this "
+                   "change; write a copy of it first\n"));
     CHECK(only_first.patch().empty());
   }
   SECTION("a macro") {
@@ -328,9 +326,9 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                      "  return run([=](float* out) { a<<<1, block>>>(out); b<<<1, block>>>(out); });\n}\n"}};
     Patched both(files);
     both.check_prediction();
-    CHECK_THAT(both.patch(), ContainsSubstring("#define T(y, x) t[x + y * 33]"));
+    CHECK_THAT(both.patch(), has("#define T(y, x) t[x + y * 33]"));
     Patched only_first(files, "", "--kernel a");
-    CHECK_THAT(ended(0, only_first.write_patch()).err, ContainsSubstring("the same macro serves the array of line"));
+    CHECK_THAT(ended(0, only_first.write_patch()).err, has("the same macro serves the array of line"));
     CHECK(only_first.patch().empty());
   }
   SECTION("a macro that stands for other code in another kernel") {
@@ -346,8 +344,7 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                 " }); }\n"}};
     };
     Patched both(program(first + second, "b<<<1, 24>>>(out);"), "", "--max-shared 4096");
-    CHECK_THAT(ended(0, both.write_patch()).err,
-               ContainsSubstring("k: s: line 16: the same macro serves the array of line"));
+    CHECK_THAT(ended(0, both.write_patch()).err, has("k: s: line 16: the same macro serves the array of line"));
     CHECK(both.patch().empty());
     Patched(program(first, ""), "", "--max-shared 4096").check_prediction();
   }
@@ -362,10 +359,9 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                    {"other.cu", "__global__ void k(int n) {}\nvoid f() { k<<<1, 32, 512>>>(1); }\n"}};
     };
     Patched both(program("k<<<1, 64, 512>>>(out + 64); "));
-    CHECK_THAT(
-        ended(0, both.write_patch()).err,
-        ContainsSubstring("line 4: k is also launched in ") &&
-            ContainsSubstring("a.cu:15, and every launch must give this array more bytes; change all by hand\n"));
+    CHECK_THAT(ended(0, both.write_patch()).err,
+               has("line 4: k is also launched in ") &&
+                   has("a.cu:15, and every launch must give this array more bytes; change all by hand\n"));
     CHECK(both.patch().empty());
     Patched(program("")).check_prediction();
   }
@@ -375,7 +371,7 @@ TEST_CASE("fit/patch/one_change_for_all_instances", "[fit]") {
                                   "int main() { return run([](float* out) { k<<<1, 64, 2 * N * sizeof(float)>>>(out); "
                                   "}); }\n"}});
     program.check_prediction();
-    CHECK_THAT(program.patch(), ContainsSubstring("k<<<1, 64, (2 * N + 2 * N / 32) * sizeof(float)>>>"));
+    CHECK_THAT(program.patch(), has("k<<<1, 64, (2 * N + 2 * N / 32) * sizeof(float)>>>"));
   }
 }
 
@@ -387,8 +383,8 @@ TEST_CASE("fit/patch/rows_of_one_dimension", "[fit]") {
   const std::string launches = "k<16><<<1, 16>>>(out); k<32><<<1, 32>>>(out + 32);";
   Patched program({{"a.cu", host + kernel + "int main() { return run([](float* out) { " + launches + " }); }\n"}});
   program.check_prediction();
-  CHECK_THAT(program.patch(), ContainsSubstring("+  __shared__ float s[W * (W + 1)];"));
-  CHECK_THAT(program.patch(), ContainsSubstring("sum += s[x * (W + 1) + i];"));
+  CHECK_THAT(program.patch(), has("+  __shared__ float s[W * (W + 1)];"));
+  CHECK_THAT(program.patch(), has("sum += s[x * (W + 1) + i];"));
 }
 
 TEST_CASE("fit/patch/arrays_with_one_index", "[fit]") {
@@ -399,9 +395,9 @@ TEST_CASE("fit/patch/arrays_with_one_index", "[fit]") {
   Patched program({{"a.cu", host + kernel + "int main() { return run([](float* out) { k<<<1, 32>>>(out); }); }\n"}});
   program.check_prediction();
   const std::string patch = program.patch(), variable = "+  const int ";
-  CHECK(patch.find(variable) != patch.npos);
+  CHECK_THAT(patch, has(variable));
   CHECK(patch.find(variable) == patch.rfind(variable));
-  CHECK_THAT(patch, ContainsSubstring("a[at] = b[at] = i;"));
+  CHECK_THAT(patch, has("a[at] = b[at] = i;"));
 }
 
 TEST_CASE("fit/patch/rows_that_others_use", "[fit]") {
@@ -418,10 +414,10 @@ __global__ void other(float* out) {
   };
   Patched alone(program_with(tile, "k<<<1, dim3(32, 32)>>>(out);"));
   (void)ended(0, alone.write_patch());
-  CHECK_THAT(alone.patch(), ContainsSubstring("+__shared__ float s[32][33];"));
+  CHECK_THAT(alone.patch(), has("+__shared__ float s[32][33];"));
   Patched both(program_with(tile, "k<<<1, dim3(32, 32)>>>(out); other<<<1, dim3(1, 32)>>>(out);"));
   (void)ended(0, both.write_patch());
-  CHECK_THAT(both.patch(), ContainsSubstring("+__shared__ float s[32][34 + 1];"));
+  CHECK_THAT(both.patch(), has("+__shared__ float s[32][34 + 1];"));
 }
 
 TEST_CASE("fit/patch/kernels_of_the_test_programs", "[fit]") {

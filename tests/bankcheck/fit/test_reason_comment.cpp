@@ -79,7 +79,7 @@ TEST_CASE("fit/reason_comment/places", "[fit]") {
   CHECK(commented("/* a */ {\n" + line + "\n}", swizzle) ==
         "/* a */ {\n" + line + "  /* swizzled: lanes of a column fall into different banks */\n}");
   const std::string two_lines = "{\n  __shared__ float t[32]\n      [32];\n}";
-  CHECK(commented(two_lines, swizzle).find("[32];  " + comment) != std::string::npos);
+  CHECK_THAT(commented(two_lines, swizzle), has("[32];  " + comment));
   const std::string full = "  __shared__ " + std::string(60, 'T') + " t[32][32];";
   CHECK(commented("{\n" + full + "\n}", swizzle) == "{\n  " + comment + "\n" + full + "\n}");
 }

@@ -6,8 +6,6 @@
 
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
 std::string emulate(const std::string& options) { return "emulate --cache '" CACHE "' " + options; }
 
 /// The lines that a program wrote itself: a name and a checksum each.
@@ -31,10 +29,9 @@ TEST_CASE("fit/verify/same_results", "[fit]") {
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) equal += line.ends_with("  equal") ? 1 : 0;
   CHECK(equal == 8);
-  CHECK_THAT(outcome.out,
-             ContainsSubstring("fit of histogram: bins has 1,016 passes where 384 would do; no layout helps"));
-  CHECK_THAT(outcome.out, ContainsSubstring("verified by a run: all 8 predictions of passes hold, same results"));
-  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: output of the changed program:\n"));
+  CHECK_THAT(outcome.out, has("fit of histogram: bins has 1,016 passes where 384 would do; no layout helps"));
+  CHECK_THAT(outcome.out, has("verified by a run: all 8 predictions of passes hold, same results"));
+  CHECK_THAT(outcome.err, has("bankcheck: output of the changed program:\n"));
   const auto before = checksums(outcome.out), after = checksums(outcome.err);
   CHECK(before.size() == 9);
   CHECK(before == after);
@@ -68,19 +65,17 @@ TEST_CASE("fit/verify/sequential_addressing", "[fit]") {
         "--verify --sources '" + scratch.path().string() + "' --patch '" + patch.string() + "' '" + path.string() + "'";
     return ended(0, bankcheck(emulate(options))).out;
   };
-  const auto predicted = ContainsSubstring("verified by a run: sum<int> 300 -> 90 passes on sm_90, same results");
-  CHECK_THAT(outcome_of("int", "+="),
-             predicted &&
-                 ContainsSubstring("\nfit of sum<int>: sums takes 90 passes instead "
-                                   "of 300 on sm_90: no conflict left, 0 bytes more") &&
-                 ContainsSubstring("\n  tree.cu:8   load 4   sums             188     48     48\n"));
-  CHECK_THAT(text_of(patch),
-             ContainsSubstring("+  for (unsigned s = 128; s > 0; s /= 2) {\n"
-                               "+    if (threadIdx.x < s) sums[threadIdx.x] += sums[threadIdx.x + s];\n"));
+  const auto predicted = has("verified by a run: sum<int> 300 -> 90 passes on sm_90, same results");
+  CHECK_THAT(outcome_of("int", "+="), predicted &&
+                                          has("\nfit of sum<int>: sums takes 90 passes instead "
+                                              "of 300 on sm_90: no conflict left, 0 bytes more") &&
+                                          has("\n  tree.cu:8   load 4   sums             188     48     48\n"));
+  CHECK_THAT(text_of(patch), has("+  for (unsigned s = 128; s > 0; s /= 2) {\n"
+                                 "+    if (threadIdx.x < s) sums[threadIdx.x] += sums[threadIdx.x + s];\n"));
   CHECK_THAT(outcome_of("float", "+="),
-             ContainsSubstring("results not compared from launch 1 on, where sum<float> adds floats in another order"));
-  CHECK_THAT(outcome_of("int", "-="), ContainsSubstring("same results") && !ContainsSubstring("passes than"));
-  CHECK_THAT(text_of(patch), ContainsSubstring("+  __shared__ T sums[256 + 256 / 32];"));
+             has("results not compared from launch 1 on, where sum<float> adds floats in another order"));
+  CHECK_THAT(outcome_of("int", "-="), has("same results") && !has("passes than"));
+  CHECK_THAT(text_of(patch), has("+  __shared__ T sums[256 + 256 / 32];"));
 }
 
 // An operator whose result depends on the order, in a type that only the instance has.
@@ -94,7 +89,7 @@ TEST_CASE("fit/verify/order_counts", "[fit]") {
       "  __device__ Series operator/(const Series& s) const { return value / s.value; }\n};\n";
   std::ofstream(path) << series + tree_of("Series", "+=");
   const Outcome outcome = ended(1, bankcheck(emulate("--verify '" + path.string() + "'")));
-  CHECK_THAT(outcome.out, ContainsSubstring("not verified: device memory differs after launch 1"));
+  CHECK_THAT(outcome.out, has("not verified: device memory differs after launch 1"));
 }
 
 TEST_CASE("fit/verify/rows_of_the_block", "[fit]") {
@@ -117,9 +112,9 @@ int main() {
     return ended(0, bankcheck(emulate("--verify '" + path.string() + "'"))).out;
   };
   const std::string one = outcome_of(""), two = outcome_of("  k<<<1, dim3(16, 16)>>>(out);\n");
-  CHECK_THAT(one, ContainsSubstring("tile[threadIdx.x * (blockDim.x + 1) + threadIdx.y]"));
-  CHECK_THAT(two, !ContainsSubstring("blockDim.x + 1"));  // rows of 16 and of 32 elements
-  for (const std::string& out : {one, two}) CHECK_THAT(out, ContainsSubstring("same results"));
+  CHECK_THAT(one, has("tile[threadIdx.x * (blockDim.x + 1) + threadIdx.y]"));
+  CHECK_THAT(two, !has("blockDim.x + 1"));  // rows of 16 and of 32 elements
+  for (const std::string& out : {one, two}) CHECK_THAT(out, has("same results"));
 }
 
 TEST_CASE("fit/verify/not_applicable", "[fit]") {
@@ -142,13 +137,12 @@ int main() {
 )";
   const auto fixed = scratch.path() / "fixed";
   const Outcome outcome = ended(1, bankcheck(emulate("--fixed '" + fixed.string() + "' '" + path.string() + "'")));
-  CHECK_THAT(outcome.out, ContainsSubstring("not verified: k: tile: line 4: the address of an element is taken; "));
-  CHECK_THAT(outcome.out, ContainsSubstring("\nmake the proposed change by hand, and run bankcheck emulate again"));
-  CHECK_THAT(outcome.err, ContainsSubstring("--verify: nothing was verified, because no proposed change could be app"));
-  CHECK_THAT(outcome.err, ContainsSubstring("--fixed: nothing is written to " + fixed.string() + "\n"));
+  CHECK_THAT(outcome.out, has("not verified: k: tile: line 4: the address of an element is taken; "));
+  CHECK_THAT(outcome.out, has("\nmake the proposed change by hand, and run bankcheck emulate again"));
+  CHECK_THAT(outcome.err, has("--verify: nothing was verified, because no proposed change could be app"));
+  CHECK_THAT(outcome.err, has("--fixed: nothing is written to " + fixed.string() + "\n"));
   CHECK_FALSE(std::filesystem::exists(fixed));
-  CHECK_THAT(ended(0, bankcheck(emulate("--fit '" + path.string() + "'"))).out,
-             ContainsSubstring("\nnext: --html report.html "));
+  CHECK_THAT(ended(0, bankcheck(emulate("--fit '" + path.string() + "'"))).out, has("\nnext: --html report.html "));
   std::ofstream(path, std::ios::trunc) << R"(
 __global__ void k(int* out) {
   __shared__ int tile[32][32], column[32][32];
@@ -167,7 +161,7 @@ int main() {
 )";
   // Without more bytes only swizzles are left, which change the indices.
   CHECK_THAT(ended(1, bankcheck(emulate("--verify --max-shared 8192 '" + path.string() + "'"))).out,
-             ContainsSubstring(": the index of a changed array reads another changed array; read that element into a"));
+             has(": the index of a changed array reads another changed array; read that element into a"));
 }
 
 TEST_CASE("fit/verify/nothing_proposed", "[fit]") {
@@ -178,8 +172,8 @@ TEST_CASE("fit/verify/nothing_proposed", "[fit]") {
   const auto page = scratch.path() / "page.html";
   const Outcome outcome =
       ended(0, bankcheck(emulate("--verify --html '" + page.string() + "' '" + path.string() + "'")));
-  CHECK_THAT(outcome.out, ContainsSubstring("nothing to verify: no change is proposed\n"));
-  CHECK_THAT(outcome.err, ContainsSubstring("was written before, and lacks the result of --verify\n"));
+  CHECK_THAT(outcome.out, has("nothing to verify: no change is proposed\n"));
+  CHECK_THAT(outcome.err, has("was written before, and lacks the result of --verify\n"));
 }
 
 /// Transposes, and adds what `extra` says.
@@ -212,12 +206,12 @@ TEST_CASE("fit/verify/results_in_device_memory", "[fit]") {
     std::ofstream(path, std::ios::trunc) << transpose_and(extra);
     return ended(code, bankcheck(emulate("--verify -D START=" + start + " '" + path.string() + "'"))).out;
   };
-  CHECK_THAT(run(0, "", "0"), ContainsSubstring("verified by a run: k 1,056 -> 64 passes on sm_90, same results: "
-                                                "device memory is equal after the launch\n"));
+  CHECK_THAT(run(0, "", "0"), has("verified by a run: k 1,056 -> 64 passes on sm_90, same results: "
+                                  "device memory is equal after the launch\n"));
   // An element by its number in shared memory: no rewriting finds it.
   const std::string beyond = " + *(float*)__cvta_shared_to_generic(128 * 5 + 8)";
-  CHECK_THAT(run(1, beyond, "0"), ContainsSubstring("not verified: device memory differs after launch 1\n"));
-  CHECK_THAT(run(0, "", "'getpid()'"), ContainsSubstring("results not compared: they differ from run to run\n"));
+  CHECK_THAT(run(1, beyond, "0"), has("not verified: device memory differs after launch 1\n"));
+  CHECK_THAT(run(0, "", "'getpid()'"), has("results not compared: they differ from run to run\n"));
 }
 
 /// A kernel in dynamic shared memory, launched by this file, and with `elsewhere` also by another one.
@@ -253,12 +247,12 @@ TEST_CASE("fit/verify/new_faults", "[fit]") {
   };
   // The other launch is not in the directory of --sources, and gets no more bytes.
   const Outcome wrong = run(1, true);
-  CHECK_THAT(wrong.out, ContainsSubstring("not verified: the changed program: ") && ContainsSubstring("out of bounds"));
-  CHECK_THAT(wrong.out, !ContainsSubstring("\nverified by a run"));
-  CHECK_THAT(wrong.err, ContainsSubstring("bankcheck: --patch is empty: --verify has disproved the changes\n"));
+  CHECK_THAT(wrong.out, has("not verified: the changed program: ") && has("out of bounds"));
+  CHECK_THAT(wrong.out, !has("\nverified by a run"));
+  CHECK_THAT(wrong.err, has("bankcheck: --patch is empty: --verify has disproved the changes\n"));
   CHECK(text_of(patch).empty());
-  CHECK_THAT(run(0, false).out, ContainsSubstring("verified by a run: "));
-  CHECK_THAT(text_of(patch), ContainsSubstring("4096 + 4096 / 128 * 4>>>"));
+  CHECK_THAT(run(0, false).out, has("verified by a run: "));
+  CHECK_THAT(text_of(patch), has("4096 + 4096 / 128 * 4>>>"));
 }
 
 TEST_CASE("fit/verify/needs_sources", "[fit]") {

@@ -15,7 +15,7 @@ void check_says(const std::string& text, std::initializer_list<const char*> word
   INFO(text);
   for (const char* part : words) {
     INFO(part);
-    CHECK(line.find(part) != std::string::npos);
+    CHECK_THAT(line, has(part));
   }
 }
 
@@ -88,6 +88,6 @@ TEST_CASE("layouts/command/sizes") {
     INFO(layout);
     const auto outcome = bankcheck(std::string("layout --type half ") + layout);
     CHECK(outcome.code == 0);
-    CHECK(outcome.out.find("conflicts on sm_90") != std::string::npos);
+    CHECK_THAT(outcome.out, has("conflicts on sm_90"));
   }
 }

@@ -50,8 +50,8 @@ std::string sentence_of(Call call) {
 /// Requires one sentence that contains `words`.
 inline void check_sentence(const std::string& sentence, const std::string& words) {
   INFO(sentence);
-  CHECK(sentence.find(words) != std::string::npos);
-  CHECK(sentence.find('\n') == std::string::npos);
+  CHECK_THAT(sentence, has(words));
+  CHECK_THAT(sentence, !has("\n"));
 }
 
 }  // namespace bankwise::layouts

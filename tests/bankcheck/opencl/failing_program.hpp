@@ -30,7 +30,7 @@ inline void check_blamed(const Outcome& outcome, const std::string& words) {
   CHECK(outcome.code == 3);
   const auto sentences = sentences_in(outcome.err);
   REQUIRE(sentences.size() == 1);
-  CHECK_THAT(sentences[0], Catch::Matchers::ContainsSubstring(words));
+  CHECK_THAT(sentences[0], has(words));
   CHECK(outcome.err.ends_with("bankcheck: " + sentences[0] + "\n"));
   const auto kernels = outcome.out.find(" work-group");
   if (kernels != std::string::npos) CHECK(outcome.out.find("incomplete: " + sentences[0] + "\n") < kernels);

@@ -3,7 +3,6 @@
 #include "checked_program.hpp"
 #include "tests/catch_any.hpp"
 
-using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
 namespace {
@@ -40,7 +39,7 @@ TEST_CASE("opencl/command/help") {
   for (const char* words :
        {"--arch", "--max-conflicts", "--baseline", "--update-baseline", "--json", "--sarif", "--kernel", "--sources",
         "--local-memory", "--trace", "Exit codes: 0 ok, 1 more conflicts than allowed, or ", "follow the options"}) {
-    CHECK_THAT(outcome.out, ContainsSubstring(words));
+    CHECK_THAT(outcome.out, has(words));
   }
 }
 
@@ -49,10 +48,10 @@ TEST_CASE("opencl/command/report") {
   CHECK(outcome.err.empty());
   CHECK(outcome.out.starts_with(
       says + "-- bankcheck opencl: 2 launches of 2 kernels --\ncolumn   1 line with 32-way conflicts: "));
-  CHECK_THAT(outcome.out, ContainsSubstring("\ncolumn: 1 launch, 1 work-group of 64 work-items\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("\nrow: 1 launch, 1 work-group of 64 work-items; 4 accesses"));
-  CHECK_THAT(outcome.out, ContainsSubstring("tile[32 * i] = (int)i;"));
-  CHECK_THAT(outcome.out, ContainsSubstring("worst on sm_90: "));
+  CHECK_THAT(outcome.out, has("\ncolumn: 1 launch, 1 work-group of 64 work-items\n"));
+  CHECK_THAT(outcome.out, has("\nrow: 1 launch, 1 work-group of 64 work-items; 4 accesses"));
+  CHECK_THAT(outcome.out, has("tile[32 * i] = (int)i;"));
+  CHECK_THAT(outcome.out, has("worst on sm_90: "));
   const Checked checked = check(two_kernels);
   CHECK(checked.outcome.code == 0);
   CHECK(kernels_in(checked.json) == std::vector<std::string>{"column", "row"});
@@ -161,10 +160,10 @@ TEST_CASE("opencl/command/source_in_several_files") {
     std::filesystem::copy(PROGRAM_SOURCES "/cmd_two_kernels.c", scratch.path() / name);
   }
   const Outcome outcome = on_two_kernels("--sources " + scratch.path().string());
-  CHECK_THAT(outcome.out, ContainsSubstring("kernel source:"));
-  CHECK_THAT(outcome.out, ContainsSubstring("a.c contains this source, and so does "));
+  CHECK_THAT(outcome.out, has("kernel source:"));
+  CHECK_THAT(outcome.out, has("a.c contains this source, and so does "));
   std::filesystem::remove(scratch.path() / "b.c");
-  CHECK_THAT(on_two_kernels("--sources " + scratch.path().string()).out, !ContainsSubstring("kernel source:"));
+  CHECK_THAT(on_two_kernels("--sources " + scratch.path().string()).out, !has("kernel source:"));
 }
 
 TEST_CASE("opencl/command/stdout_alone") {
@@ -184,7 +183,7 @@ TEST_CASE("opencl/command/kernel_filter") {
   const Checked row = check(two_kernels, "--kernel row --max-conflicts 0");
   CHECK(row.outcome.code == 0);
   CHECK(kernels_in(row.json) == std::vector<std::string>{"row"});
-  CHECK(row.outcome.out.find("column: ") == std::string::npos);
+  CHECK_THAT(row.outcome.out, !has("column: "));
   const Checked both = check(two_kernels, "--kernel row --kernel column --max-conflicts 0");
   CHECK(both.outcome.code == 1);
   CHECK(kernels_in(both.json) == std::vector<std::string>{"column", "row"});
@@ -216,20 +215,20 @@ TEST_CASE("opencl/command/baseline") {
   // Selecting one kernel leaves the other rows unchanged; the verdict uses the old file.
   const Outcome both =
       ended(1, on_two_kernels("--memory shared --kernel column --baseline " + path + " --update-baseline " + path));
-  CHECK_THAT(both.err, ContainsSubstring("and 61 in "));
+  CHECK_THAT(both.err, has("and 61 in "));
   CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
   CHECK(on_two_kernels("--memory shared --update-baseline " + path).code == 0);
   CHECK(text_of(file) == head + kept + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
 
   write(file, head + "column,sm_90,2,63,0\n");
   const Outcome better = ended(0, on_two_kernels("--baseline " + path));
-  CHECK_THAT(better.err, ContainsSubstring("column has 62 conflicts on sm_90, and 63 in " + path + ": better"));
+  CHECK_THAT(better.err, has("column has 62 conflicts on sm_90, and 63 in " + path + ": better"));
   write(file, head + "row,sm_90,4,0,0\n");
   const Outcome unknown = ended(1, on_two_kernels("--baseline " + path));
   CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not list it\n");
   write(file, "my notes\n");
   const Outcome notes = ended(2, on_two_kernels("--update-baseline " + path));
-  CHECK_THAT(notes.err, ContainsSubstring("b.csv:1: not a line of a baseline"));
+  CHECK_THAT(notes.err, has("b.csv:1: not a line of a baseline"));
   CHECK(text_of(file) == "my notes\n");
 }
 
@@ -249,15 +248,15 @@ TEST_CASE("opencl/command/sources_and_sarif") {
   std::istringstream file(text_of(std::filesystem::path(PROGRAM_SOURCES) / "cmd_two_kernels.c"));
   std::string text;
   for (unsigned i = 0; i < line.at("line").get<unsigned>(); ++i) std::getline(file, text);
-  CHECK_THAT(text, ContainsSubstring("tile[32 * i] = (int)i;"));
+  CHECK_THAT(text, has("tile[32 * i] = (int)i;"));
   CHECK(text.substr(line.at("column").get<unsigned>() - 1).starts_with("= (int)i;"));
   const ScratchDirectory empty;
   const Checked none = check(two_kernels, "--sources " + empty.path().string());
   CHECK(places(none) == std::vector<std::string>{"none"});
-  CHECK_THAT(none.outcome.out, ContainsSubstring("kernel source:4:16"));
+  CHECK_THAT(none.outcome.out, has("kernel source:4:16"));
   const Outcome sarif = on_two_kernels("--sarif - --sources " + empty.path().string());
   CHECK(json::parse(sarif.out).at("runs").at(0).at("results").empty());
-  CHECK_THAT(sarif.err, ContainsSubstring("--sarif omits 1 line with conflicts"));
+  CHECK_THAT(sarif.err, has("--sarif omits 1 line with conflicts"));
   for (const auto& [limit, level] :
        {std::pair{"--max-conflicts 0", "error"}, {"--max-conflicts 62", "warning"}, {"", "warning"}}) {
     const Outcome limited = on_two_kernels(std::string(limit) + " --sarif - --sources '" PROGRAM_SOURCES "'");
@@ -306,8 +305,8 @@ TEST_CASE("opencl/command/failure_keeps_outputs") {
   const Outcome outcome = bankcheck("opencl --json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
                                     folder + "/b -- sh -c " + "\"" + two_kernels + "; exit 4\"");
   CHECK(outcome.code == 3);
-  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program 'sh' failed with exit code 4"));
-  CHECK_THAT(outcome.out, ContainsSubstring("column: 1 launch"));  // the kernels before the failure
+  CHECK_THAT(outcome.err, has("bankcheck: the program 'sh' failed with exit code 4"));
+  CHECK_THAT(outcome.out, has("column: 1 launch"));  // the kernels before the failure
   CHECK(files_in(scratch.path()) == 3);
   CHECK(text_of(scratch.path() / "j") == "old");
   CHECK(text_of(scratch.path() / "s") == "old");

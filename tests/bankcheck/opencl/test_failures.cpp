@@ -8,8 +8,6 @@
 #include "tests/bankcheck/started_program.hpp"
 #include "tests/catch_any.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 std::string mode(const std::string& name) { return program("fail_modes") + " " + name; }
@@ -41,7 +39,7 @@ TEST_CASE("opencl/failures/sigchld_ignored") {
     const Outcome outcome = bankcheck("opencl -- " + mode(name), "ulimit -t 20; env --ignore-signal=CHLD");
     INFO(outcome.err);
     CHECK(outcome.code == code);
-    CHECK_THAT(outcome.out, ContainsSubstring(report));
+    CHECK_THAT(outcome.out, has(report));
   }
 }
 
@@ -96,19 +94,19 @@ TEST_CASE("opencl/failures/blamed") {
 TEST_CASE("opencl/failures/oclgrind_errors") {
   const Outcome outside = check_blames(mode("outside"), "first: Invalid write of size 4 at local memory address");
   CHECK_THAT(outside.err,
-             ContainsSubstring("At line 4 (column 15) of input.cl"));  // Oclgrind's own messages are passed through
-  CHECK_THAT(outside.out, ContainsSubstring("\noutside: 1 launch"));
+             has("At line 4 (column 15) of input.cl"));  // Oclgrind's own messages are passed through
+  CHECK_THAT(outside.out, has("\noutside: 1 launch"));
   check_blames(mode("divergence"), "Oclgrind reported 1 error, first: Work-group divergence detected (barrier)");
 }
 
 TEST_CASE("opencl/failures/unsupported_and_goes_on") {
   const std::string limit = "neither Oclgrind nor the program's source defines the function get_sub_group_local_id";
-  CHECK_THAT(check_blames(program("unsupported") + " create", limit).out, ContainsSubstring(report));
+  CHECK_THAT(check_blames(program("unsupported") + " create", limit).out, has(report));
   // Oclgrind prints the reason only on stderr.
   for (const char* quiet : {"unsupported' create_quietly", "dlopened' create_quietly"}) {
     const Outcome outcome =
         check_blames("'" PROGRAMS "/" + std::string(quiet), "it cannot create the kernel sub_group");
-    CHECK_THAT(outcome.out, ContainsSubstring(": 1 launch, 1 work-group"));
+    CHECK_THAT(outcome.out, has(": 1 launch, 1 work-group"));
   }
   check_blames(program("unsupported") + " launch", "Unsupported float size: 2 bytes");
   check_blames(program("unsupported") + " intrinsic",
@@ -145,20 +143,19 @@ TEST_CASE("opencl/failures/full_disk") {
                                                                      "; export TMPDIR; ulimit -f 2; "
                                                                      "env --ignore-signal=XFSZ");
   CHECK(ended(3, outcome).err.starts_with("bankcheck: cannot write into '" + scratch.path().string().substr(0, 30)));
-  CHECK_THAT(outcome.err, ContainsSubstring(" what the program does: File too large; TMPDIR names another directory"));
+  CHECK_THAT(outcome.err, has(" what the program does: File too large; TMPDIR names another directory"));
 }
 
 TEST_CASE("opencl/failures/fresh_environment") {
   CHECK(ended(0, run_cleanly(mode("execute"), "--max-conflicts 1000")).err.empty());
   const Outcome outcome = ended(0, run_cleanly(mode("execute_fresh")));
   CHECK(outcome.out.find("incomplete: the program ") < outcome.out.find(report));
-  CHECK_THAT(outcome.out, ContainsSubstring(" started '/bin/true' with an environment of its own, "));
-  CHECK_THAT(outcome.out, ContainsSubstring(report));
-  CHECK_THAT(ended(1, run_cleanly(mode("execute_fresh"), "--max-conflicts 1000")).err,
-             ContainsSubstring("incomplete: the program "));
+  CHECK_THAT(outcome.out, has(" started '/bin/true' with an environment of its own, "));
+  CHECK_THAT(outcome.out, has(report));
+  CHECK_THAT(ended(1, run_cleanly(mode("execute_fresh"), "--max-conflicts 1000")).err, has("incomplete: the program "));
   // coreutils' env calls execvp(), and is not linked with OpenCL
   CHECK_THAT(ended(1, run_cleanly("sh -c '" + mode("good") + "; env -i /bin/true; :'", "--max-conflicts 1000")).err,
-             ContainsSubstring("the program 'sh' started '/bin/true' with an environment"));
+             has("the program 'sh' started '/bin/true' with an environment"));
 }
 
 TEST_CASE("opencl/failures/background_process") {
@@ -167,7 +164,7 @@ TEST_CASE("opencl/failures/background_process") {
   REQUIRE(outcome.out.starts_with(name));
   const pid_t left = pid_t(std::stoi(outcome.out.substr(name.size())));
   CHECK(kill(left, SIGTERM) == 0);  // it was still running
-  CHECK_THAT(outcome.out, ContainsSubstring(report));
+  CHECK_THAT(outcome.out, has(report));
 }
 
 TEST_CASE("opencl/failures/no_oclgrind") {
@@ -181,7 +178,7 @@ TEST_CASE("opencl/failures/temporary_directory") {
   CHECK(outcome.out.empty());
   CHECK(sentences_in(outcome.err).size() == 1);
   CHECK(count(outcome.err, "\n") == 1);
-  CHECK_THAT(outcome.err, ContainsSubstring("/nowhere/at/all"));
+  CHECK_THAT(outcome.err, has("/nowhere/at/all"));
   const ScratchDirectory scratch;
   const std::string in_scratch = "cd '" + scratch.path().string() + "'; mkdir temporary;";
   const Outcome relative = ended(
@@ -204,14 +201,14 @@ TEST_CASE("opencl/failures/odd_directory") {
   for (const char* name : {"good_", "dlopened"}) {
     const std::string command = name == std::string("good_") ? mode("good") : program(name);
     const Outcome outcome = ended(0, in_shell("'" + (folder / "bankcheck").string() + "'", "opencl -- " + command));
-    CHECK_THAT(outcome.out, ContainsSubstring(": 1 launch, 1 work-group"));
+    CHECK_THAT(outcome.out, has(": 1 launch, 1 work-group"));
   }
 }
 
 TEST_CASE("opencl/failures/timeout") {
   const Outcome outcome = check_blames("timeout 2 " + mode("sleep"), "the program 'timeout' failed with exit code 124");
   CHECK(outcome.out.starts_with("asleep\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring(report));
+  CHECK_THAT(outcome.out, has(report));
   // And bankcheck in a time limit.
   const ScratchDirectory temporary;
   const Outcome whole =
@@ -227,8 +224,8 @@ TEST_CASE("opencl/failures/ctrl_c") {
   CHECK(kill(-started.process(), SIGINT) == 0);
   CHECK(started.exit_code() == 3);
   REQUIRE(sentences_in(started.err()).size() == 1);
-  CHECK_THAT(started.err(), ContainsSubstring("signal 2 (Interrupt)"));
-  CHECK_THAT(started.out(), ContainsSubstring(report));
+  CHECK_THAT(started.err(), has("signal 2 (Interrupt)"));
+  CHECK_THAT(started.out(), has(report));
   CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
@@ -237,8 +234,8 @@ TEST_CASE("opencl/failures/signals_during_cleanup") {
   Asleep started(temporary.path());
   while (started.runs()) kill(started.process(), SIGTERM);
   CHECK(started.exit_code() == 3);
-  CHECK_THAT(started.err(), ContainsSubstring("signal 15 (Terminated)"));
-  CHECK_THAT(started.out(), ContainsSubstring(report));
+  CHECK_THAT(started.err(), has("signal 15 (Terminated)"));
+  CHECK_THAT(started.out(), has(report));
   CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
@@ -267,12 +264,12 @@ TEST_CASE("opencl/exits/crash_at_exit") {
       0, run_cleanly(exits("abort_at_exit"), "--json " + folder + "/j --sarif " + folder + "/s --update-baseline " +
                                                  folder + "/b --trace " + folder + "/t"));
   CHECK(is_report(outcome.out));
-  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: the program '"));
-  CHECK_THAT(outcome.err, ContainsSubstring("crashed: signal 6 (Aborted), at exit, after its last launch had ended\n"));
+  CHECK_THAT(outcome.err, has("bankcheck: the program '"));
+  CHECK_THAT(outcome.err, has("crashed: signal 6 (Aborted), at exit, after its last launch had ended\n"));
   CHECK(sentences_in(outcome.err).size() == 1);
   CHECK(nlohmann::json::parse(text_of(scratch.path() / "j")).at("kernels").size() == 1);
   CHECK(nlohmann::json::parse(text_of(scratch.path() / "s")).at("version") == "2.1.0");
-  CHECK_THAT(text_of(scratch.path() / "b"), ContainsSubstring("\ngood,sm_90,4,0,0,2,0,0\n"));
+  CHECK_THAT(text_of(scratch.path() / "b"), has("\ngood,sm_90,4,0,0,2,0,0\n"));
   const Outcome again = ended(0, bankcheck("report " + folder + "/t"));
   CHECK(outcome.out.ends_with(again.out));
 }
@@ -280,7 +277,7 @@ TEST_CASE("opencl/exits/crash_at_exit") {
 TEST_CASE("opencl/exits/blamed") {
   check_blames(exits("exit5_abort_at_exit"), "failed with exit code 5");
   for (const char* when : {"abort_in_kernel", "abort_in_kernel_at_exit"}) {
-    CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, ContainsSubstring(report));
+    CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, has(report));
   }
   check_blames(exits("_exit_in_kernel"), "a launch of endless had not ended when its process ended");
   check_blames(exits("child_aborts_in_kernel"), "a launch of endless had not ended when its process ended");
@@ -306,31 +303,29 @@ TEST_CASE("opencl/device/one_gpu") {
          {"CPUs: -1, 0\n", "accelerators: -1\n", "default: 0\n", "type: 4\n", "compute units: 16\n",
           "local memory: 65536\n", "name: Oclgrind Simulator, 1\n", "too little room: -30\n", "no such query: -30\n",
           "context of CPUs: -1\n", "preferred multiple: 32\n", "for_gpus: 1 launch, 1 work-group of 32 work-items"}) {
-      CHECK_THAT(text, ContainsSubstring(line));
+      CHECK_THAT(text, has(line));
     }
-    CHECK_THAT(text, !ContainsSubstring("for_cpus"));
+    CHECK_THAT(text, !has("for_cpus"));
   }
 }
 
 TEST_CASE("opencl/device/device_info") {
-  CHECK_THAT(told("linked", "--arch gfx942,sm_90"), ContainsSubstring("preferred multiple: 64\n"));
-  CHECK_THAT(told("at_run_time", "--arch gfx942"), ContainsSubstring("preferred multiple: 64\n"));
+  CHECK_THAT(told("linked", "--arch gfx942,sm_90"), has("preferred multiple: 64\n"));
+  CHECK_THAT(told("at_run_time", "--arch gfx942"), has("preferred multiple: 64\n"));
   for (const char* how : {"linked", "at_run_time"}) {
     const std::string text = told(how,
                                   "--device-info compute-units=7 --device-info 'name=A GPU = B' "
                                   "--device-info preferred-multiple=16 --local-memory 32768");
-    CHECK_THAT(text, ContainsSubstring("compute units: 7\n"));
-    CHECK_THAT(text, ContainsSubstring("name: A GPU = B, 1\n"));
-    CHECK_THAT(text, ContainsSubstring("preferred multiple: 16\n"));
-    CHECK_THAT(text, ContainsSubstring("local memory: 32768\n"));
+    CHECK_THAT(text, has("compute units: 7\n"));
+    CHECK_THAT(text, has("name: A GPU = B, 1\n"));
+    CHECK_THAT(text, has("preferred multiple: 16\n"));
+    CHECK_THAT(text, has("local memory: 32768\n"));
   }
   // A note about narrow groups.
-  CHECK_THAT(
-      told("linked", "--device-info preferred-multiple=1"),
-      ContainsSubstring("note: work-groups of 1 work-item fill 3.1 % of a warp of 32; the other lanes are idle"));
-  CHECK_THAT(told("linked", "--device-info preferred-multiple=31"),
-             ContainsSubstring("note: work-groups of 31 work-items"));
-  CHECK_THAT(told("linked"), !ContainsSubstring("note: work-groups"));
+  CHECK_THAT(told("linked", "--device-info preferred-multiple=1"),
+             has("note: work-groups of 1 work-item fill 3.1 % of a warp of 32; the other lanes are idle"));
+  CHECK_THAT(told("linked", "--device-info preferred-multiple=31"), has("note: work-groups of 31 work-items"));
+  CHECK_THAT(told("linked"), !has("note: work-groups"));
 }
 
 TEST_CASE("opencl/device/bad_info") {

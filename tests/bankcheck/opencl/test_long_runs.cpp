@@ -7,8 +7,6 @@
 #include "failing_program.hpp"
 #include "tests/bankcheck/started_program.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 std::string long_runs(const std::string& arguments) { return program("long_runs") + " " + arguments; }
@@ -49,14 +47,14 @@ TEST_CASE("opencl/long_runs/max_groups") {
   const std::string json = (scratch.path() / "j").string();
   const Outcome outcome = ended(0, run_cleanly(long_runs("column 100 1 3"), "--max-groups 7 --json " + json));
   CHECK(is_report(outcome.out, "\nincomplete: 279 of 300 work-groups of column were not watched (--max-groups 7)\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("column: 3 launches, 21 of 300 work-groups of 64 work-items watched\n"));
+  CHECK_THAT(outcome.out, has("column: 3 launches, 21 of 300 work-groups of 64 work-items watched\n"));
   const auto numbers = json_of(json);
   CHECK(numbers.at("kernels").at(0).at("architectures").at(0).at("conflicts") == 21 * 62);
   CHECK(numbers.at("kernels").at(0).at("launched_work_groups") == 300);
   CHECK(numbers.at("incomplete") ==
         nlohmann::json::array({"279 of 300 work-groups of column were not watched (--max-groups 7)"}));
   // The control: with room for all of them nothing is missing.
-  CHECK(run_cleanly(long_runs("column 7 1 3"), "--max-groups 7").out.find("incomplete") == std::string::npos);
+  CHECK_THAT(run_cleanly(long_runs("column 7 1 3"), "--max-groups 7").out, !has("incomplete"));
 }
 
 TEST_CASE("opencl/long_runs/max_launches") {
@@ -64,10 +62,9 @@ TEST_CASE("opencl/long_runs/max_launches") {
   CHECK(is_report(outcome.out,
                   "\nincomplete: 3 of 6 launches of column were not watched (only the first 2 of each size: "
                   "--max-launches 2)\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("column: 3 of 6 launches watched, 10 work-groups of several sizes\n"));
+  CHECK_THAT(outcome.out, has("column: 3 of 6 launches watched, 10 work-groups of several sizes\n"));
   // The control: each size has no more launches.
-  CHECK(run_cleanly(long_runs("column 4 1 2 column 2 1 1"), "--max-launches 2").out.find("incomplete") ==
-        std::string::npos);
+  CHECK_THAT(run_cleanly(long_runs("column 4 1 2 column 2 1 1"), "--max-launches 2").out, !has("incomplete"));
   check_fails("opencl --max-launches -1 true", 2, "-1 is not a number");
   check_fails("opencl --max-groups -1 true", 2, "-1 is not a number");
   // A part of a run meets no limit.
@@ -86,7 +83,7 @@ TEST_CASE("opencl/long_runs/kernel_glob") {
   const Outcome outcome =
       ended(0, run_cleanly(long_runs("column 2 1 1 row 2 1 1"), "--kernel 'r*w' --max-conflicts 0 --trace " + trace));
   CHECK(is_report(outcome.out, "\nrow: 1 launch, 2 work-groups of 64 work-items"));
-  CHECK_THAT(outcome.out, !ContainsSubstring("column"));
+  CHECK_THAT(outcome.out, !has("column"));
   // The trace knows that column ran, and that it was not watched.
   const Outcome reported = bankcheck("report --json " + json + " " + trace);
   CHECK(reported.out.starts_with("incomplete: 2 of 2 work-groups of column were not watched\n"));
@@ -102,10 +99,10 @@ TEST_CASE("opencl/long_runs/time_limit") {
   INFO(outcome.out);
   const auto sentences = sentences_in(outcome.err);
   REQUIRE_FALSE(sentences.empty());
-  CHECK_THAT(sentences.back(), ContainsSubstring("had not ended after 3 seconds"));
+  CHECK_THAT(sentences.back(), has("had not ended after 3 seconds"));
   CHECK(is_report(outcome.out, "--\nincomplete: " + sentences.back() + "\nincomplete: "));
-  CHECK_THAT(outcome.out, ContainsSubstring(" of 1,000,004 work-groups of column were not watched\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("row: 1 launch, 1 work-group of 64 work-items"));
+  CHECK_THAT(outcome.out, has(" of 1,000,004 work-groups of column were not watched\n"));
+  CHECK_THAT(outcome.out, has("row: 1 launch, 1 work-group of 64 work-items"));
   const auto numbers = json_of(scratch.path() / "j");
   CHECK(groups_in(numbers) > 4);  // some of the launch that did not end
   CHECK(numbers.at("incomplete").size() == 2);
@@ -113,14 +110,14 @@ TEST_CASE("opencl/long_runs/time_limit") {
   CHECK_FALSE(std::filesystem::exists(scratch.path() / "b"));
   const Outcome again = bankcheck("report --max-conflicts 100000000000 " + folder + "/t");
   CHECK(again.code == 1);  // incomplete
-  CHECK_THAT(again.out, ContainsSubstring(" of 1,000,004 work-groups of column were not watched\n"));
+  CHECK_THAT(again.out, has(" of 1,000,004 work-groups of column were not watched\n"));
 }
 
 TEST_CASE("opencl/long_runs/long_group") {
   InLaunch started("", "column 1 100000000 1");
   started.stop(SIGTERM);
-  CHECK_THAT(started.program.out(), ContainsSubstring("incomplete: 1 of 1 work-groups of column were not watched\n"));
-  CHECK_THAT(started.program.out(), ContainsSubstring("store 4"));
+  CHECK_THAT(started.program.out(), has("incomplete: 1 of 1 work-groups of column were not watched\n"));
+  CHECK_THAT(started.program.out(), has("store 4"));
 }
 
 TEST_CASE("opencl/long_runs/signals") {
@@ -129,8 +126,8 @@ TEST_CASE("opencl/long_runs/signals") {
     const ScratchDirectory scratch;
     InLaunch started("--json " + (scratch.path() / "j").string(), "column 1000000 10 1");
     started.stop(signal);
-    CHECK_THAT(started.program.err(), ContainsSubstring("was ended by signal " + std::to_string(signal)));
-    CHECK_THAT(started.program.out(), ContainsSubstring(" of 1,000,000 work-groups of column were not watched\n"));
+    CHECK_THAT(started.program.err(), has("was ended by signal " + std::to_string(signal)));
+    CHECK_THAT(started.program.out(), has(" of 1,000,000 work-groups of column were not watched\n"));
     CHECK(std::filesystem::is_empty(started.temporary.path()));
     CHECK(json_of(scratch.path() / "j").at("incomplete").size() == 2);
   }
@@ -177,13 +174,13 @@ TEST_CASE("opencl/long_runs/terminal") {
   const std::string text = text_of(shown);
   const auto last = text.rfind("\r\33[K");
   REQUIRE(last != std::string::npos);
-  CHECK(text.substr(last).find(" of 1000000 work-groups\r") == std::string::npos);
+  CHECK_THAT(text.substr(last), !has(" of 1000000 work-groups\r"));
 
   // The control: without a terminal there is no such line.
   InLaunch quiet("", "column 1000000 10 1");
   std::this_thread::sleep_for(std::chrono::milliseconds(700));  // the line would be updated every half a second
   quiet.stop(SIGTERM);
-  CHECK_THAT(quiet.program.err(), !ContainsSubstring("launch 1"));
+  CHECK_THAT(quiet.program.err(), !has("launch 1"));
 }
 
 TEST_CASE("opencl/long_runs/background_processes") {
@@ -192,13 +189,12 @@ TEST_CASE("opencl/long_runs/background_processes") {
   const std::string process = outcome.out.substr(7, outcome.out.find('\n') - 7);
   CHECK(kill(pid_t(std::stoi(process)), SIGTERM) == 0);  // it was still running
   CHECK(outcome.code == 1);
-  CHECK_THAT(outcome.out, ContainsSubstring("incomplete: the program '"));
-  CHECK_THAT(outcome.out, ContainsSubstring(" left process " + process + " running in the background: "));
-  CHECK_THAT(outcome.out, ContainsSubstring("\ncolumn: 1 launch"));
+  CHECK_THAT(outcome.out, has("incomplete: the program '"));
+  CHECK_THAT(outcome.out, has(" left process " + process + " running in the background: "));
+  CHECK_THAT(outcome.out, has("\ncolumn: 1 launch"));
 }
 
 TEST_CASE("opencl/long_runs/no_local_size") {
-  CHECK_THAT(run_cleanly(long_runs("any_size")).out, ContainsSubstring("local size 96 x 2\n"));
-  CHECK_THAT(run_cleanly(long_runs("any_size"), "--device-info group-size=64").out,
-             ContainsSubstring("local size 48 x 1\n"));
+  CHECK_THAT(run_cleanly(long_runs("any_size")).out, has("local size 96 x 2\n"));
+  CHECK_THAT(run_cleanly(long_runs("any_size"), "--device-info group-size=64").out, has("local size 48 x 1\n"));
 }

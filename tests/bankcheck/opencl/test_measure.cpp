@@ -9,7 +9,6 @@
 #include "checked_program.hpp"
 
 using namespace bankwise;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -33,10 +32,9 @@ TEST_CASE("opencl/measure/versions_in_turn") {
   const std::string& out = outcome.out;
   CHECK(count(out, "\nmeasured: columns: ") == 1);
   CHECK(count(out, "too few runs") == 0);
-  CHECK_THAT(out,
-             ContainsSubstring("\nresults: the exit code and 1 line of stdout are equal; 1 with times, or different "
-                               "from run to run, was not compared\n"));
-  CHECK_THAT(out, ContainsSubstring("\nwatched again: columns: 256 passes on sm_90 instead of 4,224, as predicted\n"));
+  CHECK_THAT(out, has("\nresults: the exit code and 1 line of stdout are equal; 1 with times, or different "
+                      "from run to run, was not compared\n"));
+  CHECK_THAT(out, has("\nwatched again: columns: 256 passes on sm_90 instead of 4,224, as predicted\n"));
   CHECK(count(out, "  as it is") == 1 + 1);  // of the fit, and of this
   for (const char* version : {"\n           A ", "\n           B "}) CHECK(count(out, version) == 1);
   CHECK(count(out, " x  ") == 2);  // speedups
@@ -46,46 +44,46 @@ TEST_CASE("opencl/measure/versions_in_turn") {
 
 TEST_CASE("opencl/measure/too_few_runs") {
   const Outcome outcome = ended(1, measure(program("measured")));
-  CHECK_THAT(outcome.err, ContainsSubstring("--measure: too few runs to know the noise"));
+  CHECK_THAT(outcome.err, has("--measure: too few runs to know the noise"));
 }
 
 TEST_CASE("opencl/measure/other_results") {
   const Outcome outcome = ended(1, measure(program("measured") + " source"));
-  CHECK_THAT(outcome.out, ContainsSubstring("\nmeasured: columns: no candidate could be measured\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring("; not measured: other results: line 3 of stdout is 'text of "));
-  CHECK_THAT(outcome.err, ContainsSubstring("--measure: "));
+  CHECK_THAT(outcome.out, has("\nmeasured: columns: no candidate could be measured\n"));
+  CHECK_THAT(outcome.out, has("; not measured: other results: line 3 of stdout is 'text of "));
+  CHECK_THAT(outcome.err, has("--measure: "));
 }
 
 TEST_CASE("opencl/measure/other_launches") {
   const Outcome outcome = ended(1, measure(program("measured") + " twice"));
-  CHECK_THAT(outcome.out, ContainsSubstring("; not measured: 2 launches instead of 1\n"));
+  CHECK_THAT(outcome.out, has("; not measured: 2 launches instead of 1\n"));
 }
 
 TEST_CASE("opencl/measure/not_exchanged") {
   const Outcome outcome = ended(1, measure(program("measured") + " own"));
-  CHECK_THAT(outcome.out, ContainsSubstring(" did not give the watched text to its own driver"));
+  CHECK_THAT(outcome.out, has(" did not give the watched text to its own driver"));
 }
 
 TEST_CASE("opencl/measure/excludes_patch") {
   const Outcome outcome = ended(2, measure(program("measured"), "--patch fix.diff"));
-  CHECK_THAT(outcome.err, ContainsSubstring("--patch excludes --measure"));
+  CHECK_THAT(outcome.err, has("--patch excludes --measure"));
 }
 
 TEST_CASE("opencl/measure/nothing_proposed") {
   const Outcome outcome = ended(0, measure(program("transpose"), "--kernel padded"));
-  CHECK_THAT(outcome.out, ContainsSubstring("\nnothing to measure: no change is proposed\n"));
+  CHECK_THAT(outcome.out, has("\nnothing to measure: no change is proposed\n"));
 }
 
 TEST_CASE("opencl/measure/fails_under_own_driver") {
   const Outcome outcome = ended(3, measure("sh -c 'test -n \"$BANKWISE_RECORD\" || exit 4; " PROGRAMS "/measured'"));
-  CHECK_THAT(outcome.err, ContainsSubstring("bankcheck: --measure: the program as it is: the program 'sh' failed with "
-                                            "exit code 4\n"));
+  CHECK_THAT(outcome.err, has("bankcheck: --measure: the program as it is: the program 'sh' failed with "
+                              "exit code 4\n"));
 }
 
 TEST_CASE("opencl/measure/loaded_at_run_time") {
   const Outcome outcome = measure(program("dlopened"));
   INFO(outcome.out + outcome.err);
-  CHECK_THAT(outcome.out, ContainsSubstring("measure"));
+  CHECK_THAT(outcome.out, has("measure"));
   CHECK(count(outcome.out + outcome.err, "used no OpenCL") == 0);
 }
 
@@ -159,8 +157,8 @@ TEST_CASE("opencl/measure/fastest_is_watched") {
   CHECK(second.sources[0].files.empty());
   REQUIRE(second.sources[1].files.size() == 1);
   CHECK(second.sources[1].files.begin()->first == fitted.trace.sources.at(0));
-  CHECK_THAT(second.sources[1].files.begin()->second, ContainsSubstring("local float tile[32][32 + 1];"));
-  CHECK_THAT(second.sources[2].files.begin()->second, ContainsSubstring("= tile[x][y ^ x];"));
+  CHECK_THAT(second.sources[1].files.begin()->second, has("local float tile[32][32 + 1];"));
+  CHECK_THAT(second.sources[2].files.begin()->second, has("= tile[x][y ^ x];"));
 
   PlayedVersions equal{.nanoseconds = {1000, 1000, 1000}, .trace = fitted.trace};
   (void)equal.measure(fitted);
@@ -208,5 +206,5 @@ TEST_CASE("opencl/measure/json_without_versions") {
   const nlohmann::json measured = fitted.fit()["measured"];
   INFO(measured.dump(1));
   CHECK(measured.size() == 1);
-  CHECK_THAT(measured["not_measured"].get<std::string>(), ContainsSubstring("columns: "));
+  CHECK_THAT(measured["not_measured"].get<std::string>(), has("columns: "));
 }

@@ -9,7 +9,7 @@ TEST_CASE("opencl/packaged_program/clfft_64") {
   const Checked c = check("clFFT-client -x 64 -b 1 -p 1", "--arch sm_90,gfx942");
   INFO(c.outcome.err);
   REQUIRE(c.outcome.code == 0);
-  CHECK(c.outcome.out.find("PASS") != std::string::npos);
+  CHECK_THAT(c.outcome.out, has("PASS"));
   // One transform is 16 lanes with 4 points each, in 3 stages of radix 4. Between the stages the real parts and then
   // the imaginary parts go through local memory: 4 stores and 4 loads, each 4 bytes wide.
   //   After the first stage, lane m stores at 4 m + k: 16 lanes on 8 banks, 2 passes.

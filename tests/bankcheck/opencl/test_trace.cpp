@@ -4,8 +4,6 @@
 #include "checked_program.hpp"
 #include "tests/catch_any.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 /// Warps of 32, 64, 64, 32 and 16 lanes.
@@ -62,7 +60,7 @@ TEST_CASE("opencl/trace/equals_run") {
     const Reports later = reports_of("report --arch " + list, traced.path);
     CHECK(later.json == direct.json);
     CHECK(direct.text == later.text);
-    CHECK_THAT(later.text, ContainsSubstring("launch"));
+    CHECK_THAT(later.text, has("launch"));
   }
 }
 
@@ -97,11 +95,11 @@ TEST_CASE("opencl/trace/stdin_and_truncated") {
   CHECK(outcome.out.starts_with("incomplete: " + cut +
                                 " has no last line: the file was truncated, and the rest is missing\n"
                                 "no conflict and no extra sector in what was watched on sm_90: 1 kernel\n"));
-  CHECK_THAT(bankcheck("report --verbose " + cut).out, ContainsSubstring(">=0"));
+  CHECK_THAT(bankcheck("report --verbose " + cut).out, has(">=0"));
   const Outcome limited = ended(1, bankcheck("report --kernel row --max-conflicts 0 " + cut));
-  CHECK_THAT(limited.err, ContainsSubstring("bankcheck: incomplete: " + cut + " has no last line"));
+  CHECK_THAT(limited.err, has("bankcheck: incomplete: " + cut + " has no last line"));
   const Outcome update = ended(1, bankcheck("report --update-baseline " + baseline + " " + cut));
-  CHECK_THAT(update.err, ContainsSubstring("--update-baseline is not written: the trace is incomplete"));
+  CHECK_THAT(update.err, has("--update-baseline is not written: the trace is incomplete"));
   CHECK_FALSE(std::filesystem::exists(baseline));
   const auto json = nlohmann::json::parse(bankcheck("report --json - " + cut).out);
   CHECK(json.at("incomplete").size() == 1);
@@ -112,8 +110,8 @@ TEST_CASE("opencl/trace/failing_program") {
   CHECK(traced.outcome.code == 3);
   const Outcome outcome = ended(0, bankcheck("report " + traced.path));
   CHECK_THAT(outcome.out, Catch::Matchers::StartsWith("incomplete: the program "));
-  CHECK_THAT(outcome.out, ContainsSubstring("failed with exit code 5"));
-  CHECK_THAT(outcome.out, ContainsSubstring("good: 1 launch, 1 work-group"));
+  CHECK_THAT(outcome.out, has("failed with exit code 5"));
+  CHECK_THAT(outcome.out, has("good: 1 launch, 1 work-group"));
   CHECK(bankcheck("report --max-conflicts 1000000 " + traced.path).code == 1);
 }
 
@@ -136,7 +134,7 @@ TEST_CASE("opencl/trace/excess_patterns") {
   CHECK(text_of_report(checked.outcome.out) == text_of_report(same.out));
   const Outcome other = ended(1, bankcheck("report --arch gfx942 --max-conflicts 100000000 " + trace));
   CHECK_THAT(other.out, Catch::Matchers::StartsWith("incomplete: "));
-  CHECK_THAT(other.out, ContainsSubstring("did not fit into the trace, and have no cost on gfx942"));
+  CHECK_THAT(other.out, has("did not fit into the trace, and have no cost on gfx942"));
 }
 
 TEST_CASE("opencl/trace/bad_files") {

@@ -45,7 +45,7 @@ TEST_CASE("opencl/traps/arrays_at_bank_0") {
     }
     CHECK(mixed == 1);
   }
-  CHECK(c.outcome.out.find("each array begins at bank 0") != std::string::npos);
+  CHECK_THAT(c.outcome.out, has("each array begins at bank 0"));
 }
 
 TEST_CASE("opencl/traps/oclgrind_limit") {
@@ -142,7 +142,7 @@ TEST_CASE("opencl/apart/build_options") {
   CHECK(c.on("row -DPITCH=32").at("conflicts") == apart_conflicts);
   CHECK(c.on("row -DPITCH=33").at("conflicts") == 0);
   check_members(c.kernel("row -DPITCH=33"), R"({"launches": 2, "several_sizes": true})");
-  CHECK(c.outcome.out.find("row -DPITCH=33: 2 launches, 3 work-groups of several sizes") != std::string::npos);
+  CHECK_THAT(c.outcome.out, has("row -DPITCH=33: 2 launches, 3 work-groups of several sizes"));
   // Both have the plain name, too.
   const Checked both = check(program("apart") + " builds", "--kernel row --max-conflicts 0");
   CHECK(both.outcome.code == 1);
@@ -185,7 +185,7 @@ TEST_CASE("opencl/apart/exit_between_blocks") {
 TEST_CASE("opencl/apart/unknown_cost_exceeds") {
   const Checked limited = check(program("histogram"), "--arch intel_xe --max-conflicts 1000000");
   CHECK(limited.outcome.code == 1);
-  CHECK(limited.outcome.err.find("without a known cost on intel_xe") != std::string::npos);
+  CHECK_THAT(limited.outcome.err, has("without a known cost on intel_xe"));
   const ScratchDirectory scratch;
   const std::string baseline = (scratch.path() / "b.csv").string();
   CHECK(check(program("histogram"), "--arch intel_xe --update-baseline " + baseline).outcome.code == 0);

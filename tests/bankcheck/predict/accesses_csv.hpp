@@ -62,7 +62,7 @@ inline void check_bad(const std::string& csv, std::uint64_t line, const std::str
   const auto& bad = *predicted.bad;
   INFO(bad.sentence);
   CHECK(bad.line == line);
-  CHECK(bad.sentence.find(words) != std::string::npos);
-  CHECK(bad.sentence.find('\n') == std::string::npos);
+  CHECK_THAT(bad.sentence, has(words));
+  CHECK_THAT(bad.sentence, !has("\n"));
   CHECK(predicted.out == "id,passes,ideal,conflicts\n" + rows);
 }

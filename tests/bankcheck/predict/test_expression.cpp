@@ -193,8 +193,8 @@ void check_refused(const std::string& text, const std::string& words = "", unsig
   const std::string sentence = refusal(text, tid);
   INFO(text.substr(0, 100) << ": " << sentence);
   CHECK_FALSE(sentence.empty());
-  CHECK(sentence.find('\n') == std::string::npos);
-  CHECK(sentence.find(words) != std::string::npos);
+  CHECK_THAT(sentence, !has("\n"));
+  CHECK_THAT(sentence, has(words));
 }
 
 void check_all_refused(std::initializer_list<const char*> texts, const std::string& words = "") {

@@ -64,17 +64,16 @@ TEST_CASE("predict/global/text") {
         "  8,192        10 lanes      .             .             .              12.5 %\n");
   const std::string column = text_of(in_global("1024*tid"), 80);
   INFO(column);
-  CHECK(column.find("\nlanes 4,096 bytes apart (a column)\n") != std::string::npos);
+  CHECK_THAT(column, has("\nlanes 4,096 bytes apart (a column)\n"));
   CHECK(
       column.ends_with("  28,672       7             .             .             .              12.5 %\n"
                        "  and 24 more rows\n"));
   const std::string of_amd = text_of(in_global("tid", "gfx90a"), 80);
-  CHECK(of_amd.find("rule: sectors of 64 bytes, cache lines of 128; ") != std::string::npos);
-  CHECK(of_amd.find("  byte         +0            +64           +128          +192             used\n") !=
-        std::string::npos);
-  CHECK(text_of(in_global("tid", "sm_90", 12), 80).find("three accesses of 4 bytes") != std::string::npos);
-  CHECK(text_of(in_global("tid", "gfx942", 12), 80).find("three accesses of 4 bytes") == std::string::npos);
-  CHECK(text_of(in_global("tid"), 80).find("passes") == std::string::npos);
+  CHECK_THAT(of_amd, has("rule: sectors of 64 bytes, cache lines of 128; "));
+  CHECK_THAT(of_amd, has("  byte         +0            +64           +128          +192             used\n"));
+  CHECK_THAT(text_of(in_global("tid", "sm_90", 12), 80), has("three accesses of 4 bytes"));
+  CHECK_THAT(text_of(in_global("tid", "gfx942", 12), 80), !has("three accesses of 4 bytes"));
+  CHECK_THAT(text_of(in_global("tid"), 80), !has("passes"));
 }
 
 TEST_CASE("predict/global/base") {
@@ -84,10 +83,9 @@ TEST_CASE("predict/global/base") {
   CHECK(moved.addresses[1] == 8);
   const std::string text = text_of(moved, 80);
   INFO(text);
-  CHECK(text.find("\nconsecutive, misaligned by 4 bytes: one sector more\n") != std::string::npos);
-  CHECK(text.find("  128          31            .             .             .              12.5 %\n") !=
-        std::string::npos);
-  CHECK(global_refusal("tid", "sm_90", 4, 0xffffffc0).find("has no address below 4 GiB") != std::string::npos);
+  CHECK_THAT(text, has("\nconsecutive, misaligned by 4 bytes: one sector more\n"));
+  CHECK_THAT(text, has("  128          31            .             .             .              12.5 %\n"));
+  CHECK_THAT(global_refusal("tid", "sm_90", 4, 0xffffffc0), has("has no address below 4 GiB"));
 }
 
 TEST_CASE("predict/global/json") {
@@ -107,7 +105,7 @@ TEST_CASE("predict/global/refused") {
   CHECK(global_refusal("tid", "sm_90", 4, 2) == "the address of lane 0, 2, is not a multiple of 4");
   CHECK(global_refusal("tid", "sm_90", 16, 0, Operation::ldmatrix_x4) == "ldmatrix.x4 accesses shared memory only");
   CHECK(global_refusal("tid", "sm_20").starts_with("no cost for global memory on sm_20: compute capability 2.x"));
-  CHECK(global_refusal("tid", "sm_90", 3).find("only 1, 2, 4, 8, 12 or 16") != std::string::npos);
+  CHECK_THAT(global_refusal("tid", "sm_90", 3), has("only 1, 2, 4, 8, 12 or 16"));
 }
 
 TEST_CASE("predict/global/csv") {

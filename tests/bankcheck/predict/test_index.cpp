@@ -43,8 +43,8 @@ std::string option_refusal(const std::string& index, unsigned width = 4, std::ui
 
 void check_one_sentence(const std::string& sentence, const std::string& words) {
   INFO(sentence);
-  CHECK(sentence.find(words) != std::string::npos);
-  CHECK(sentence.find('\n') == std::string::npos);
+  CHECK_THAT(sentence, has(words));
+  CHECK_THAT(sentence, !has("\n"));
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ TEST_CASE("predict/index/other_names") {
   const IndexNames any{.values = {{"k", 3}, {"big", 1LL << 32}}, .any_lane_name = true};
   CHECK(with_names("i*32", any).cost.passes == 32);
   CHECK(with_names("i*32", any).other_lane == "i");
-  CHECK(text_of(with_names("i*32", any), 80).find("\n'i' is the lane number\n") != std::string::npos);
+  CHECK_THAT(text_of(with_names("i*32", any), 80), has("\n'i' is the lane number\n"));
   CHECK(with_names("tid*32", any).other_lane == "");
   CHECK(with_names("tid + k", any).addresses[1] == 16);
   CHECK(with_names("i + (big >> 31)", any).addresses[0] == 8);
@@ -227,8 +227,8 @@ TEST_CASE("predict/index/text") {
   CHECK(holds(predicted("tid", "sm_20"), "Counted in ways"));
   CHECK_FALSE(holds(predicted("tid"), "Counted in ways"));
   CHECK(holds(predicted("tid<8?0:tid", "sm_13", 4, 0xffff), "passes 1 to 2, ideal 1, conflicts 0 to 1"));
-  CHECK(coloured(text_of(predicted("tid*2"), 80)).find('\033') != std::string::npos);
-  CHECK(text_of(predicted("tid*2"), 80).find('\033') == std::string::npos);
+  CHECK_THAT(coloured(text_of(predicted("tid*2"), 80)), has("\033"));
+  CHECK_THAT(text_of(predicted("tid*2"), 80), !has("\033"));
 }
 
 // The beginning shows the pattern: as many passes and lane groups as a report has.
@@ -252,15 +252,15 @@ TEST_CASE("predict/index/json") {
                           "passes_max": 2, "conflicts_max": 1, "merged_by": 0, "evidence": "vendor",
                           "lane_groups": [{"lanes": "0-15", "first_byte": 0, "passes": 1, "passes_max": 2}]})");
   CHECK_FALSE(json["source"].get<std::string>().empty());
-  CHECK(json["note"].get<std::string>().find("broadcasts") != std::string::npos);
+  CHECK_THAT(json["note"].get<std::string>(), has("broadcasts"));
   CHECK(json.size() == 14 + 2);
 }
 
 TEST_CASE("predict/index/svg") {
   const std::string svg = svg_of(predicted("tid<3&&tid>1?1:2"));
   CHECK(what_is_malformed(svg) == "");
-  CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: 2 passes, 1 conflicts") == std::string::npos);
-  CHECK(svg.find("element tid&lt;3&amp;&amp;tid&gt;1?1:2: passes 1, conflicts 0") != std::string::npos);
+  CHECK_THAT(svg, !has("element tid&lt;3&amp;&amp;tid&gt;1?1:2: 2 passes, 1 conflicts"));
+  CHECK_THAT(svg, has("element tid&lt;3&amp;&amp;tid&gt;1?1:2: passes 1, conflicts 0"));
 }
 
 TEST_CASE("predict/index/every_access") {

@@ -87,7 +87,7 @@ TEST_CASE("predict/layout/control") {
   Sound two_broadcasts("sm_13", two_words);
   for (Touch& touch : two_broadcasts.touches) touch.turn = 0;
   two_broadcasts.cost.lane_groups[0].passes = 1;
-  CHECK(two_broadcasts.wrong().find("two broadcasts") != std::string::npos);
+  CHECK_THAT(two_broadcasts.wrong(), has("two broadcasts"));
 }
 
 TEST_CASE("predict/layout/empty") {

@@ -3,8 +3,6 @@
 
 #include "watched_program.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 /// Measures a program of the folder `measured`, in a copy of it. `change` is a shell command that changes the copy
@@ -35,8 +33,8 @@ TEST_CASE("cuda/gpu/measure/conflicts_take_the_time", "[measure]") {
   INFO(outcome.out);
   CHECK(count(outcome.out, "\nmeasured: columns: ") == 1);
   CHECK(count(outcome.out, "too few runs") == 0);
-  CHECK_THAT(outcome.out, ContainsSubstring("\nresults: the exit code and 1 line of stdout are equal\n"));
-  CHECK_THAT(outcome.out, ContainsSubstring(", as predicted\n"));
+  CHECK_THAT(outcome.out, has("\nresults: the exit code and 1 line of stdout are equal\n"));
+  CHECK_THAT(outcome.out, has(", as predicted\n"));
   CHECK(count(outcome.out, "not measured") == 0);
 }
 
@@ -49,12 +47,11 @@ TEST_CASE("cuda/gpu/measure/conflicts_take_no_time", "[measure]") {
 
 TEST_CASE("cuda/gpu/measure/build_without_the_change", "[measure]") {
   const Outcome outcome = ended(1, measure("pays", "cp keep/pays .", "mkdir keep && make -s pays && mv pays keep"));
-  CHECK_THAT(outcome.out, ContainsSubstring("the change is not in the program that ran\n"));
+  CHECK_THAT(outcome.out, has("the change is not in the program that ran\n"));
 }
 
 TEST_CASE("cuda/gpu/measure/failing_build", "[measure]") {
   const Outcome outcome = ended(3, measure("pays", "echo oops; exit 9"));
-  CHECK_THAT(outcome.err,
-             ContainsSubstring("--measure: the program as it is: 'echo oops; exit 9' failed with exit code "
-                               "9: oops\n"));
+  CHECK_THAT(outcome.err, has("--measure: the program as it is: 'echo oops; exit 9' failed with exit code "
+                              "9: oops\n"));
 }

@@ -2,8 +2,6 @@
 #include "bankcheck/cuda/injection/selection.hpp"
 #include "watched_program.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 TEST_CASE("cuda/gpu/options/kernel_filter", "[options]") {
   const Checked c = watched_whole(program("sizes", "both"), "--kernel 'ways_3*'");
   check_kernels(c, {"ways_32"});
@@ -32,9 +30,9 @@ TEST_CASE("cuda/gpu/options/max_groups", "[options]") {
   CHECK(c.json.at("incomplete") == nlohmann::json::array({sentence}));
 
   const Outcome text = ended(0, watch(command, option));
-  CHECK_THAT(text.out, ContainsSubstring("--\nincomplete: " + sentence + "\nways_32  "));
-  CHECK_THAT(text.out, ContainsSubstring("\nways_32: 2 launches"));
-  CHECK_THAT(text.out, ContainsSubstring(">=" + std::to_string(2 * 31 * watched_blocks)));
+  CHECK_THAT(text.out, has("--\nincomplete: " + sentence + "\nways_32  "));
+  CHECK_THAT(text.out, has("\nways_32: 2 launches"));
+  CHECK_THAT(text.out, has(">=" + std::to_string(2 * 31 * watched_blocks)));
 
   // A limit cannot be checked against some of the blocks.
   const Outcome limited = ended(1, watch(command, option + "--max-conflicts 1000000000"));
@@ -92,6 +90,6 @@ TEST_CASE("cuda/gpu/options/same_results", "[memory]") {
     const std::string expected = text_of(alone);
     CHECK(count(expected, "\n") > 1000);
     CHECK((watched.out.compare(0, expected.size(), expected) == 0));  // in parentheses, so that it is not printed
-    CHECK_THAT(watched.out.substr(std::min(expected.size(), watched.out.size())), ContainsSubstring("sums: "));
+    CHECK_THAT(watched.out.substr(std::min(expected.size(), watched.out.size())), has("sums: "));
   }
 }

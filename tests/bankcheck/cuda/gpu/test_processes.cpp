@@ -1,8 +1,6 @@
 // Several processes, and the ways in which one ends.
 #include "watched_program.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 /// The report of a run that lost the accesses of ways_32: its launch is named, and no number says that it has no
@@ -52,7 +50,7 @@ TEST_CASE("cuda/gpu/processes/lost", "[endings]") {
 
 TEST_CASE("cuda/gpu/processes/exit_code", "[endings]") {
   const std::string report = check_fails_with(program("endings", "exit5"), "failed with exit code 5");
-  CHECK_THAT(report, ContainsSubstring("ways_32: 1 launch, 3 blocks of 32 threads"));
+  CHECK_THAT(report, has("ways_32: 1 launch, 3 blocks of 32 threads"));
   CHECK(count(report, ">=192") == 1);  // passes of the store and the load: 2 x 3 x 32
 }
 
@@ -66,7 +64,7 @@ TEST_CASE("cuda/gpu/processes/no_shared_memory", "[endings]") {
   check_launches(c, "copies", 1, 3);
   CHECK(numbers(c.on("copies")) == Numbers(5, 0));
   CHECK_THAT(watch(program("endings", "no_shared_memory")).out,
-             ContainsSubstring("no access to shared memory; 3 accesses to global memory"));
+             has("no access to shared memory; 3 accesses to global memory"));
 }
 
 // Several contexts, streams, host threads, graphs and devices. The programs verify their own results.

@@ -112,7 +112,7 @@ inline std::string check_fails_with(const std::string& command, const std::strin
   CHECK(outcome.code == 3);
   const auto sentences = sentences_in(outcome.err);
   CHECK(sentences.size() == 1);
-  CHECK_THAT(outcome.err, Catch::Matchers::ContainsSubstring(words));
+  CHECK_THAT(outcome.err, has(words));
   return outcome.out;
 }
 
