@@ -193,8 +193,7 @@ TEST_CASE("bankcheck/command_line/predict_input") {
   CHECK(bankcheck("predict --space global " + csv).out.starts_with("id,sectors,"));
   CHECK(bankcheck("predict --space global --index '32*tid' --max-sectors 31").err ==
         "bankcheck: sm_90: 32 sectors exceed --max-sectors 31\n");
-  const auto json = nlohmann::json::parse(bankcheck("predict --json " + csv).out);
-  CHECK(json["results"].size() == 2);
+  CHECK(nlohmann::json::parse(bankcheck("predict --json " + csv).out)["results"].size() == 2);
 }
 
 TEST_CASE("bankcheck/command_line/unreadable_files") {
@@ -213,8 +212,7 @@ TEST_CASE("bankcheck/command_line/unreadable_files") {
 TEST_CASE("bankcheck/command_line/bad_row") {
   const Files files;
   const std::string bad = files.add("bad.csv", good_rows + csv_row("c,laod,4,1", 4) + csv_row("d,load,4,1", 4));
-  const Outcome outcome = check_fails("predict " + bad, 2, bad + ":4: 'laod' is not an operation");
-  CHECK(outcome.out == good_costs);
+  CHECK(check_fails("predict " + bad, 2, bad + ":4: 'laod' is not an operation").out == good_costs);
   CHECK(check_fails("predict - < " + bad, 2, "stdin:4: ").out == good_costs);
   const auto json = nlohmann::json::parse(check_fails("predict --json " + bad, 2, ":4: ").out);
   CHECK(json["results"].size() == 2);
@@ -287,8 +285,7 @@ TEST_CASE("bankcheck/command_line/predict_code") {
   CHECK(exceeded.err == "bankcheck: sm_90: 31 conflicts exceed --max-conflicts 30\n");
   CHECK(ended(0, bankcheck(tile + "32]' --max-conflicts 31")).err == "");
 
-  const Outcome both = ended(0, bankcheck("predict --index 2*tid --arch h100,gfx942"));
-  CHECK(both.out ==
+  CHECK(ended(0, bankcheck("predict --index 2*tid --arch h100,gfx942")).out ==
         bankcheck("predict --index 2*tid").out + '\n' + bankcheck("predict --arch gfx942 --index 2*tid").out);
   const auto json = nlohmann::json::parse(bankcheck("predict --json --index 2*tid --arch sm_90,gfx942").out);
   REQUIRE(json.size() == 2);

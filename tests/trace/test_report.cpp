@@ -191,8 +191,7 @@ TEST_CASE("trace/report/load_and_swap_loop") {
   const auto together = report_of_loop(loads(0, 7), 4, 2);
   CHECK(together.all == banks::Tally{1, 3, 9, 3, 6, 0, 6 * 3 - 9, 6 * 3 - 9});
   // The same with three words of one bank, but the load has three conflicts more: 3 + 2 + 1 passes.
-  const auto column = report_of_loop(loads(128, 7), 4, 1);
-  CHECK(column.all == banks::Tally{1, 3, 12, 3, 9, 0, 0, 0});
+  CHECK(report_of_loop(loads(128, 7), 4, 1).all == banks::Tally{1, 3, 12, 3, 9, 0, 0, 0});
   // 8 bytes: two half-warps of the load and of the swap.
   const auto wide = report_of_loop(loads(8), 8, 2);
   CHECK(wide.all.passes == 2 + 4);
@@ -296,7 +295,6 @@ TEST_CASE("trace/merged/second_column") {
   CHECK(report.lines[0].merged == second.all);
   CHECK(report.lines[0].widest == 8);
   const std::string text = report::to_text(report);
-  INFO(text);
   CHECK_THAT(text, has("passes  ideal  conflicts  merged  merged conflicts"));
   CHECK_THAT(text, has("\nmerged by a device compiler: 6 accesses: 24 passes, ideal 10, conflicts 14\n"));
 }

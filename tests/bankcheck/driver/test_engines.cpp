@@ -157,8 +157,7 @@ TEST_CASE("driver/engines/no_false_zero") {
     const auto& on = parsed.at("kernels").at(0).at("architectures").at(0);
     CHECK(on.at("without_cost").at(unknown.cause) == 7);
     CHECK((on.at("unknown") != 0 || !on.at("incomplete").empty()));
-    const auto run = json::parse(sarif).at("runs").at(0);
-    CHECK(run.at("invocations").at(0).at("toolExecutionNotifications").size() == 1);
+    CHECK(json::parse(sarif).at("runs").at(0).at("invocations").at(0).at("toolExecutionNotifications").size() == 1);
     CHECK_THROWS(conflicts(unknown.kernel, unknown.architecture));
   }
 }
@@ -275,8 +274,7 @@ TEST_CASE("driver/groups/added_up") {
   CHECK(launches_of(group.trace) == 2);
   CHECK(number_of(groups.kernels) == 5);
   CHECK(groups.kernels[1].name == "mine<8>");  // nobody's library
-  const std::string text = to_text(groups);
-  CHECK_THAT(text, has("all 5 kernels on sm_90: at least ") && has("  2 kernels  load 4 "));
+  CHECK_THAT(to_text(groups), has("all 5 kernels on sm_90: at least ") && has("  2 kernels  load 4 "));
   CHECK(json::parse(to_json(report)).at("kernels").size() == 5);
 }
 

@@ -121,7 +121,6 @@ TEST_CASE("driver/html_report/equal_levels_are_one_row") {
   trace::KernelTrace kernel = builder.take();
   kernel.levels = 40;
   const std::string html = to_html(report_of({kernel}), {});
-  INFO(html);
   CHECK_THAT(html, has("<tr><th scope=row>0, 2, … 38: each of 20 levels<td>100<td>1<td>1"));
   CHECK_THAT(html, has("<tr><th scope=row>1, 3, … 39: each of 20 levels<td>100<td>32<td>1"));
 }
@@ -169,7 +168,6 @@ TEST_CASE("driver/html_report/unknown_cost") {
   kernel.patterns[0].width = 2;
   for (auto& address : kernel.patterns[0].addresses) address *= 2;
   const std::string html = to_html(report_of({kernel}), {});
-  INFO(html);
   CHECK_THAT(html, has("<li>7 accesses of k have no known cost on sm_90</li>"));
   CHECK_THAT(html, has("<td>?<td>?<td class=h0>?"));
   CHECK_THAT(html, has("<p>the cost is not known <span class=on>on sm_90</span></p>"));

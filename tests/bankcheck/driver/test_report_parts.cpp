@@ -325,7 +325,6 @@ TEST_CASE("driver/global_report/unwatched_memories") {
 
 TEST_CASE("driver/global_report/unknown_sectors") {
   const std::string text = to_text(report_of({kernel_with_columns("k", 1, 0)}, {"sm_20"}));
-  INFO(text);
   CHECK_THAT(text, has("note: the cost of 2 accesses to global memory is not known on sm_20: "));
   CHECK_THAT(text, !has("extra sectors"));
 }
@@ -352,8 +351,7 @@ TEST_CASE("driver/time_report/busy_and_bound") {
   // On another architecture the time says nothing, and a kernel that was watched in part has no bound.
   CHECK(report_of({kernel}, {"sm_80"}).kernels[0].times[0]->measured_ns == std::nullopt);
   kernel.left_out = {{"TMA", 1}};
-  const std::string part = to_text(report_of({kernel}));
-  CHECK_THAT(part, has("shared memory busy at least 50 % of the time\n") && !has("faster"));
+  CHECK_THAT(to_text(report_of({kernel})), has("shared memory busy at least 50 % of the time\n") && !has("faster"));
   kernel.time->overlapped = true;
   CHECK_THAT(to_text(report_of({kernel})), has("note: other kernels ran at the same time"));
   kernel.time = trace::KernelTime{1, 40'000, 1'600'000, "Another GPU", false};

@@ -151,8 +151,7 @@ TEST_CASE("emulate/programs/lines_in_any_order", "[emulate]") {
                                          "}\n";
   const std::string first = folder + "/first.cu", other = folder + "/other.cpp";
   for (const std::string& order : {first + " " + other, other + " " + first}) {
-    const Outcome outcome = ended(0, emulate("--verbose " + order));
-    CHECK_THAT(outcome.out, has("first.cu:5") && has("first.cu:7"));
+    CHECK_THAT(ended(0, emulate("--verbose " + order)).out, has("first.cu:5") && has("first.cu:7"));
   }
 }
 

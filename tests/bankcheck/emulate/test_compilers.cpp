@@ -113,8 +113,7 @@ TEST_CASE("emulate/compilers/host_source", "[emulate]") {
 
   const std::string kernel = "__global__ void k() {}\nfloat of_host(float x) { k<<<1, 1>>>(); return x; }\n";
   for (const std::string header : {"", "#include <cuda_runtime.h>\n"}) {
-    const Outcome refused = ended(3, with_host(header + kernel));
-    CHECK_THAT(refused.err, has("host.cpp:") && has("; -x cu makes it a CUDA source\n"));
+    CHECK_THAT(ended(3, with_host(header + kernel)).err, has("host.cpp:") && has("; -x cu makes it a CUDA source\n"));
     CHECK_THAT(ended(0, with_host(header + kernel, "-x cu ")).out, has("62 3\n"));
   }
 }

@@ -34,14 +34,12 @@ TEST_CASE("emulate/only_watched/no_reader", "[emulate]") {
   CHECK_THAT(only_watched("--max-groups 2", "cleared").out, has(none));
   CHECK_THAT(only_watched("--max-launches 1", "second,a").out, has(none));
   // All blocks ran.
-  const Outcome all = ended(0, only_watched("--max-launches 1", "read"));
-  CHECK_THAT(all.out, !has("incomplete: "));
+  CHECK_THAT(ended(0, only_watched("--max-launches 1", "read")).out, !has("incomplete: "));
 }
 
 TEST_CASE("emulate/only_watched/host", "[emulate]") {
   // The program's own check fails, as it must.
-  const Outcome outcome = ended(0, only_watched("--max-groups 2", "read"));
-  CHECK_THAT(outcome.out,
+  CHECK_THAT(ended(0, only_watched("--max-groups 2", "read")).out,
              has(wrong + ", and its exit code 4 says nothing\n") && has("incomplete: the host reads such memory at "));
   CHECK_THAT(only_watched("--max-groups 2", "a").out, !has("the host reads"));
   ended(0, emulate(source("skipped") + " -- read"));

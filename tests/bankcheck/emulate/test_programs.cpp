@@ -111,8 +111,7 @@ TEST_CASE("emulate/programs/kernel_filter", "[emulate]") {
 
 TEST_CASE("emulate/programs/legacy_intrinsics_and_c", "[emulate]") {
   const std::string sources = source("libraries") + " '" PROGRAMS "/of_c.c'";
-  const Outcome outcome = ended(0, emulate("--arch sm_80 " + sources));
-  CHECK_THAT(outcome.out, has("architecture 800\nright\n"));
+  CHECK_THAT(ended(0, emulate("--arch sm_80 " + sources)).out, has("architecture 800\nright\n"));
   CHECK_THAT(emulate("--arch gfx942 --max-groups 1 " + sources).out, has("architecture 900\n"));
 }
 
@@ -145,8 +144,7 @@ TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
        "done\n"
        "[ \"$rule\" ] && echo \"program: $last\" >\"$rule\" || cp '" CUBIN_DATA "/hopper.cubin' \"$out\"\n");
   for (int i = 0; i < 2; ++i) {
-    const Outcome compiled = ended(0, emulate("--arch sm_80 -D SIZE=4 --cubin nvcc " + program, path));
-    CHECK_THAT(compiled.out, has(evidence));
+    CHECK_THAT(ended(0, emulate("--arch sm_80 -D SIZE=4 --cubin nvcc " + program, path)).out, has(evidence));
   }
   const std::string calls = text_of(folder / "calls");
   CHECK(std::count(calls.begin(), calls.end(), '\n') ==
@@ -154,8 +152,7 @@ TEST_CASE("emulate/programs/nvcc_evidence", "[emulate]") {
   CHECK_THAT(calls, has("-cubin -lineinfo -arch=sm_80 -std=c++17 -w -DSIZE=4 "));
 
   nvcc("echo 'program.cu(3): error: no' >&2\nexit 2\n");
-  const Outcome failed = ended(3, emulate("--arch sm_75 --cubin nvcc " + program, path));
-  CHECK_THAT(failed.err, has("program.cu for sm_75"));
+  CHECK_THAT(ended(3, emulate("--arch sm_75 --cubin nvcc " + program, path)).err, has("program.cu for sm_75"));
   CHECK(emulate("--arch gfx942 --cubin nvcc " + program, path).code == 2);
   CHECK(emulate("--cubin /no/such/file " + program).code == 2);
   CHECK(bankcheck("emulate --cubin nvcc -- '" WHOLE_PROGRAM "'").code == 2);
@@ -202,8 +199,7 @@ TEST_CASE("emulate/programs/fresh_environment", "[emulate]") {
   CHECK(ended(0, emulate(limited + "execute")).err.empty());
   const Outcome outcome = ended(0, emulate(source("endings") + " -- execute_fresh"));
   const std::string said = "the program 'endings' started '/bin/true' with an environment of its own, ";
-  const auto at = outcome.out.find("incomplete: " + said);
-  CHECK(at < outcome.out.find("transpose: 1 launch, 4 blocks"));
+  CHECK(outcome.out.find("incomplete: " + said) < outcome.out.find("transpose: 1 launch, 4 blocks"));
   CHECK_THAT(ended(1, emulate(limited + "execute_fresh")).err, has("incomplete: " + said));
   for (const std::string how : {"execute_cleared", "execute_through_env"}) {
     CHECK_THAT(ended(1, emulate(limited + how)).err, has("' started 'true' with an "));

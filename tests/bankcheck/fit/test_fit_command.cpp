@@ -151,8 +151,7 @@ TEST_CASE("fit/command/macro_as_length", "[fit]") {
   std::string source = "#define WORDS 512 << 1\n" + transpose_source;
   source.replace(source.find("tile[TILE][TILE]"), 16, "tile[WORDS]");
   std::ofstream(fitted.scratch.path() / "k.cu", std::ios::trunc) << source;
-  const std::string out = ended(0, fitted.run()).out;
-  CHECK_THAT(out, has("tile[(WORDS) + (WORDS) / 32], tile[i + (i >> 5)]"));
+  CHECK_THAT(ended(0, fitted.run()).out, has("tile[(WORDS) + (WORDS) / 32], tile[i + (i >> 5)]"));
 }
 
 TEST_CASE("fit/command/constants_above_an_include", "[fit]") {
@@ -323,8 +322,7 @@ TEST_CASE("fit/command/harmed_architecture", "[fit]") {
   trace.patterns = {access(
                         banks::Operation::store, 4, [](auto lane) { return 128 * lane; }, 0xFFFFFFFF, 3),
                     access(banks::Operation::store, 4, [](auto lane) { return 124 * lane; })};
-  const Outcome outcome = ended(0, Fitted(trace).run("--arch sm_90,sm_13"));
-  CHECK_THAT(outcome.out, has("sm_90  sm_13  instructions  bytes"));
+  CHECK_THAT(ended(0, Fitted(trace).run("--arch sm_90,sm_13")).out, has("sm_90  sm_13  instructions  bytes"));
 }
 
 TEST_CASE("fit/command/shorter_rows", "[fit]") {

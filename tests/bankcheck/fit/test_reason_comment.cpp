@@ -78,8 +78,7 @@ TEST_CASE("fit/reason_comment/places", "[fit]") {
   CHECK(commented("{\n" + line + "  // tile\r\n}", swizzle) == "{\n  " + comment + "\r\n" + line + "  // tile\r\n}");
   CHECK(commented("/* a */ {\n" + line + "\n}", swizzle) ==
         "/* a */ {\n" + line + "  /* swizzled: lanes of a column fall into different banks */\n}");
-  const std::string two_lines = "{\n  __shared__ float t[32]\n      [32];\n}";
-  CHECK_THAT(commented(two_lines, swizzle), has("[32];  " + comment));
+  CHECK_THAT(commented("{\n  __shared__ float t[32]\n      [32];\n}", swizzle), has("[32];  " + comment));
   const std::string full = "  __shared__ " + std::string(60, 'T') + " t[32][32];";
   CHECK(commented("{\n" + full + "\n}", swizzle) == "{\n  " + comment + "\n" + full + "\n}");
 }

@@ -49,7 +49,6 @@ std::string sentence_of(Call call) {
 
 /// Requires one sentence that contains `words`.
 inline void check_sentence(const std::string& sentence, const std::string& words) {
-  INFO(sentence);
   CHECK_THAT(sentence, has(words));
   CHECK_THAT(sentence, !has("\n"));
 }

@@ -71,8 +71,7 @@ TEST_CASE("opencl/command/max_conflicts") {
                : std::string("bankcheck: column has 62 conflicts on sm_90; --max-conflicts allows ") + limit + "\n"));
     CHECK(outcome.out.starts_with(says + "-- bankcheck opencl: "));  // the report is printed as well
   }
-  const Outcome outcome = ended(1, on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942"));
-  CHECK(count(outcome.err, "bankcheck: column has ") == 2);
+  CHECK(count(ended(1, on_two_kernels("--max-conflicts 0 --arch sm_90,gfx942")).err, "bankcheck: column has ") == 2);
 }
 
 TEST_CASE("opencl/command/several_architectures") {
@@ -203,8 +202,7 @@ TEST_CASE("opencl/command/baseline") {
   CHECK(on_two_kernels("--memory shared --update-baseline " + path).code == 0);
   CHECK(text_of(file) == head + "column,sm_90,2,62,0\nrow,sm_90,4,0,0\n");
 
-  const Outcome same = ended(0, on_two_kernels("--baseline " + path));
-  CHECK(same.err.empty());
+  CHECK(ended(0, on_two_kernels("--baseline " + path)).err.empty());
 
   write(file, head + kept + "column,sm_90,2,61,0\nlost,sm_90,1,1,0\nrow,sm_90,4,0,0\n");
   const Outcome worse = ended(1, on_two_kernels("--baseline " + path));
@@ -227,8 +225,7 @@ TEST_CASE("opencl/command/baseline") {
   const Outcome unknown = ended(1, on_two_kernels("--baseline " + path));
   CHECK(unknown.err == "bankcheck: column has 62 conflicts on sm_90, and " + path + " does not list it\n");
   write(file, "my notes\n");
-  const Outcome notes = ended(2, on_two_kernels("--update-baseline " + path));
-  CHECK_THAT(notes.err, has("b.csv:1: not a line of a baseline"));
+  CHECK_THAT(ended(2, on_two_kernels("--update-baseline " + path)).err, has("b.csv:1: not a line of a baseline"));
   CHECK(text_of(file) == "my notes\n");
 }
 

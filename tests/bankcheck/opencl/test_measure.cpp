@@ -43,8 +43,7 @@ TEST_CASE("opencl/measure/versions_in_turn") {
 }
 
 TEST_CASE("opencl/measure/too_few_runs") {
-  const Outcome outcome = ended(1, measure(program("measured")));
-  CHECK_THAT(outcome.err, has("--measure: too few runs to know the noise"));
+  CHECK_THAT(ended(1, measure(program("measured"))).err, has("--measure: too few runs to know the noise"));
 }
 
 TEST_CASE("opencl/measure/other_results") {
@@ -65,8 +64,7 @@ TEST_CASE("opencl/measure/not_exchanged") {
 }
 
 TEST_CASE("opencl/measure/excludes_patch") {
-  const Outcome outcome = ended(2, measure(program("measured"), "--patch fix.diff"));
-  CHECK_THAT(outcome.err, has("--patch excludes --measure"));
+  CHECK_THAT(ended(2, measure(program("measured"), "--patch fix.diff")).err, has("--patch excludes --measure"));
 }
 
 TEST_CASE("opencl/measure/nothing_proposed") {

@@ -31,8 +31,7 @@ TEST_CASE("opencl/oclgrind_messages/between_megabytes") {
     CHECK_FALSE(messages.failed_assertion());
     CHECK_FALSE(messages.lost_plugin());
   }
-  const std::string globals = "When initializing program scope global variables\n";
-  CHECK(messages_in(origin + reason + globals, 9).fatal_error() ==
+  CHECK(messages_in(origin + reason + "When initializing program scope global variables\n", 9).fatal_error() ==
         "Undefined external function: f, when initializing program scope global variables");
   const auto two = messages_in(origin + "first\n" + creating + origin + "second\n" + creating, 5);
   CHECK(two.fatal_error() == "first, when creating kernel 'k'");

@@ -101,8 +101,7 @@ TEST_CASE("opencl/trace/stdin_and_truncated") {
   const Outcome update = ended(1, bankcheck("report --update-baseline " + baseline + " " + cut));
   CHECK_THAT(update.err, has("--update-baseline is not written: the trace is incomplete"));
   CHECK_FALSE(std::filesystem::exists(baseline));
-  const auto json = nlohmann::json::parse(bankcheck("report --json - " + cut).out);
-  CHECK(json.at("incomplete").size() == 1);
+  CHECK(nlohmann::json::parse(bankcheck("report --json - " + cut).out).at("incomplete").size() == 1);
 }
 
 TEST_CASE("opencl/trace/failing_program") {

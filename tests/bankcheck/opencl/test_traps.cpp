@@ -88,8 +88,7 @@ TEST_CASE("opencl/traps/several_threads") {
     const Outcome alone = ended(0, bankcheck(arguments, "OCLGRIND_NUM_THREADS=1"));
     REQUIRE(nlohmann::json::parse(alone.out).at("kernels").size() >= 2);
     for (int turn = 0; turn < 4; ++turn) {
-      const Outcome together = ended(0, bankcheck(arguments, "OCLGRIND_NUM_THREADS=4"));
-      CHECK(together.out == alone.out);
+      CHECK(ended(0, bankcheck(arguments, "OCLGRIND_NUM_THREADS=4")).out == alone.out);
     }
   }
 }
@@ -158,8 +157,7 @@ TEST_CASE("opencl/apart/other_folder") {
   CHECK(text_of(baseline) ==
         "kernel,architecture,accesses,conflicts,unknown,global_accesses,extra_sectors,global_unknown\n"
         "row -DPITCH=32,sm_90,2,62,0,1,0,0\nrow -DPITCH=33,sm_90,2,0,0,1,0,0\n");
-  const Outcome elsewhere = ended(0, check(folders + "/opt/venv/lib", "--baseline " + baseline).outcome);
-  CHECK(elsewhere.err.empty());
+  CHECK(ended(0, check(folders + "/opt/venv/lib", "--baseline " + baseline).outcome).err.empty());
   CHECK(check(program("apart") + " builds", "--baseline " + baseline).outcome.code == 0);
 }
 

@@ -42,7 +42,6 @@ std::string option_refusal(const std::string& index, unsigned width = 4, std::ui
 }
 
 void check_one_sentence(const std::string& sentence, const std::string& words) {
-  INFO(sentence);
   CHECK_THAT(sentence, has(words));
   CHECK_THAT(sentence, !has("\n"));
 }

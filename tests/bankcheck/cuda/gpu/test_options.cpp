@@ -13,8 +13,7 @@ TEST_CASE("cuda/gpu/options/kernel_filter", "[options]") {
 TEST_CASE("cuda/gpu/options/max_conflicts", "[options]") {
   // ways_32: 3 blocks x 2 accesses x 31; ways_2: 7 blocks x 3 accesses x 1.
   CHECK(watch(program("sizes", "both"), "--max-conflicts 186").code == 0);
-  const Outcome above = ended(1, watch(program("sizes", "both"), "--max-conflicts 185"));
-  CHECK(sentences_in(above.err) ==
+  CHECK(sentences_in(ended(1, watch(program("sizes", "both"), "--max-conflicts 185")).err) ==
         std::vector<std::string>{"ways_32 has 186 conflicts on sm_90; --max-conflicts allows 185"});
 }
 
