@@ -6,9 +6,8 @@
 #include <vector>
 
 #include <bankwise/banks/architecture.hpp>
-#include <bankwise/support/exit_code.hpp>
 #include "bankcheck/layouts/layouts.hpp"
-#include "tests/catch_any.hpp"
+#include "tests/bankcheck/sentences.hpp"
 
 namespace bankwise::layouts {
 
@@ -34,23 +33,6 @@ inline std::uint64_t passes_of(const banks::Architecture& architecture, const Ti
   std::uint64_t passes = 0;
   for (const Copy& copy : copies) passes += cost_of(architecture, tile, copy, offsets).passes;
   return passes;
-}
-
-/// The sentence of the UsageError that `call` throws; "" if it throws none.
-template <class Call>
-std::string sentence_of(Call call) {
-  try {
-    call();
-    return "";
-  } catch (const support::UsageError& error) {
-    return error.what();
-  }
-}
-
-/// Requires one sentence that contains `words`.
-inline void check_sentence(const std::string& sentence, const std::string& words) {
-  CHECK_THAT(sentence, has(words));
-  CHECK_THAT(sentence, !has("\n"));
 }
 
 }  // namespace bankwise::layouts

@@ -5,7 +5,7 @@
 
 #include "bankcheck/predict/cute_layout.hpp"
 #include "bankcheck/predict/predict.hpp"
-#include "tests/catch_any.hpp"
+#include "tests/bankcheck/sentences.hpp"
 
 using namespace bankwise::predict;
 
@@ -21,12 +21,7 @@ std::vector<std::uint64_t> offsets(const std::string& text) {
 }
 
 std::string layout_refusal(const std::string& text) {
-  try {
-    (void)CuteLayout(text);
-    return "";
-  } catch (const ExpressionError& error) {
-    return error.what();
-  }
+  return sentence_of<ExpressionError>([&] { (void)CuteLayout(text); });
 }
 
 }  // namespace

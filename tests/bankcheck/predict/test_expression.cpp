@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "bankcheck/predict/predict.hpp"
-#include "tests/catch_any.hpp"
+#include "tests/bankcheck/sentences.hpp"
 
 using bankwise::predict::ExpressionError;
 using bankwise::predict::IndexExpression;
@@ -180,21 +180,17 @@ namespace {
 
 /// The error message for this lane; empty if the expression has a value.
 std::string refusal(const std::string& text, unsigned tid = 0) {
-  try {
+  return sentence_of<ExpressionError>([&] {
     IndexExpression expression(text);
     (void)expression(tid);
-    return "";
-  } catch (const ExpressionError& error) {
-    return error.what();
-  }
+  });
 }
 
 void check_refused(const std::string& text, const std::string& words = "", unsigned tid = 0) {
   const std::string sentence = refusal(text, tid);
   INFO(text.substr(0, 100) << ": " << sentence);
   CHECK_FALSE(sentence.empty());
-  CHECK_THAT(sentence, !has("\n"));
-  CHECK_THAT(sentence, has(words));
+  check_sentence(sentence, words);
 }
 
 void check_all_refused(std::initializer_list<const char*> texts, const std::string& words = "") {

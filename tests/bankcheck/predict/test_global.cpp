@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include <bankwise/support/exit_code.hpp>
 #include "bankcheck/predict/predict.hpp"
+#include "tests/bankcheck/sentences.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/json_members.hpp"
 
@@ -21,12 +21,7 @@ Prediction in_global(const std::string& index, const char* architecture = "sm_90
 
 std::string global_refusal(const std::string& index, const char* architecture = "sm_90", unsigned width = 4,
                            std::uint32_t base = 0, Operation operation = Operation::load) {
-  try {
-    (void)in_global(index, architecture, width, base, operation);
-    return "";
-  } catch (const support::UsageError& error) {
-    return error.what();
-  }
+  return sentence_of([&] { (void)in_global(index, architecture, width, base, operation); });
 }
 
 std::string csv_costs(const std::string& rows, CostFormat format = CostFormat::csv) {

@@ -8,6 +8,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include "bankcheck/predict/predict.hpp"
 #include "tests/bank_patterns.hpp"
+#include "tests/bankcheck/sentences.hpp"
 #include "tests/catch_any.hpp"
 #include "tests/json_members.hpp"
 #include "tests/programs.hpp"
@@ -33,17 +34,7 @@ Prediction predicted(const std::string& index, const char* architecture = "sm_90
 /// The error message; empty if the access has a cost.
 std::string option_refusal(const std::string& index, unsigned width = 4, std::uint64_t mask = 0xffffffff,
                            Operation operation = Operation::load) {
-  try {
-    (void)predicted(index, "sm_90", width, mask, operation);
-    return "";
-  } catch (const support::UsageError& error) {
-    return error.what();
-  }
-}
-
-void check_one_sentence(const std::string& sentence, const std::string& words) {
-  CHECK_THAT(sentence, has(words));
-  CHECK_THAT(sentence, !has("\n"));
+  return sentence_of([&] { (void)predicted(index, "sm_90", width, mask, operation); });
 }
 
 }  // namespace
@@ -53,8 +44,8 @@ TEST_CASE("predict/index/cute_layout") {
   CHECK(predicted("Swizzle<3,3,3> o (8,64):(64,1)").cost.passes == 2);
   const Prediction halves = predicted("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,8)", "sm_90", 16);
   CHECK(halves.addresses[9] == ((64 + 8) ^ 8) * 2);
-  check_one_sentence(option_refusal("(8,2):(2,1)"), "element 16 is outside of the layout");
-  check_one_sentence(option_refusal("(8,2):(2,1"), "')'");
+  check_sentence(option_refusal("(8,2):(2,1)"), "element 16 is outside of the layout");
+  check_sentence(option_refusal("(8,2):(2,1"), "')'");
 }
 
 TEST_CASE("predict/index/cost") {
@@ -84,12 +75,7 @@ Prediction with_names(const std::string& index, const IndexNames& names, const s
 }
 
 std::string refusal_of(const std::string& index, const IndexNames& names, const std::string& array = "") {
-  try {
-    (void)with_names(index, names, array);
-    return "";
-  } catch (const support::UsageError& error) {
-    return error.what();
-  }
+  return sentence_of([&] { (void)with_names(index, names, array); });
 }
 
 }  // namespace
@@ -119,7 +105,7 @@ TEST_CASE("predict/index/other_names") {
   CHECK(with_names("tid + k", any).addresses[1] == 16);
   CHECK(with_names("i + (big >> 31)", any).addresses[0] == 8);
   const auto check_unknown = [&](const char* index, const char* words) {
-    check_one_sentence(refusal_of(index, any), words);
+    check_sentence(refusal_of(index, any), words);
   };
   check_unknown("i*32 + j", "there is no name 'j'; the names are tid, ");
   check_unknown("i*32 + tid", "there is no name 'i'; ");
@@ -127,7 +113,7 @@ TEST_CASE("predict/index/other_names") {
   check_unknown("tif*32", "did you mean 'tid'?");
   check_unknown("a.b", "there is no name 'a.b'");
   check_unknown("f(3)", "there is no name 'f'");
-  check_one_sentence(refusal_of("i", {}), "there is no name 'i'");
+  check_sentence(refusal_of("i", {}), "there is no name 'i'");
 }
 
 TEST_CASE("predict/index/arrays") {
@@ -147,7 +133,7 @@ TEST_CASE("predict/index/arrays") {
   CHECK(array_declared("__align__(8) const unsigned char v[2]", {}).bytes == 1);
 
   const auto refused = [&](const char* index, const char* array, const char* words) {
-    check_one_sentence(refusal_of(index, names, array), words);
+    check_sentence(refusal_of(index, names, array), words);
   };
   refused("tile[tx][3]", "float tile[32]", "it has 2 subscripts, and tile needs 1");
   refused("tile[tx]", "float tile[32][33]", "it has 1 subscript, and tile needs 2");
@@ -169,32 +155,31 @@ TEST_CASE("predict/index/arrays") {
 }
 
 TEST_CASE("predict/index/refused") {
-  check_one_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
-  check_one_sentence(option_refusal("3-tid"), "element -1 of lane 4");
-  check_one_sentence(option_refusal("tid*1073741824"), "element 1073741824 of lane 1");
-  check_one_sentence(option_refusal("9007199254740991"), "element 9007199254740991 of lane 0");
+  check_sentence(option_refusal("tid-1"), "--index 'tid-1': element -1 of lane 0 is negative");
+  check_sentence(option_refusal("3-tid"), "element -1 of lane 4");
+  check_sentence(option_refusal("tid*1073741824"), "element 1073741824 of lane 1");
+  check_sentence(option_refusal("9007199254740991"), "element 9007199254740991 of lane 0");
   CHECK(option_refusal("1073741823").empty());
   CHECK(option_refusal("268435455", 16).empty());
-  check_one_sentence(option_refusal("268435456", 16), "element 268435456 of lane 0");
+  check_sentence(option_refusal("268435456", 16), "element 268435456 of lane 0");
   CHECK(option_refusal("4294967295", 1).empty());
-  check_one_sentence(option_refusal("4294967296", 1), "element 4294967296");
-  check_one_sentence(option_refusal("threadIdx.x-1"), "element 4294967295 of lane 0");
-  check_one_sentence(option_refusal("get_local_id(0)-1"), "the value 18446744073709551615 is not below 2^63 (tid 0)");
+  check_sentence(option_refusal("4294967296", 1), "element 4294967296");
+  check_sentence(option_refusal("threadIdx.x-1"), "element 4294967295 of lane 0");
+  check_sentence(option_refusal("get_local_id(0)-1"), "the value 18446744073709551615 is not below 2^63 (tid 0)");
   // The elements of inactive lanes do not matter.
   CHECK(option_refusal("tid-1", 4, 0xfffffffe).empty());
   CHECK(option_refusal("64/tid", 4, 0xfffffffe).empty());
-  check_one_sentence(option_refusal("64/tid"), "it divides by zero (tid 0)");
+  check_sentence(option_refusal("64/tid"), "it divides by zero (tid 0)");
   // No such access.
-  check_one_sentence(option_refusal("tid", 3), "sm_90 has no 3-byte load");
-  check_one_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
-  check_one_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
-  check_one_sentence(option_refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
-  check_one_sentence(option_refusal("tid", 2, 1, Operation::atomic), "no cost for 2-byte atomic");
-  check_one_sentence(option_refusal("tid", 4, 1, Operation::cp_async),
-                     "in global memory that lane 0 reads is not known");
+  check_sentence(option_refusal("tid", 3), "sm_90 has no 3-byte load");
+  check_sentence(option_refusal("tid", 0), "sm_90 has no 0-byte load");
+  check_sentence(option_refusal("tid", 4, std::uint64_t{1} << 32), "lane 32 is active");
+  check_sentence(option_refusal("tid", 16, 0x7f, Operation::ldmatrix_x1), "lane 7 gives the address of a row");
+  check_sentence(option_refusal("tid", 2, 1, Operation::atomic), "no cost for 2-byte atomic");
+  check_sentence(option_refusal("tid", 4, 1, Operation::cp_async), "in global memory that lane 0 reads is not known");
   // Messages are short.
   const std::string longer = option_refusal(std::string(5000, 'x'));
-  check_one_sentence(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
+  check_sentence(longer, "--index '" + std::string(60, 'x') + "...': it is longer than");
   CHECK(longer.size() < 200);
   for (const char* hostile : {"tid\n*2", "\x1B[31mtid", "tid\r", "\x07", "\xC3\xA9", "tid\t\x9B"}) {
     const std::string sentence = option_refusal(hostile);
