@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "catch_any.hpp"
 #include "scratch_directory.hpp"
@@ -68,4 +69,16 @@ inline std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
   return found;
+}
+
+inline std::vector<std::string> lines_in(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// No line is too long for a terminal of 100 columns.
+inline void check_fits(const std::string& text) {
+  for (const std::string& line : lines_in(text)) CHECK(line.size() <= 100);
 }

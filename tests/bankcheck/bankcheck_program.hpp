@@ -1,7 +1,6 @@
 // Runs bankcheck as a user does.
 #pragma once
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,7 @@ inline Outcome bankcheck(const std::string& arguments, const std::string& before
 inline std::vector<std::string> sentences_in(const std::string& err) {
   const std::string name = "bankcheck: ";
   std::vector<std::string> sentences;
-  std::istringstream lines(err);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_in(err)) {
     if (line.starts_with(name)) sentences.push_back(line.substr(name.size()));
   }
   return sentences;

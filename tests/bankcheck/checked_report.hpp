@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/bankcheck/bankcheck_program.hpp"
+#include "tests/json_members.hpp"
 
 using Numbers = std::vector<std::uint64_t>;  ///< accesses, lanes, passes, ideal passes, conflicts
 

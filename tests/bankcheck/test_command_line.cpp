@@ -67,8 +67,7 @@ TEST_CASE("bankcheck/command_line/help_fits") {
   for (const char* command : {"", "archs", "predict", "opencl", "cuda", "emulate", "nvcc", "hipcc", "report", "fit"}) {
     const std::string help = ended(0, bankcheck(std::string(command) + " --help")).out;
     INFO(command << '\n' << help);
-    std::istringstream lines(help);
-    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+    check_fits(help);
     CHECK_THAT(help, !has("Options:"));  // each has a group
     for (const char* word : {"TEXT", "UINT", "FLOAT", " [sm_90]"}) CHECK_THAT(help, !has(word));
   }
@@ -90,10 +89,8 @@ TEST_CASE("bankcheck/command_line/archs") {
   CHECK(count(table, "\n  sm_30_eight_byte  Kepler, 8-byte banks                       32     32      8  vendor\n") ==
         1);
   CHECK(std::size_t(std::count(table.begin(), table.end(), '\n')) == bankwise::banks::architectures().size() + 4);
-  for (const std::string& text : {table, bankcheck("archs --rules").out}) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
-  }
+  check_fits(table);
+  check_fits(bankcheck("archs --rules").out);
   const std::string hopper = ended(0, bankcheck("archs h100")).out;
   CHECK(hopper.starts_with("sm_90, Hopper: H100, H200; warps of 32 lanes\n"));
   CHECK(count(hopper, "      measured here: hardware counters of an H200: tests/data/h200_cp_async.csv\n") == 3);

@@ -96,8 +96,7 @@ TEST_CASE("bench/program/help") {
   for (const char* program : {"reduction", "prefix_sum", "transpose", "access_patterns"}) {
     const std::string help = ended(0, run(program, "--help")).out;
     INFO(program << '\n' << help);
-    std::istringstream lines(help);
-    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+    check_fits(help);
     for (const char* word : {"Options:", "TEXT", "UINT", "FLOAT"}) CHECK_THAT(help, !has(word));
   }
 }

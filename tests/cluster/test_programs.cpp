@@ -138,8 +138,7 @@ const std::string two_ranks = MPIRUN " -n 2 ";
 /// The lines of stderr that the program has written.
 std::vector<std::string> sentences_in(const Outcome& outcome, const std::string& program) {
   std::vector<std::string> sentences;
-  std::istringstream lines(outcome.err);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_in(outcome.err)) {
     if (line.find(program + ": ") == 0) sentences.push_back(line);
   }
   return sentences;

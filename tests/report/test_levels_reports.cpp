@@ -94,8 +94,7 @@ TEST_CASE("report/levels_reports/text") {
   for (const CaseStudy* study : {&reduction::case_study(), &prefix_sum::case_study(), &transpose::case_study()}) {
     const std::string text = levels_text(report_of(*study, example_extent(*study), {"sm_13"}));
     INFO(text);
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+    check_fits(text);
     for (const Variant& variant : study->variants) CHECK((variant.library || text.find(variant.name) != text.npos));
   }
   const std::string text = levels_text(report_of(prefix_sum::case_study(), {1, 5000}, {"sm_90", "hd5870"}));

@@ -1,6 +1,5 @@
 // The reports of a run on several ranks, of results that are made up.
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include <bankwise/report/report.hpp>
 #include "tests/case_studies.hpp"
@@ -17,8 +16,7 @@ using Cells = std::vector<std::string>;
 
 /// The cells of the row that begins with `name`; runs of two spaces or more separate them.
 Cells cells_of(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_in(text)) {
     Cells cells;
     for (std::size_t at = line.find_first_not_of(' '); at != std::string::npos;) {
       const std::size_t end = line.find("  ", at);

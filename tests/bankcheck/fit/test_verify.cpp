@@ -11,8 +11,7 @@ std::string emulate(const std::string& options) { return "emulate --cache '" CAC
 /// The lines that a program wrote itself: a name and a checksum each.
 std::vector<std::string> checksums(const std::string& text) {
   std::vector<std::string> checksum_lines;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_in(text)) {
     const auto blank = line.find(' ');
     const bool hexadecimal = blank != std::string::npos && blank > 0 && line.size() > blank + 12 &&
                              line.find_first_not_of("0123456789abcdef", blank + 1) == std::string::npos;
@@ -25,10 +24,7 @@ TEST_CASE("fit/verify/same_results", "[fit]") {
   const ScratchDirectory scratch;
   const Outcome outcome =
       ended(0, bankcheck(emulate("--fixed " + scratch.path().string() + " '" PROGRAMS "/run_kernels.cu'")));
-  std::size_t equal = 0;
-  std::istringstream lines(outcome.out);
-  for (std::string line; std::getline(lines, line);) equal += line.ends_with("  equal") ? 1 : 0;
-  CHECK(equal == 8);
+  CHECK(std::ranges::count_if(lines_in(outcome.out), [](auto& line) { return line.ends_with("  equal"); }) == 8);
   CHECK_THAT(outcome.out, has("fit of histogram: bins has 1,016 passes where 384 would do; no layout helps"));
   CHECK_THAT(outcome.out, has("verified by a run: all 8 predictions of passes hold, same results"));
   CHECK_THAT(outcome.err, has("bankcheck: output of the changed program:\n"));

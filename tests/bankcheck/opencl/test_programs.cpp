@@ -2,10 +2,8 @@
 // code in this file derives from the kernels. All of the programs verify their own results.
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "checked_program.hpp"
-#include "tests/json_members.hpp"
 
 namespace {
 
@@ -49,10 +47,9 @@ struct SlowCount {
 
 /// Line and column, from 1, of the only place in a program's file that contains this text.
 std::pair<unsigned, unsigned> place_of(const std::string& name, const std::string& part) {
-  std::istringstream file(text_of(PROGRAM_SOURCES "/" + name));
   std::pair<unsigned, unsigned> place{0, 0};
   unsigned number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : lines_in(text_of(PROGRAM_SOURCES "/" + name))) {
     ++number;
     const auto at = line.find(part);
     if (at == std::string::npos) continue;

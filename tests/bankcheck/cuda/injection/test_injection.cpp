@@ -44,8 +44,7 @@ Played play(const std::string& scenario, const std::string& environment = "") {
 /// The lines whose first word is this.
 std::vector<std::string> lines(const std::string& record, const std::string& word) {
   std::vector<std::string> found;
-  std::istringstream text(record);
-  for (std::string line; std::getline(text, line);) {
+  for (const std::string& line : lines_in(record)) {
     if (line.rfind(word + " ", 0) == 0 || line == word) found.push_back(line);
   }
   return found;
