@@ -7,6 +7,7 @@
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/driver/made_report.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/json_members.hpp"
 
 using namespace bankwise;
 using namespace bankwise::driver;
@@ -164,8 +165,7 @@ TEST_CASE("driver/diagnoses_report/sarif") {
   const json run = json::parse(to_sarif({.kernels = kernels}, {})).at("runs")[0];
   REQUIRE(run.at("results").size() == 2);
   const json& first = run["results"][0];
-  CHECK(first.at("ruleId") == "race");
-  CHECK(first.at("level") == "error");
+  check_members(first, R"({"ruleId": "race", "level": "error"})");
   CHECK(first.at("message").at("text") == "race: lane 1 of block (0, 0, 0) of k reads; 12 times.");
   CHECK(first.at("locations")[0].at("physicalLocation").at("region").at("startLine") == 3);
   CHECK(run["results"][1].at("level") == "note");
@@ -253,9 +253,7 @@ TEST_CASE("driver/emitted_code/in_report") {
   CHECK_THAT(text, has("\n  k.cu:12 load tile: 1 LDS.128: merged\n"));
   const auto lines = json::parse(to_json(report)).at("kernels")[0].at("architectures")[0].at("lines");
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0].at("emitted") == json{{"LDS.128", 1}});
-  CHECK(lines[0].at("emitted_agrees") == "merged");
-  CHECK(lines[0].at("passes") == 16);
+  check_members(lines[0], R"({"emitted": {"LDS.128": 1}, "emitted_agrees": "merged", "passes": 16})");
   CHECK(lines[0].at("merged").at("passes") == 4);
 }
 
@@ -319,8 +317,7 @@ TEST_CASE("driver/global_report/unwatched_memories") {
   trace::Builder shared = builder_of();
   shared.add(access_of(shared, {.file = "k.cu", .line = 3}, 4, 1));
   const auto without = on(shared.take());
-  CHECK(without.at("global").is_null());  // and not 0
-  CHECK(without.at("global_lines").is_null());
+  check_members(without, R"({"global": null, "global_lines": null})");  // and not 0
 }
 
 TEST_CASE("driver/global_report/unknown_sectors") {

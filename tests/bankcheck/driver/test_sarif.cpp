@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch_any.hpp"
+#include "tests/json_members.hpp"
 
 using namespace bankwise;
 using namespace bankwise::driver;
@@ -176,8 +177,7 @@ TEST_CASE("driver/sarif/uncoalesced_access") {
   kernel.reports[0].global_lines = {{.costs = {2, 64, 64, 8, 64, 256, 0}}, {.costs = {2, 64, 8, 8, 2, 256, 0}}};
   const json all = results({kernel});
   REQUIRE(all.size() == 1);
-  CHECK(all[0].at("ruleId") == "uncoalesced-access");
-  CHECK(all[0].at("level") == "note");
+  check_members(all[0], R"({"ruleId": "uncoalesced-access", "level": "note"})");
   CHECK(all[0].at("message").at("text") == "4-byte load of global memory in k: 64 sectors instead of 8 on sm_90.");
   CHECK(all[0].at("locations")[0].at("physicalLocation").at("region").at("startLine") == 7);
   CHECK(results({kernel}, {"k"})[0].at("level") == "error");

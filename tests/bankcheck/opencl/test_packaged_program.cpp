@@ -20,9 +20,7 @@ TEST_CASE("opencl/packaged_program/clfft_64") {
     CHECK(numbers(kernel) == Numbers{2 * 2 * (4 + 4), 16 * 32, 2 * 2 * (4 * 2 + 4), 2 * 2 * (4 + 4), 2 * 2 * 4});
     for (const auto& line : kernel.at("lines")) {
       INFO(line.dump());
-      CHECK(line.at("array") == "lds");
-      CHECK(line.at("width") == 4);
-      CHECK(line.at("accesses") == 1);
+      check_members(line, R"({"array": "lds", "width": 4, "accesses": 1})");
       CHECK(line.at("conflicts") == (line.at("operation") == "store" ? 1 : 0));
     }
   }

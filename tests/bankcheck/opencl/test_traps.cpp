@@ -1,6 +1,5 @@
 // Pitfalls of simulating OpenCL: the report must be right, or the program must be rejected.
 #include "failing_program.hpp"
-#include "tests/json_members.hpp"
 
 TEST_CASE("opencl/traps/options_with_o3") {
   const Checked c = check(program("settings"));  // the program verifies its results, which optimized code makes wrong
