@@ -75,6 +75,8 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
   PlannedVersions planned;
   std::vector<std::vector<KernelFitReport>> of_kernels(fits.size());
   std::size_t count = 0;
+  std::vector<KernelFitReport> declared = fits;
+  for (std::size_t k = 0; by_text && k < fits.size(); ++k) declare_in_own_text(declared[k], kernels[k], trace);
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!is_proposed(fits[k].fit)) continue;
     const auto has_its_name = [&](const KernelReport& other) { return other.trace.kernel == kernels[k].trace.kernel; };
@@ -83,18 +85,22 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
           fmt::format("{}: several kernels have this name, so their times are not known", kernels[k].name);
       continue;
     }
-    KernelFitReport declared = fits[k];
-    if (by_text) declare_in_own_text(declared, kernels[k], trace);
-    std::vector<std::string> why;
-    for (KernelFitReport& candidate : candidates_of(declared)) {
-      const FixedSources fixed = fixed_sources({kernels[k]}, {candidate}, by_text);
-      if (fixed.kernels.empty()) {
-        why = fixed.left_out;
+    // Before the others, which may have to get the same change but cannot be in its way.
+    std::vector<KernelReport> own_first = kernels;
+    std::vector<KernelFitReport> proposed = declared;
+    std::swap(own_first.front(), own_first[k]);
+    std::swap(proposed.front(), proposed[k]);
+    std::string why;
+    for (KernelFitReport& candidate : candidates_of(declared[k])) {
+      proposed.front() = candidate;
+      const FixedSources fixed = fixed_sources(own_first, proposed, by_text);
+      if (fixed.kernels.empty() || fixed.kernels.front() != 0) {
+        if (!fixed.left_out.empty()) why = fixed.left_out.front();
       } else if (of_kernels[k].size() < candidates) {
         of_kernels[k].push_back(std::move(candidate));
       }
     }
-    if (of_kernels[k].empty() && !why.empty()) planned.left_out[k] = why.front();
+    if (of_kernels[k].empty() && !why.empty()) planned.left_out[k] = why;
     count = std::max(count, of_kernels[k].size());
   }
   planned.versions.push_back({"as it is", std::vector<std::optional<KernelFitReport>>(fits.size()), {}, {}});

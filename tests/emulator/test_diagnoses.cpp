@@ -289,7 +289,7 @@ TEST_CASE("emulator/diagnoses/endless_loop") {
 TEST_CASE("emulator/diagnoses/wraps_around") {
   const auto wraps = found({}, below_zero);
   check(wraps, Fault::invalid_address, "// an index of 32 bits", {0});
-  CHECK_THAT(wraps->what(), Catch::Matchers::ContainsSubstring("does not exist, 16 GiB from byte 124 of words: on a"));
+  CHECK_THAT(wraps->what(), has("does not exist, 16 GiB from byte 124 of words: on a"));
 }
 
 TEST_CASE("emulator/diagnoses/program_survives") {

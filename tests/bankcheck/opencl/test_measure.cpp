@@ -42,6 +42,16 @@ TEST_CASE("opencl/measure/versions_in_turn") {
   CHECK(count(out, "sum ") == 1);  // of the watched program; the others are not shown
 }
 
+// One macro, so both kernels change together.
+TEST_CASE("opencl/measure/tied_kernels") {
+  const Outcome outcome = ended(0, measure(program("measured") + " tied", "--measure-time 20 --candidates 1"));
+  INFO(outcome.out);
+  CHECK(count(outcome.out, "not measured") == 0);
+  for (const char* kernel : {"columns", "columns_again"}) {
+    CHECK_THAT(outcome.out, has(std::string("\nmeasured: ") + kernel + ": "));
+  }
+}
+
 TEST_CASE("opencl/measure/too_few_runs") {
   CHECK_THAT(ended(1, measure(program("measured"))).err, has("--measure: too few runs to know the noise"));
 }
