@@ -130,13 +130,14 @@ JointAccess* GlobalAccesses::join(const Lane& lane, const LoggedAccess& access) 
 /// The next one for those that will follow; null: they cannot.
 JointAccess* GlobalAccesses::add(const Lane& lane, const LoggedAccess& access) {
   const auto* const address = reinterpret_cast<const void*>(access.address);
-  if (!leads_ || access.noted < leads_from_ || access.bytes > std::numeric_limits<std::uint8_t>::max() ||
-      !global_memory.contains(address))
+  constexpr std::size_t max_bytes = std::numeric_limits<std::uint8_t>::max();
+  if (!leads_ || access.noted < leads_from_ || access.bytes > max_bytes || !global_memory.contains(address)) {
     return nullptr;
+  }
   const GlobalMemory::Range& owner = global_memory.allocations[global_memory.number_at(address)];
-  constexpr std::size_t max_bytes = std::size_t{1} << 31;  // GlobalPatterns::add_again() subtracts offsets
+  constexpr std::size_t max_owner = std::size_t{1} << 31;  // GlobalPatterns::add_again() subtracts offsets
   WarpLog& log = logs_[lane.warp];
-  if (log.count == WarpLog::max_accesses || !global_memory.is_valid(address, access.bytes) || owner.bytes > max_bytes ||
+  if (log.count == WarpLog::max_accesses || !global_memory.is_valid(address, access.bytes) || owner.bytes > max_owner ||
       owner.begin % GlobalPatterns::line != 0) {
     return nullptr;
   }

@@ -56,8 +56,8 @@ bool GlobalPatterns::add_again(const Access& access, std::uint64_t begin, const 
   const std::uint32_t number = latest_kept(access, begin + offsets[first]);
   if (number == 0) return false;
   Kept& known = kept_[number - 1];
-  const std::uint32_t distance = offsets[first] - known.addresses[first];
   if (known.access != access) return false;
+  const std::uint32_t distance = offsets[first] - known.addresses[first];
   std::uint32_t differences = 0;
   const unsigned lanes = unsigned(std::bit_width(access.mask));
   if (std::popcount(access.mask) == int(lanes)) {

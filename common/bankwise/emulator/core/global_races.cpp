@@ -191,8 +191,7 @@ void GlobalRaces::check_loads(const RunningWarp& warp, const JointAccess& joint,
     return;
   }
   // Lanes one after another that load parts of a word load it together.
-  unsigned parts = 0;
-  unsigned last_lane = 0;
+  unsigned parts = 0, last_lane = 0;
   for_each_lane(lanes, [&](unsigned i) {
     const std::uint32_t offset = joint.offsets[i];
     if (parts != 0 && offset / 4 != last / 4) {

@@ -75,7 +75,7 @@ class GlobalRaces {
     }
     return is_repeated;
   }
-  /// Loads of whole words that these lanes have made together.
+  /// Loads that these lanes have made together.
   void check_loads(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes);
   /// JointAccess::touch: what the lane does now.
   std::uint64_t touch_at(const Lane& lane, std::uintptr_t pc) {
