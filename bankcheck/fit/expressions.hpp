@@ -87,6 +87,7 @@ class Expressions : public source::SourceTokens {
 
   Part all() const { return {0, tokens.size()}; }
   std::string text_of(Part part) const {
+    if (part.begin >= part.end) return "";
     const std::size_t begin = tokens[part.begin].begin;
     return std::string(source.substr(begin, tokens[part.end - 1].end - begin));
   }
