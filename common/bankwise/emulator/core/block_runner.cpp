@@ -248,7 +248,8 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
   }
   steps_ += count;
   warp.steps += count;
-  for (unsigned k = 1; k < count && global_.is_pending(warp); ++k) {
+  for (unsigned k = 1; k < count; ++k) {
+    if (!global_.is_due(warp, k)) continue;
     for_each_lane(group, [&](unsigned i) { block_.lane(warp, i).next = k; });
     global_.perform(warp, group);
   }

@@ -124,6 +124,12 @@ class GlobalAccesses {
     const std::size_t number = number_of(warp);
     return pending_[number] != 0 || logs_[number].made != logs_[number].count;
   }
+  /// Whether lanes that have processed so many notes may have an access to make.
+  bool is_due(const RunningWarp& warp, unsigned notes) const {
+    const std::size_t number = number_of(warp);
+    const WarpLog& log = logs_[number];
+    return pending_[number] != 0 || (log.made != log.count && log.accesses[log.made].noted <= notes);
+  }
   const GlobalPatterns& patterns() const { return patterns_; }
   /// Kernels cannot change what is there.
   static bool is_constant(const void* address);

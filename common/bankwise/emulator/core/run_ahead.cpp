@@ -242,7 +242,7 @@ unsigned RunAhead::finish(const RunningWarp& warp, std::uint64_t group) {
   };
   auto next = made_.begin();
   for (unsigned k = 0; k < count; ++k) {
-    if (global_.is_pending(warp)) {
+    if (global_.is_due(warp, k)) {
       set_next(k);
       global_.perform(warp, group);
     }
