@@ -143,7 +143,6 @@ std::string SourceConstants::with_values(const std::string& expression, int dept
   const Expressions code(expression);
   std::string text;
   std::size_t end = 0;
-  const auto text_of = [&](Part part) { return part.begin < part.end ? code.text_of(part) : ""; };
   for (std::size_t i = 0; i < code.tokens.size() && text.size() <= longest; ++i) {
     if (code.tokens[i].begin > end) text += ' ';  // or a comment, or a new line
     const std::string word(code.text(i));
@@ -151,7 +150,7 @@ std::string SourceConstants::with_values(const std::string& expression, int dept
     const bool can_replace = code.is_name(i) && depth < deepest;
     const auto value = can_replace ? values_.find(word) : values_.end();
     const auto function = can_replace && behind > i + 1 ? functions_.find(word) : functions_.end();
-    const std::uint64_t bytes = can_replace && word == "sizeof" ? size_of(text_of({i + 2, behind - 1})) : 0;
+    const std::uint64_t bytes = can_replace && word == "sizeof" ? size_of(code.text_of({i + 2, behind - 1})) : 0;
     if (bytes > 0) {
       text += std::to_string(bytes);
       i = behind - 1;
@@ -162,7 +161,7 @@ std::string SourceConstants::with_values(const std::string& expression, int dept
       const std::vector<std::string>& parameters = function->second.parameters;
       const std::vector<Part> arguments = code.split({i + 2, behind - 1}, ",");
       for (std::size_t k = 0; k < std::min(arguments.size(), parameters.size()); ++k) {
-        inside.values_[parameters[k]] = with_values(text_of(arguments[k]), depth + 1);
+        inside.values_[parameters[k]] = with_values(code.text_of(arguments[k]), depth + 1);
       }
       text += "(" + inside.with_values(function->second.text, depth + 1) + ")";
       i = behind - 1;

@@ -29,8 +29,7 @@ struct CopyCost {
 predict::Prediction access_of(const banks::Architecture& architecture, const Copy& copy,
                               const LaneElements& instruction, const std::vector<std::uint32_t>& elements);
 
-/// Error: UsageError for an access that the architecture
-/// lacks.
+/// `elements`: as above. Error: UsageError for an access that the architecture lacks.
 CopyCost cost_of(const banks::Architecture& architecture, const Tile& tile, const Copy& copy,
                  const std::vector<std::uint32_t>& elements);
 
