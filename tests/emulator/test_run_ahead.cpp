@@ -378,17 +378,16 @@ __global__ void fences(unsigned* memory) {
   }
 }
 
-/// More accesses without a barrier than the emulator keeps; then lanes part, and one of them races with what another
-/// warp has read at the beginning.
+/// A word is read once. Then there are more accesses without a barrier than the emulator keeps, lanes part, and a lane of
+/// another warp writes that word.
 __global__ void long_loop(unsigned trips, unsigned* out) {
   __shared__ unsigned words[256];
   words[threadIdx.x] = threadIdx.x;
   words[threadIdx.x + 128] = 1;
   __syncthreads();
-  unsigned x = 0;
-  for (unsigned i = 0; i < trips; ++i) x += words[(threadIdx.x + i) % 128];
+  unsigned x = words[(threadIdx.x + 1) % 128];
+  for (unsigned i = 0; i < trips; ++i) x += words[128 + (threadIdx.x + i) % 128];
   if (threadIdx.x % 2 == 0) x += words[threadIdx.x + 128];
-  words[threadIdx.x + 128] = x;
   if (threadIdx.x == 0) words[100] = x;
   out[threadIdx.x] = x;
 }
