@@ -378,8 +378,8 @@ __global__ void fences(unsigned* memory) {
   }
 }
 
-/// A word is read once. Then there are more accesses without a barrier than the emulator keeps, lanes part, and a lane of
-/// another warp writes that word.
+/// A word is read once. Then there are more accesses without a barrier than the emulator keeps, lanes part, and a lane
+/// of another warp writes that word.
 __global__ void long_loop(unsigned trips, unsigned* out) {
   __shared__ unsigned words[256];
   words[threadIdx.x] = threadIdx.x;
