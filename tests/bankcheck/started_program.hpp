@@ -42,8 +42,12 @@ class StartedProgram {
   /// Fails after 30 seconds.
   template <class Condition>
   void wait_until(Condition holds) {
-    for (int i = 0; i < 3000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    REQUIRE(holds());
+    bool held = holds();  // it may hold for a moment only
+    for (int i = 0; i < 3000 && !held; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      held = holds();
+    }
+    REQUIRE(held);
   }
 
   bool runs() {
