@@ -153,6 +153,7 @@ class DeviceMemory {
     memory.allocations = allocations;
     memory.last_writes = last_writes;
     memory.last_reads = last_reads;
+    memory.sector_reads = sector_reads;
     memory.written_in = written_in;
     memory.describe = [](const void*) { return std::string("in it"); };
     memory.host_access = [](const void*, std::size_t, bool, std::uintptr_t) {};
@@ -172,6 +173,7 @@ class DeviceMemory {
                                                             {std::uintptr_t(words) + 2 * page, page},
                                                             {std::uintptr_t(words) + 3 * page, page}};
   alignas(4096) inline static emulator::GlobalMemory::Touch last_writes[bytes / 4], last_reads[bytes / 4];
+  alignas(4096) inline static emulator::GlobalMemory::Touch sector_reads[bytes / emulator::GlobalMemory::sector];
   alignas(4096) inline static std::atomic<std::uint8_t> written_in[4096];  // whole pages are cleared
 };
 

@@ -173,6 +173,7 @@ class BlockRunner {
   void access(RunningWarp& warp, std::uint64_t group);
   bool may_run_ahead(const RunningWarp& warp, std::uint64_t group) const;
   void finish_ahead(RunningWarp& warp, std::uint64_t group);
+  void run_in_order(Lane& lane);
   void settle_in(Lane& lane);
   void resume(Lane& lane);
   void advance(Lane& lane);

@@ -30,6 +30,9 @@ struct GlobalMemory {
   /// read, or only written, the pages of the other table stay empty.
   using Touch = std::atomic<std::uint64_t>;
   Touch *last_writes = nullptr, *last_reads = nullptr;
+  /// The last read of each sector. It counts for all its words, unless it says to look in `last_reads`.
+  Touch* sector_reads = nullptr;
+  static constexpr std::size_t sector = 32;  ///< bytes
   /// The launch that was the last to write to each page, as it is called in `last_writes`.
   std::atomic<std::uint8_t>* written_in = nullptr;
   /// How a launch uses each allocation, by number: bits; 0: the program's variables. Null: this is not noted.

@@ -87,6 +87,7 @@ unsigned GlobalRaces::new_epoch() {
   if (launch % GlobalTouch::max_epoch == 0 && global_memory.last_reads != nullptr) {
     madvise(global_memory.last_writes, 2 * global_memory.bytes, MADV_DONTNEED);
     madvise(global_memory.last_reads, 2 * global_memory.bytes, MADV_DONTNEED);
+    madvise(global_memory.sector_reads, global_memory.bytes / 4, MADV_DONTNEED);
     madvise(global_memory.written_in, global_memory.bytes >> GlobalMemory::page_bits, MADV_DONTNEED);
   }
   return launch % GlobalTouch::max_epoch + 1;
@@ -95,11 +96,12 @@ unsigned GlobalRaces::new_epoch() {
 unsigned launches_so_far() { return number_of_launches; }
 
 bool reads_what_it_writes(std::uintptr_t begin, std::size_t bytes) {
-  const unsigned epoch = (number_of_launches - 1) % GlobalTouch::max_epoch + 1;
+  const std::uint64_t launch = GlobalRaces::bits({.epoch = (number_of_launches - 1) % GlobalTouch::max_epoch + 1});
   const std::uintptr_t first = (begin - global_memory.begin) / 4, end = first + (bytes + 3) / 4;
   for (std::uintptr_t word = first; word < end; ++word) {
-    const bool is_written = load(global_memory.last_writes[word]).epoch == epoch;
-    if (is_written && load(global_memory.last_reads[word]).epoch == epoch) return true;
+    const auto is_of_launch = [&](std::uint64_t touch) { return GlobalRaces::is_of_launch(touch, launch); };
+    if (is_of_launch(global_memory.last_writes[word]) && is_of_launch(GlobalRaces::last_read(word, launch)))
+      return true;
   }
   return false;
 }
@@ -170,44 +172,56 @@ void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access) {
 
 void GlobalRaces::check_loads(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes) {
   if (epoch_ == 0 || lanes == 0) return;
-  const std::uintptr_t begin = (joint.begin - global_memory.begin) / 4;
-  const auto end = unsigned(std::bit_width(lanes));
-  const auto touch_all = [&](unsigned lane, std::uint32_t offset, std::uint64_t touch) __attribute__((always_inline)) {
-    for (std::uintptr_t word = begin + offset / 4, after = begin + (offset + joint.bytes + 3) / 4; word < after;
-         ++word) {
-      if (touch_calm_word(false, word, touch)) continue;
-      compare(block_.lane(warp, lane), {joint.begin + offset, joint.bytes, joint.pc, false, false}, word,
+  std::uint32_t from = joint.offsets[unsigned(std::countr_zero(lanes))], to = from;
+  for_each_lane(lanes, [&](unsigned i) {
+    const std::uint32_t begin = joint.offsets[i], end = begin + joint.bytes;
+    if (end < from || begin > to) {
+      read_run(warp, joint, lanes, from, to);
+      from = begin;
+      to = end;
+    }
+    from = std::min(from, begin);
+    to = std::max(to, end);
+  });
+  read_run(warp, joint, lanes, from, to);
+}
+
+/// Lanes one after another have loaded these bytes, which lie without a gap.
+void GlobalRaces::read_run(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes, std::uint32_t from,
+                           std::uint32_t to) {
+  const std::uintptr_t base = joint.begin - global_memory.begin;
+  for (std::uintptr_t at = base + from, end = base + to; at < end;) {
+    const bool is_sector = at % GlobalMemory::sector == 0 && end - at >= GlobalMemory::sector;
+    if (is_sector && read_calm_sector(at / GlobalMemory::sector, joint.touch)) {
+      at += GlobalMemory::sector;
+      continue;
+    }
+    const std::uintptr_t word = at / 4, after = std::min(end, 4 * word + 4);
+    const std::uint64_t touch = of_bytes(joint.touch, (1U << (after - 4 * word)) - (1U << at % 4));
+    if (!touch_calm_word(false, word, touch)) {
+      const auto has_word = [&](unsigned i) {
+        return base + joint.offsets[i] < after && base + joint.offsets[i] + joint.bytes > at;
+      };
+      auto i = unsigned(std::countr_zero(lanes));
+      while (!has_word(i)) i = unsigned(std::countr_zero(lanes & ~std::uint64_t{1} << i));
+      compare(block_.lane(warp, i), {joint.begin + joint.offsets[i], joint.bytes, joint.pc, false, false}, word,
               std::bit_cast<GlobalTouch>(touch));
     }
-  };
-  std::uint32_t last = ~0U;
-  if (joint.bytes >= 4) {
-    for (auto i = unsigned(std::countr_zero(lanes)); i < end; ++i) {
-      const std::uint32_t offset = joint.offsets[i];
-      if ((lanes >> i & 1) == 0 || offset == last) continue;  // the lane before has loaded it, too
-      last = offset;
-      touch_all(i, offset, joint.touch);
-    }
-    return;
+    at = after;
   }
-  // Lanes one after another that load parts of a word load it together.
-  unsigned parts = 0, last_lane = 0;
-  for_each_lane(lanes, [&](unsigned i) {
-    const std::uint32_t offset = joint.offsets[i];
-    if (parts != 0 && offset / 4 != last / 4) {
-      touch_all(last_lane, last, of_bytes(joint.touch, parts));
-      parts = 0;
-    }
-    parts |= ((1U << joint.bytes) - 1) << offset % 4;
-    last = offset;
-    last_lane = i;
-  });
-  touch_all(last_lane, last, of_bytes(joint.touch, parts));
+}
+
+void GlobalRaces::split_sector(std::uintptr_t sector, std::uint64_t last) {
+  for (std::uintptr_t word = sector * words; word < (sector + 1) * words; ++word) {
+    GlobalMemory::Touch& read = global_memory.last_reads[word];
+    // Another thread may have done so, and read it since.
+    if (!is_of_launch(read.load(std::memory_order_relaxed), last)) read.store(last, std::memory_order_relaxed);
+  }
 }
 
 void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now) {
-  GlobalMemory::Touch& read = global_memory.last_reads[word];
-  const GlobalTouch last_write = load(global_memory.last_writes[word]), last_read = load(read);
+  const GlobalTouch last_write = load(global_memory.last_writes[word]),
+                    last_read = std::bit_cast<GlobalTouch>(GlobalRaces::last_read(word, bits(now)));
   if (access.silent) {
     if (last_write.epoch != epoch_ || last_write.silent != 0) store_write(word, bits(now));
     return;
@@ -220,7 +234,7 @@ void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t
   if (access.writes && is_unordered(last_read, now)) report(lane, access, last_read, false);
   if (access.writes) return store_write(word, bits(now));
   const bool both = last_read.epoch == now.epoch && last_read.bytes == now.bytes;
-  read.store(both ? joined(bits(last_read), bits(now)) : bits(now), std::memory_order_relaxed);
+  store_read(word, both ? joined(bits(last_read), bits(now)) : bits(now));
 }
 
 void GlobalRaces::report(Lane& lane, const GlobalAccess& access, GlobalTouch other, bool other_writes) {

@@ -70,8 +70,7 @@ class GlobalRaces {
     const std::uintptr_t first = (std::uintptr_t(address) - global_memory.begin) / 4;
     bool is_repeated = bytes % 4 == 0 && global_memory.last_writes != nullptr;
     for (unsigned i = 0; is_repeated && i < bytes / 4; ++i) {
-      is_repeated = last_write(first + i) == touch &&
-                    is_mine(global_memory.last_reads[first + i].load(std::memory_order_relaxed), touch);
+      is_repeated = last_write(first + i) == touch && is_mine(last_read(first + i, touch), touch);
     }
     return is_repeated;
   }
@@ -82,6 +81,17 @@ class GlobalRaces {
     return epoch_ == 0 ? 0 : now(lane, {.address = 0, .bytes = 0, .pc = pc, .writes = false, .silent = false});
   }
   bool watches() const { return epoch_ != 0; }
+  static constexpr std::uint64_t bits(const GlobalTouch& touch) { return std::bit_cast<std::uint64_t>(touch); }
+  static bool is_of_launch(std::uint64_t last, std::uint64_t now) {
+    return ((last ^ now) & bits({.epoch = GlobalTouch::max_epoch})) == 0;
+  }
+  /// The last read of a word, in the launch of `now`; 0: there is none.
+  static std::uint64_t last_read(std::uintptr_t word, std::uint64_t now) {
+    constexpr GlobalTouch all{.bytes = GlobalTouch::all_bytes};
+    const std::uint64_t of_sector = global_memory.sector_reads[word / words].load(std::memory_order_relaxed);
+    if (!is_of_launch(of_sector, now)) return 0;
+    return (of_sector & bits(all)) != 0 ? of_sector : global_memory.last_reads[word].load(std::memory_order_relaxed);
+  }
   /// A lane has done what it was about to do.
   void settle(Lane& lane) {
     if (lane.store.bytes != 0) end_store(lane);
@@ -95,7 +105,8 @@ class GlobalRaces {
     std::uintptr_t pc;
     bool writes, silent;
   };
-  using Moment = std::pair<std::uint32_t, unsigned>;  ///< level and syncs of the block
+  using Moment = std::pair<std::uint32_t, unsigned>;                 ///< level and syncs of the block
+  static constexpr std::uintptr_t words = GlobalMemory::sector / 4;  ///< of a sector
   static constexpr Moment never{~0U, ~0U};
 
   static bool can_watch(const RunningBlock& block);
@@ -111,7 +122,6 @@ class GlobalRaces {
     return moment_ | bits({.warp = lane.warp}) | bits({.site = site, .bytes = GlobalTouch::all_bytes});
   }
   bool is_current() const { return moment_of_ == Moment(block_.level, block_.syncs); }
-  static constexpr std::uint64_t bits(const GlobalTouch& touch) { return std::bit_cast<std::uint64_t>(touch); }
   void renew_moment();
   void touch(Lane& lane, const GlobalAccess& access) {
     const std::uintptr_t first = access.address - global_memory.begin;
@@ -122,6 +132,8 @@ class GlobalRaces {
     }
   }
   void touch_parts(Lane& lane, const GlobalAccess& access);
+  void read_run(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes, std::uint32_t from,
+                std::uint32_t to);
   /// Whether the last write is one of the same warp at the same moment: whether the next is silent tells nothing then.
   static bool is_rewritten(std::uintptr_t word, std::uint64_t now) {
     constexpr GlobalTouch sites{.site = GlobalTouch::max_site};
@@ -130,7 +142,7 @@ class GlobalRaces {
   static constexpr GlobalTouch anyone{.block = GlobalTouch::several_blocks, .warp = GlobalTouch::several_warps};
   /// Whether nobody else has touched the word in this launch.
   static bool is_mine(std::uint64_t last, std::uint64_t now) {
-    return ((last ^ now) & bits({.epoch = GlobalTouch::max_epoch})) != 0 || ((last ^ now) & bits(anyone)) == 0;
+    return !is_of_launch(last, now) || ((last ^ now) & bits(anyone)) == 0;
   }
   /// Two reads of the same bytes in this launch, as one.
   static std::uint64_t joined(std::uint64_t last, std::uint64_t now) {
@@ -140,24 +152,51 @@ class GlobalRaces {
     if ((differs & bits(blocks)) != 0) return now | bits(blocks);
     return (differs & bits(warps)) != 0 && (differs & bits(moment)) == 0 ? now | bits(warps) : now;
   }
+  /// The last read after this one; 0: it is no usual case.
+  static std::uint64_t next_read(std::uint64_t last, std::uint64_t now) {
+    constexpr GlobalTouch blocks{.block = GlobalTouch::several_blocks}, all{.bytes = GlobalTouch::all_bytes};
+    if (is_mine(last, now)) return now;
+    if (((last ^ now) & bits(all)) != 0) return 0;
+    return (last & bits(blocks)) == bits(blocks) ? last : joined(last, now);  // it stays as it is
+  }
   /// The usual cases: nobody else has written the word in this launch, or read it before a write. Otherwise false.
   [[gnu::always_inline]] static bool touch_calm_word(bool writes, std::uintptr_t word, std::uint64_t now) {
-    constexpr GlobalTouch blocks{.block = GlobalTouch::several_blocks}, all{.bytes = GlobalTouch::all_bytes};
-    GlobalMemory::Touch& read = global_memory.last_reads[word];
     if (was_written(word, now) && !is_mine(last_write(word), now)) return false;
-    const std::uint64_t last = read.load(std::memory_order_relaxed);
-    if (last == now && !writes) return true;
-    if (!is_mine(last, now)) {
-      if (writes || ((last ^ now) & bits(all)) != 0) return false;
-      if ((last & bits(blocks)) == bits(blocks)) return true;  // it stays as it is
-      now = joined(last, now);
+    const std::uint64_t last = last_read(word, now), next = writes ? now : next_read(last, now);
+    if (next == 0 || (writes && !is_mine(last, now))) return false;
+    if (writes) {
+      store_write(word, now);
+    } else if (next != last) {
+      store_read(word, next);
     }
-    writes ? store_write(word, now) : read.store(now, std::memory_order_relaxed);
     return true;
+  }
+  /// Likewise for a read of a whole sector.
+  static bool read_calm_sector(std::uintptr_t sector, std::uint64_t now) {
+    bool is_calm = true;
+    for (std::uintptr_t i = 0; was_written(sector * words, now) && i < words; ++i) {
+      is_calm = is_calm && is_mine(last_write(sector * words + i), now);
+    }
+    GlobalMemory::Touch& cell = global_memory.sector_reads[sector];
+    std::uint64_t last = cell.load(std::memory_order_relaxed);
+    const std::uint64_t next = is_calm ? next_read(last, now) : 0;
+    // If another thread has changed it, the words tell more.
+    return next != 0 && (next == last || cell.compare_exchange_strong(last, next, std::memory_order_relaxed));
   }
   static std::uint64_t last_write(std::uintptr_t word) {
     return global_memory.last_writes[word].load(std::memory_order_relaxed);
   }
+  static void store_read(std::uintptr_t word, std::uint64_t now) {
+    const std::uint64_t in_words = (now & bits({.epoch = GlobalTouch::max_epoch})) | bits(anyone);
+    GlobalMemory::Touch& cell = global_memory.sector_reads[word / words];
+    for (std::uint64_t last = cell.load(std::memory_order_relaxed); last != in_words;) {
+      if (is_of_launch(last, now)) split_sector(word / words, last);
+      if (cell.compare_exchange_weak(last, in_words, std::memory_order_relaxed)) break;
+    }
+    global_memory.last_reads[word].store(now, std::memory_order_relaxed);
+  }
+  /// Each of its words gets the sector's last read.
+  static void split_sector(std::uintptr_t sector, std::uint64_t last);
   static std::atomic<std::uint8_t>& written_in(std::uintptr_t word) {
     return global_memory.written_in[word >> (GlobalMemory::page_bits - 2)];
   }

@@ -60,14 +60,20 @@ struct DeviceMemory {
     global_memory.begin = base;
     global_memory.owners = owners;
     global_memory.allocations = ranges;
-    // The races in device memory take up to four times its size.
-    for (auto* table : {&global_memory.last_writes, &global_memory.last_reads}) {
-      *table = static_cast<GlobalMemory::Touch*>(reserve(2 * address_space, PROT_READ | PROT_WRITE));
-      if (*table != nullptr) madvise(*table, 2 * address_space, MADV_HUGEPAGE);
-    }
     global_memory.written_in =
         static_cast<std::atomic<std::uint8_t>*>(reserve(address_space / page, PROT_READ | PROT_WRITE));
-    if (global_memory.last_writes == nullptr || global_memory.written_in == nullptr) global_memory.last_reads = nullptr;
+    // The races in device memory take up to four times its size.
+    bool is_watched = global_memory.written_in != nullptr;
+    const auto reserve_touches = [&](std::size_t unit) {
+      const std::size_t bytes = address_space / unit * sizeof(GlobalMemory::Touch);
+      void* const table = is_watched ? reserve(bytes, PROT_READ | PROT_WRITE) : nullptr;
+      is_watched = table != nullptr;
+      if (is_watched) madvise(table, bytes, MADV_HUGEPAGE);
+      return static_cast<GlobalMemory::Touch*>(table);
+    };
+    global_memory.last_writes = reserve_touches(4);
+    global_memory.sector_reads = reserve_touches(GlobalMemory::sector);
+    global_memory.last_reads = reserve_touches(4);
     // A kernel may touch each page once: huge pages are faulted in far less often.
     madvise(memory, address_space, MADV_HUGEPAGE);
     global_memory.describe = [](const void* address) { return in_words_of_program(place_in_allocation(address)); };
@@ -175,6 +181,7 @@ Freed release(void* pointer, const void* caller) {
   if (global_memory.last_reads != nullptr) {
     madvise(global_memory.last_writes + (first - device.base) / 4, bytes * 2, MADV_DONTNEED);
     madvise(global_memory.last_reads + (first - device.base) / 4, bytes * 2, MADV_DONTNEED);
+    madvise(global_memory.sector_reads + (first - device.base) / GlobalMemory::sector, bytes / 4, MADV_DONTNEED);
   }
   // The addresses stay reserved, without memory. If the system refuses, the memory stays.
   static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
