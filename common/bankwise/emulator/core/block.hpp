@@ -59,7 +59,9 @@ struct PendingStore {
   std::uintptr_t address = 0;
   std::uint32_t bytes = 0;  ///< 0: none
   std::uintptr_t pc = 0;
-  std::vector<std::byte> before;
+  std::uint64_t touch = 0;  ///< its GlobalTouch, as bits
+  std::array<std::byte, 16> before{};
+  std::vector<std::byte> long_before;  ///< of more than 16 bytes
   std::atomic_flag* lock = nullptr;  ///< which the lane holds
   bool waits = false;                ///< for the lock; a lane that holds it may be in an endless loop
 };

@@ -69,8 +69,10 @@ class GlobalAccesses {
     ++next_;
     next.offsets[lane.identity.lane] = std::uint32_t(std::uintptr_t(address) - next.begin);
     next.lanes |= std::uint64_t{1} << lane.identity.lane;
-    if (!checks_later_ || lane.store.bytes != 0 || !GlobalRaces::is_repeated_store<bytes>(address, next.touch)) {
+    if (!checks_later_) {
       races_.check<true, bytes>(lane, address, pc);
+    } else if (lane.store.bytes != 0 || !GlobalRaces::is_repeated_store<bytes>(address, next.touch)) {
+      races_.store(lane, address, bytes, pc, next.touch);
     }
     return true;
   }

@@ -67,6 +67,10 @@ std::uint64_t of_bytes(std::uint64_t touch, unsigned bytes) {
   return std::bit_cast<std::uint64_t>(changed);
 }
 
+std::byte* before(PendingStore& store, std::size_t bytes) {
+  return bytes <= store.before.size() ? store.before.data() : store.long_before.data();
+}
+
 /// Calls run(bytes); that of a number or a vector is known to the compiler.
 template <class Run>
 auto with_size(std::size_t bytes, Run run) {
@@ -113,43 +117,45 @@ bool GlobalRaces::can_watch(const RunningBlock& block) {
          std::find(allowed.begin(), allowed.end(), Fault::global_race) == allowed.end();
 }
 
-/// Whether the lane's warp was the last to change each of the words, in this launch. Then nothing depends on whether
-/// the store is silent.
-bool GlobalRaces::has_written(const Lane& lane, const GlobalAccess& access) const {
+/// Whether the warp of a store was the last to change each of the words, in this launch. Then nothing depends on
+/// whether it is silent.
+bool GlobalRaces::has_written(const GlobalAccess& access, std::uint64_t touch) {
   constexpr GlobalTouch which{.epoch = GlobalTouch::max_epoch,
                               .block = GlobalTouch::several_blocks,
                               .warp = GlobalTouch::several_warps,
                               .silent = 1,
                               .bytes = GlobalTouch::all_bytes};
   const std::uintptr_t first = access.address - global_memory.begin;
-  const std::uint64_t mine = now_at(lane, 0) & bits(which);
-  bool all = (first | access.bytes) % 4 == 0 && is_current();
+  bool all = (first | access.bytes) % 4 == 0;
   for (std::uintptr_t word = first / 4; all && word < (first + access.bytes) / 4; ++word) {
-    all = (last_write(word) & bits(which)) == mine;
+    all = ((last_write(word) ^ touch) & bits(which)) == 0;
   }
   return all;
 }
 
-void GlobalRaces::begin_store(Lane& lane, const GlobalAccess& access) {
-  lane.store.address = access.address;
-  lane.store.pc = access.pc;
-  if (!has_written(lane, access)) take_lock(lane.store);
-  if (access.bytes > lane.store.before.size()) {
+void GlobalRaces::begin_store(Lane& lane, const GlobalAccess& access, std::uint64_t touch) {
+  PendingStore& store = lane.store;
+  store.address = access.address;
+  store.pc = access.pc;
+  store.touch = touch;
+  if (!has_written(access, touch)) take_lock(store);
+  if (access.bytes > store.before.size() && access.bytes > store.long_before.size()) {
     const OffLane off;
-    lane.store.before.resize(access.bytes);
+    store.long_before.resize(access.bytes);
   }
   const void* const memory = reinterpret_cast<const void*>(access.address);
-  with_size(access.bytes, [&](auto bytes) { std::memcpy(lane.store.before.data(), memory, bytes); });
-  lane.store.bytes = std::uint32_t(access.bytes);
+  with_size(access.bytes, [&](auto bytes) { std::memcpy(before(store, bytes), memory, bytes); });
+  store.bytes = std::uint32_t(access.bytes);
 }
 
 void GlobalRaces::end_store(Lane& lane) {
-  const std::size_t size = std::exchange(lane.store.bytes, 0);
-  const void* const memory = reinterpret_cast<const void*>(lane.store.address);
+  PendingStore& store = lane.store;
+  const std::size_t size = std::exchange(store.bytes, 0);
+  const void* const memory = reinterpret_cast<const void*>(store.address);
   const bool silent =
-      with_size(size, [&](auto bytes) { return std::memcmp(memory, lane.store.before.data(), bytes) == 0; });
-  touch(lane, {lane.store.address, size, lane.store.pc, true, silent});
-  release_lock(lane.store);
+      with_size(size, [&](auto bytes) { return std::memcmp(memory, before(store, bytes), bytes) == 0; });
+  touch(lane, {store.address, size, store.pc, true, silent}, store.touch | bits({.silent = silent}));
+  release_lock(store);
 }
 
 void GlobalRaces::renew_moment() {
@@ -160,13 +166,11 @@ void GlobalRaces::renew_moment() {
                   .syncs = std::min(block_.syncs, GlobalTouch::max_syncs)});
 }
 
-void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access) {
-  auto now = std::bit_cast<GlobalTouch>(this->now(lane, access));
+void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access, std::uint64_t now) {
   const std::uintptr_t first = access.address - global_memory.begin, end = first + access.bytes;
   for (std::uintptr_t word = first / 4; word <= (end - 1) / 4; ++word) {
     const std::uintptr_t from = std::max(first, 4 * word) % 4, to = std::min(end, 4 * word + 4) - 4 * word;
-    now.bytes = (1U << to) - (1U << from);
-    touch_word(lane, access, word, bits(now));
+    touch_word(lane, access, word, of_bytes(now, (1U << to) - (1U << from)));
   }
 }
 

@@ -43,7 +43,7 @@ class GlobalRaces {
     if (epoch_ == 0) return;
     settle(lane);
     const GlobalAccess access{std::uintptr_t(address), bytes, pc, writes, false};
-    writes ? begin_store(lane, access) : touch(lane, access);
+    writes ? begin_store(lane, access, now(lane, pc)) : touch(lane, access, now(lane, pc));
   }
   /// The usual access: to whole words for which touch_word() has nothing to compare; a store, to words that its warp
   /// has just written. False: access() has to look.
@@ -74,12 +74,16 @@ class GlobalRaces {
     }
     return is_repeated;
   }
+  /// A store of which JointAccess::touch is known.
+  void store(Lane& lane, const void* address, std::size_t bytes, std::uintptr_t pc, std::uint64_t touch) {
+    if (epoch_ == 0) return;
+    settle(lane);
+    begin_store(lane, {std::uintptr_t(address), bytes, pc, true, false}, touch);
+  }
   /// Loads that these lanes have made together.
   void check_loads(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes);
   /// JointAccess::touch: what the lane does now.
-  std::uint64_t touch_at(const Lane& lane, std::uintptr_t pc) {
-    return epoch_ == 0 ? 0 : now(lane, {.address = 0, .bytes = 0, .pc = pc, .writes = false, .silent = false});
-  }
+  std::uint64_t touch_at(const Lane& lane, std::uintptr_t pc) { return epoch_ == 0 ? 0 : now(lane, pc); }
   bool watches() const { return epoch_ != 0; }
   static constexpr std::uint64_t bits(const GlobalTouch& touch) { return std::bit_cast<std::uint64_t>(touch); }
   static bool is_of_launch(std::uint64_t last, std::uint64_t now) {
@@ -110,28 +114,27 @@ class GlobalRaces {
   static constexpr Moment never{~0U, ~0U};
 
   static bool can_watch(const RunningBlock& block);
-  bool has_written(const Lane& lane, const GlobalAccess& access) const;
-  void begin_store(Lane& lane, const GlobalAccess& access);
+  static bool has_written(const GlobalAccess& access, std::uint64_t touch);
+  void begin_store(Lane& lane, const GlobalAccess& access, std::uint64_t touch);
   void end_store(Lane& lane);
   /// What a lane does now with whole words, as the bits of a GlobalTouch.
-  std::uint64_t now(const Lane& lane, const GlobalAccess& access) {
+  std::uint64_t now(const Lane& lane, std::uintptr_t pc) {
     if (!is_current()) renew_moment();
-    return now_at(lane, site(access.pc)) | bits({.silent = access.silent});
+    return now_at(lane, site(pc));
   }
   std::uint64_t now_at(const Lane& lane, unsigned site) const {
     return moment_ | bits({.warp = lane.warp}) | bits({.site = site, .bytes = GlobalTouch::all_bytes});
   }
   bool is_current() const { return moment_of_ == Moment(block_.level, block_.syncs); }
   void renew_moment();
-  void touch(Lane& lane, const GlobalAccess& access) {
+  void touch(Lane& lane, const GlobalAccess& access, std::uint64_t now) {
     const std::uintptr_t first = access.address - global_memory.begin;
-    if ((first | access.bytes) % 4 != 0) return touch_parts(lane, access);
-    const std::uint64_t now = this->now(lane, access);
+    if ((first | access.bytes) % 4 != 0) return touch_parts(lane, access, now);
     for (std::uintptr_t word = first / 4; word < (first + access.bytes) / 4; ++word) {
       touch_word(lane, access, word, now);
     }
   }
-  void touch_parts(Lane& lane, const GlobalAccess& access);
+  void touch_parts(Lane& lane, const GlobalAccess& access, std::uint64_t now);
   void read_run(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes, std::uint32_t from,
                 std::uint32_t to);
   /// Whether the last write is one of the same warp at the same moment: whether the next is silent tells nothing then.
