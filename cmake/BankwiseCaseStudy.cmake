@@ -124,12 +124,12 @@ endfunction()
 
 # bankwise_case_study(<name> [PREFIX <prefix>] [LIBRARY_NEEDS <targets>] [DIRECTORY <dir>] [TOGETHER] [INSTALL])
 #
-# Builds the program <name> from the directory <name>: <name>.hpp and <name>.cpp define bankwise::<name>::case_study(),
-# and the kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by
-# default. A directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and
-# ranks/*.cuh and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. What kernels share may be in a parts.hpp.
-# Also builds the library <name>_case from every other .cpp of the directory, for tests. PREFIX and LIBRARY_NEEDS are by
-# default study.json's kernel_prefix and library_needs. TOGETHER as in bankwise_kernels().
+# Builds the program <name> from the directory <name>: <name>.cpp defines bankwise::<name>::case_study(), and the
+# kernels are in the same directory. The main program is the directory's main.cpp, or bankwise::run() by default. A
+# directory with a directory `ranks` also runs on several ranks: ranks/ranks.cpp defines a RankStudy, and ranks/*.cuh
+# and ranks/*.cl are its kernels, with the prefix <prefix>ranks_. What kernels share may be in a parts.hpp. Also builds
+# the library <name>_case from every other .cpp of the directory, for tests. PREFIX and LIBRARY_NEEDS are by default
+# study.json's kernel_prefix and library_needs. TOGETHER as in bankwise_kernels().
 function(bankwise_case_study name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TOGETHER;INSTALL" "PREFIX;DIRECTORY" "LIBRARY_NEEDS")
   if(NOT arg_DIRECTORY)
@@ -157,7 +157,9 @@ function(bankwise_case_study name)
     file(CONFIGURE OUTPUT ${main} CONTENT [[
 #include <bankwise/run.hpp>
 
-#include "@name@.hpp"
+namespace bankwise::@name@ {
+const study::CaseStudy& case_study();
+}
 
 int main(int argc, char** argv) { return bankwise::run(bankwise::@name@::case_study(), argc, argv); }
 ]] @ONLY)

@@ -1,4 +1,4 @@
-#include "prefix_sum.hpp"
+#include "variants.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include <bankwise/gpu/error.hpp>
-#include "variants.hpp"
 
 namespace bankwise::prefix_sum {
 

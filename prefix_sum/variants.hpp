@@ -34,4 +34,7 @@ inline constexpr Variant variants[]{
 
 extern const study::RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
+/// The exclusive prefix sum of n words, modulo 2^32: out[i] = in[0] + ... + in[i - 1], out[0] = 0.
+const study::CaseStudy& case_study();
+
 }  // namespace bankwise::prefix_sum

@@ -1,8 +1,6 @@
-#include "reduction.hpp"
+#include "variants.hpp"
 
 #include <utility>
-
-#include "variants.hpp"
 
 namespace bankwise::reduction {
 

@@ -34,4 +34,7 @@ inline constexpr Variant variants[]{
 
 extern const study::RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
+/// The sum of n uint4 records, component by component, modulo 2^32. The sum of no records is zero.
+const study::CaseStudy& case_study();
+
 }  // namespace bankwise::reduction

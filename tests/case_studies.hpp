@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "all_case_studies.hpp"  // made by CMake from the two lists: their headers, and FOR_EACH_CASE_STUDY
+#include "all_case_studies.hpp"  // made by CMake from the two lists: their functions, and FOR_EACH_CASE_STUDY
 
 #define BANKWISE_ADDRESS(name, folder) &bankwise::name::case_study(),
 inline const bankwise::study::CaseStudy* const all_case_studies[]{FOR_EACH_CASE_STUDY(BANKWISE_ADDRESS)};

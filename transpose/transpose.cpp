@@ -1,9 +1,7 @@
-#include "transpose.hpp"
+#include "variants.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "variants.hpp"
 
 namespace bankwise::transpose {
 

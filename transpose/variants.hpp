@@ -30,4 +30,7 @@ inline constexpr Variant variants[]{
 
 extern const study::RankStudy ranks;  ///< the case study on several ranks: docs/several_gpus.md
 
+/// The transpose of a height x width matrix of 32-bit words, both row-major.
+const study::CaseStudy& case_study();
+
 }  // namespace bankwise::transpose

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
-from cli_help import bankcheck, program_of
+from cli_reference import bankcheck, program_of
 from reports import STUDIES
 
 EXAMPLE = re.search(r"```json\n(.*?)```", (ROOT / "docs/trace_format.md").read_text(encoding="utf-8"), re.DOTALL)[1]

@@ -3,6 +3,7 @@
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/report/metrics.hpp>
+#include "access_patterns/access_patterns.hpp"
 #include "tests/case_studies.hpp"
 #include "tests/catch_any.hpp"
 

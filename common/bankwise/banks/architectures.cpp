@@ -8,7 +8,6 @@
 #include <bankwise/banks/architectures/amd.hpp>
 #include <bankwise/banks/architectures/intel.hpp>
 #include <bankwise/banks/architectures/nvidia.hpp>
-#include <bankwise/banks/architectures/nvidia_1_to_3.hpp>
 
 namespace bankwise::banks {
 namespace {

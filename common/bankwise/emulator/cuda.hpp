@@ -15,7 +15,6 @@
 #ifdef BANKWISE_HOST_SOURCE
 #include <bankwise/emulator/runtime/host.hpp>
 #else
-#include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/not_emulated.hpp>
 #include <bankwise/emulator/cuda/ptx.hpp>

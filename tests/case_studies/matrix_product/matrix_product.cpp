@@ -1,9 +1,8 @@
-#include "matrix_product.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include <bankwise/study/case_study.hpp>
 #include "matrix_product_shapes.hpp"
 
 namespace bankwise::matrix_product {
@@ -63,6 +62,7 @@ Extent extent_for(std::uint64_t bytes) {
 
 }  // namespace
 
+/// The product of an m x k and a k x n matrix of floats. The inputs are small whole numbers, so no addition rounds.
 const CaseStudy& case_study() {
   static const CaseStudy study{
       .name = "matrix_product",

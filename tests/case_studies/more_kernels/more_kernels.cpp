@@ -1,5 +1,5 @@
 // Compiled without contraction of floating-point expressions, so each operation is rounded separately.
-#include "more_kernels.hpp"
+#include "variants.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,6 @@
 #include <cstring>
 #include <numeric>
 #include <string>
-
-#include "variants.hpp"
 
 namespace bankwise::gpu {
 extern const KernelSet more_kernels_kernels;

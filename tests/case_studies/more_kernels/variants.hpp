@@ -61,4 +61,8 @@ inline constexpr Kernel kernels[]{
     {{"float4_tile", {16, 16}, "columns of float4"}, blend_mirrored},
 };
 
+/// Kernels typical of other projects, to compare the emulator with hardware counters. Every block processes a separate
+/// slice: an extent of width 1 is one block.
+const study::CaseStudy& case_study();
+
 }  // namespace bankwise::more_kernels

@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include <bankwise/emulator/core/block_series.hpp>
 #include <bankwise/emulator/core/fiber.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/launch.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/emulator/core/recorder.hpp>
 #include <bankwise/emulator/core/shadow.hpp>
 
 namespace bankwise::emulator {

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include <bankwise/emulator/core/lane.hpp>
-#include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/barrier.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/half_warp.hpp>

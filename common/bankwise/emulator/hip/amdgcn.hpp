@@ -2,7 +2,6 @@
 // and waits, and atomics with a memory order.
 #pragma once
 
-#include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/special_functions.hpp>

@@ -18,7 +18,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <bankwise/emulator/cuda/atomics.hpp>
 #include <bankwise/emulator/cuda/cooperative_groups.hpp>
 #include <bankwise/emulator/cuda/memory.hpp>
 #include <bankwise/emulator/cuda/not_emulated.hpp>

@@ -4,7 +4,6 @@
 #include <random>
 
 #include <bankwise/banks/architectures/nvidia.hpp>
-#include <bankwise/banks/architectures/nvidia_1_to_3.hpp>
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/banks/sectors.hpp>
 #include "bankcheck/cuda/injection/warp_cost.cuh"
