@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include <bankwise/support/numbers.hpp>
-#include "bankcheck/fit/row_edits.hpp"
 
 namespace bankwise::driver {
 namespace {

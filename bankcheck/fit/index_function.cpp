@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/source_lines.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "bankcheck/fit/source_lines.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 #include "bankcheck/fit/uses_parts.hpp"
 
 namespace bankwise::fit {

@@ -8,8 +8,6 @@
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/reason_comment.hpp"
-#include "bankcheck/fit/source_lines.hpp"
 #include "bankcheck/fit/statements.hpp"
 
 namespace bankwise::fit {
