@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "bankcheck/fit/edits_parts.hpp"
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/statements.hpp"
 
 namespace bankwise::fit {
 namespace {

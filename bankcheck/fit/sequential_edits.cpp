@@ -7,8 +7,8 @@
 #include <regex>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/statements.hpp"
 
 namespace bankwise::fit {
 namespace {
