@@ -1,4 +1,4 @@
-#include "bankcheck/driver/array_sources.hpp"
+#include "bankcheck/driver/fit_report.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/fit/compiled_accesses.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/source_constants.hpp"

@@ -1,4 +1,4 @@
-#include "bankcheck/driver/fit_code.hpp"
+#include "bankcheck/driver/fit_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "bankcheck/cuda/tree_copy.hpp"
-#include "bankcheck/driver/measure_parts.hpp"
+#include "bankcheck/driver/measure.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"
