@@ -1,4 +1,4 @@
-#include "bankcheck/emulate/compile.hpp"
+#include "bankcheck/emulate/commands.hpp"
 
 #include <fmt/format.h>
 
