@@ -5,7 +5,7 @@
 #include <map>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/declaration_parts.hpp"
+#include "bankcheck/fit/declaration.hpp"
 #include "bankcheck/fit/edits_parts.hpp"
 #include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/index.hpp"
