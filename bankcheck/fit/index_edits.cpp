@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-
 namespace bankwise::fit {
 namespace {
 
