@@ -147,10 +147,6 @@ struct Certificate {
 };
 Certificate certificate(const banks::Architecture& architecture, const Tile& tile, const std::vector<Copy>& copies);
 
-/// The byte offset of each element in the layout of the certificate's matrix.
-std::vector<std::uint32_t> elements_of(const Certificate& certificate, const Tile& tile,
-                                       const std::vector<Copy>& copies);
-
 struct LayoutOptions {
   TileText tile;
   std::vector<std::string> copies{"load"}, architectures{"sm_90"};
