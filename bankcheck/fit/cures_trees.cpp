@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bankcheck/fit/compiled_accesses.hpp"
-#include "bankcheck/fit/cures_parts.hpp"
+#include "bankcheck/fit/fit.hpp"
 
 namespace bankwise::fit {
 namespace {
