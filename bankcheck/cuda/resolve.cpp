@@ -357,8 +357,7 @@ Resolved resolve(const std::vector<ProcessRecord>& records,
   if (std::ranges::any_of(trace.kernels, lacks_loads)) {
     resolved.remarks.emplace_back(
         "the code has TMA loads, and none was seen: they did not run, or NVIDIA's Sanitizer library is older than "
-        "version "
-        "2026.2; pip install nvidia-cuda-sanitizer-api gets a newer one, and --sanitizer names its directory");
+        "version 2026.2; pip install nvidia-cuda-sanitizer-api gets a newer one, and --sanitizer names its directory");
   }
   return resolved;
 }

@@ -1,4 +1,4 @@
-#include "bankcheck/driver/array_sources.hpp"
+#include "bankcheck/driver/fit_report.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,8 @@
 
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/fit_code.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/merged.hpp"
-#include "bankcheck/fit/saved_loads.hpp"
 #include "bankcheck/fit/source_constants.hpp"
 
 namespace bankwise::driver {

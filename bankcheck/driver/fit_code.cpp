@@ -1,4 +1,4 @@
-#include "bankcheck/driver/fit_code.hpp"
+#include "bankcheck/driver/fit_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include <bankwise/support/numbers.hpp>
-#include "bankcheck/fit/row_edits.hpp"
 
 namespace bankwise::driver {
 namespace {

@@ -7,7 +7,6 @@
 #include <bankwise/support/numbers.hpp>
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/reason_comment.hpp"
 #include "bankcheck/source/tokens.hpp"
 
 namespace bankwise::driver {

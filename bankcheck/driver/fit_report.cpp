@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/driver/array_sources.hpp"
 
 namespace bankwise::driver {
 namespace {

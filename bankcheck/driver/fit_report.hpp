@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -152,5 +153,81 @@ struct FixedSources {
 /// needs other text there. `by_text`: in texts without a file instead.
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                            bool by_text = false);
+
+// --- Where the arrays of a trace are declared ---
+
+/// The lines that use an array, in each file; those of the kernel's own text, as its compiler knew them, under "".
+using UsedLines = std::map<std::string, std::set<unsigned>>;
+
+/// Those of each array of a kernel.
+std::vector<UsedLines> used_lines(const KernelReport& kernel, const trace::KernelTrace& kernel_trace);
+
+/// Looks for declarations in the files that `finder` may read, then in the texts of OpenCL programs.
+class ArraySources {
+ public:
+  ArraySources(const trace::Trace& trace, const SourceFinder& finder) : trace_(trace), finder_(finder) {}
+
+  std::optional<ArraySource> find(const trace::KernelTrace& kernel_trace, const trace::Array& used_array,
+                                  const UsedLines& files);
+
+ private:
+  void note_launches(ArraySource& source);
+  const std::string& text_of(const std::string& path);
+  const std::vector<std::string_view>& headers_of(const std::string& path);
+  void add_includers(const std::string& path, std::vector<std::string_view>& headers);
+  void add_headers(const std::string& path, std::string_view text, std::vector<std::string_view>& headers);
+
+  const trace::Trace& trace_;
+  const SourceFinder& finder_;
+  std::map<std::string, std::string> texts_;
+  std::map<std::string, std::vector<std::string_view>> headers_;  // of texts_, by path
+  std::map<std::string, std::vector<std::string>> naming_;        // the files that name a function
+};
+
+/// Only in the text that the program gives to its OpenCL driver.
+std::optional<ArraySource> find_in_own_text(const trace::Trace& trace, const trace::KernelTrace& kernel_trace,
+                                            const trace::Array& used_array, const UsedLines& files);
+
+/// Which loads of the source the machine code of a kernel saves.
+fit::CompiledLoads compiled_loads(const KernelReport& kernel, const trace::KernelTrace& kernel_trace,
+                                  const trace::Array& array, const ArraySource& source);
+
+/// As far as the code says it. Nothing: what the accesses suggest.
+std::optional<fit::ArrayShape> shape_of(const trace::Array& array, const std::optional<ArraySource>& source,
+                                        bool is_opencl);
+
+// --- A layout of an array as code to paste, as far as its declaration is known ---
+
+/// How an array is written in code.
+struct WrittenArray {
+  std::string name, head;               ///< "tile"; "__shared__ float ", "" without a known declaration
+  fit::ArrayShape shape;                ///< one dimension if the code needs the number of an element
+  std::vector<std::string> dimensions;  ///< of the declaration, one for each of the shape; empty if they are not known
+  std::vector<std::string> operands;    ///< the same, in parentheses where a larger expression needs them
+  std::string pitch;                    ///< of an array with one dimension whose indices have rows; "": none
+  bool by_number = false;               ///< its declaration has dimensions that the shape does not know
+  bool dynamic = false;                 ///< the launch decides its size
+};
+
+/// Whether the launch decides the size of an array.
+bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl);
+
+WrittenArray written(const fit::ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl);
+
+/// A layout as the changes of the code: each "" if there is none.
+struct LayoutCode {
+  std::string declaration;       ///< "tile[TILE][TILE + 1]", "1,056 elements", "elements of 20 bytes"
+  std::string old_index, index;  ///< "tile[y][x]", "tile[y][x ^ y]"
+  std::string number;            ///< what the i of the index is, if it has one: "y * 16 + x"
+};
+
+LayoutCode layout_code(const fit::ArrayFit& array, const WrittenArray& code, const fit::PricedOption& option);
+
+/// What the chosen layout changes, in one line: "tile[y][x] -> tile[y][x ^ y]".
+std::string chosen_text(const fit::ArrayFit& array, const WrittenArray& code);
+
+/// The rest of the chosen layout for an array whose lines cannot be rewritten here: lines, indented by two blanks.
+std::string by_hand_text(const fit::ArrayFit& array, const std::optional<ArraySource>& source,
+                         const WrittenArray& code);
 
 }  // namespace bankwise::driver

@@ -7,7 +7,6 @@
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/fit_code.hpp"
 #include "bankcheck/driver/fit_report.hpp"
 #include "bankcheck/driver/kernel_report.hpp"
 #include "bankcheck/predict/predict.hpp"

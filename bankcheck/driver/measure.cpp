@@ -10,7 +10,6 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/measure_parts.hpp"
 
 namespace bankwise::driver {
 namespace {

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/driver/measure_parts.hpp"
+#include "bankcheck/driver/measure.hpp"
 
 namespace bankwise::driver {
 namespace {

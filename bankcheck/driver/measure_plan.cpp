@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "bankcheck/driver/fit_code.hpp"
-#include "bankcheck/driver/measure_parts.hpp"
+#include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/driver/measure.hpp"
 
 namespace bankwise::driver {
 namespace {

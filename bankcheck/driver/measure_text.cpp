@@ -8,7 +8,7 @@
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/report.hpp>
-#include "bankcheck/driver/measure_parts.hpp"
+#include "bankcheck/driver/measure.hpp"
 
 namespace bankwise::driver {
 namespace {

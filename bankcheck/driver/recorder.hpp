@@ -82,4 +82,20 @@ std::filesystem::path begin_record(const TemporaryFolder& folder, const trace::T
 /// watches it; "": in any case.
 void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder, std::string_view library = "");
 
+// --- The trace of an earlier run, in a file ---
+
+struct ReportCommand {
+  ReportOptions report;
+  std::string trace;  ///< a file, or - for stdin
+  std::string cubin;  ///< machine code
+};
+
+/// The options of `bankcheck report`, and those of `bankcheck fit`, which fits the kernels of a trace.
+void declare_report(CLI::App& command, ReportCommand& options);
+void declare_fit(CLI::App& command, ReportCommand& options);
+
+/// Runs both. Returns exit_ok or exit_wrong. Errors: those of Reporting, and UsageError for a file that is
+/// not a trace.
+int report_file(ReportCommand& options);
+
 }  // namespace bankwise::driver

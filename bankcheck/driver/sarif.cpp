@@ -257,8 +257,7 @@ std::string remark_on_sarif(const SinkInput& input) {
   if (lines == 0) return "";
   return fmt::format(
       "--sarif omits {} line{} with conflicts, extra sectors, faults or notes that {} in no file below {}, or in "
-      "several; see "
-      "--sources",
+      "several; see --sources",
       lines, lines == 1 ? "" : "s", lines == 1 ? "is" : "are", input.sources);
 }
 

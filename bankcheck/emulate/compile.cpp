@@ -1,4 +1,4 @@
-#include "bankcheck/emulate/compile.hpp"
+#include "bankcheck/emulate/commands.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,7 @@ namespace fs = std::filesystem;
 void declare_compiler(CLI::App& command, CompileOptions& options) {
   command.footer(
       "Takes the options of the compiler, and drops those that change nothing in the emulator. Programs run on the "
-      "CPU; "
-      "bankcheck emulate -- ./program reports their bank conflicts.\n"
+      "CPU; bankcheck emulate -- ./program reports their bank conflicts.\n"
       "Exit codes: 0 ok, 2 usage, 3 a source does not compile.");
   Program& program = options.program;
   command.option_defaults()->group("Input");

@@ -1,4 +1,4 @@
-#include "bankcheck/emulate/recorder.hpp"
+#include "bankcheck/emulate/commands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

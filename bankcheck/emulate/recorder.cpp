@@ -1,4 +1,4 @@
-#include "bankcheck/emulate/recorder.hpp"
+#include "bankcheck/emulate/commands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,6 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/fault.hpp>
-#include "bankcheck/emulate/compile.hpp"
 
 namespace bankwise::emulate {
 namespace {

@@ -17,7 +17,6 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
-#include "bankcheck/explorer/fix.hpp"
 #include "bankcheck/explorer/typed_access.hpp"
 #include "bankcheck/predict/predict.hpp"
 

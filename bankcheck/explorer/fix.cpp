@@ -1,4 +1,4 @@
-#include "bankcheck/explorer/fix.hpp"
+#include "bankcheck/explorer/typed_access.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,15 +1,17 @@
-// An access as a user of the page types it: an index in code, a declaration, a block, and values of variables.
+// An access as a user of the page types it: an index in code, a declaration, a block, and values of variables; and what
+// bankcheck fit proposes for it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/predict/cute_layout.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::explorer {
 
@@ -51,5 +53,9 @@ struct TypedAccess {
 
 /// The access of the first warp of a block. `width` 0: that of an element, 4 if it is not known. Error: FieldError.
 TypedAccess typed_access(const TypedCode& code, unsigned width, std::uint64_t mask);
+
+/// {"verdict", "passes", "ideal", "fixes": [{"change", "passes", "bytes", "code": [lines], "apply": {field: text}?}]},
+/// the proposed fix first. `typed`: null if the access was pasted, so that nothing can be applied.
+nlohmann::ordered_json fix_of(const predict::Prediction& prediction, const TypedAccess* typed, const TypedCode& code);
 
 }  // namespace bankwise::explorer

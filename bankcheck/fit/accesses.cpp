@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include <bankwise/banks/cost.hpp>
-#include "bankcheck/fit/merged.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -109,8 +109,8 @@ class Accesses {
   /// No change has fewer passes: lanes that queue for one word, for instance, do so in every layout.
   std::uint64_t bound() const { return constant_ + rest_bound_.front() + slow_bound_; }
 
-  /// Notes which accesses were merged from several elements (merged.hpp): changes that part these cost what the single
-  /// ones do. Changes facts().bounds.
+  /// Notes which accesses were merged from several elements (compiled_accesses.hpp): changes that part these cost what
+  /// the single ones do. Changes facts().bounds.
   void expect_merged(const ArrayShape& shape);
   /// These accesses, and then those that are left of them after changes.
   std::vector<const Accesses*> variants() const;

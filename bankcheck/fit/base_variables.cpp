@@ -5,10 +5,10 @@
 #include <map>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/declaration_parts.hpp"
+#include "bankcheck/fit/declaration.hpp"
 #include "bankcheck/fit/edits_parts.hpp"
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/index.hpp"
-#include "bankcheck/fit/statements.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
 
 namespace bankwise::fit {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include <bankwise/trace/warps.hpp>
-#include "bankcheck/fit/cures_parts.hpp"
+#include "bankcheck/fit/fit.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "bankcheck/fit/cures_parts.hpp"
+#include "bankcheck/fit/fit.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "bankcheck/fit/cures_parts.hpp"
-#include "bankcheck/fit/merged.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
+#include "bankcheck/fit/fit.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "bankcheck/fit/declaration_parts.hpp"
 #include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/index.hpp"
 #include "bankcheck/fit/source_constants.hpp"

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/declaration_parts.hpp"
+#include "bankcheck/fit/declaration.hpp"
 
 #include <algorithm>
 #include <optional>

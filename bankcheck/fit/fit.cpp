@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/fit/merged.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -18,7 +18,7 @@ struct CompiledLoads {
     bool by_store = false;
     auto operator<=>(const Place&) const = default;
   };
-  std::vector<Place> saved;  ///< loads of the source that the machine code need not make, sorted: saved_loads.hpp
+  std::vector<Place> saved;  ///< loads of the source that the machine code need not make, sorted: saved_loads()
   bool complete = false;     ///< else there may be more
 };
 

@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "bankcheck/fit/source_lines.hpp"
-
 namespace bankwise::fit {
 namespace {
 

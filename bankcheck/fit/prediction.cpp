@@ -1,4 +1,4 @@
-#include "bankcheck/fit/prediction.hpp"
+#include "bankcheck/fit/fit.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bankcheck/fit/merged.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/reason_comment.hpp"
+#include "bankcheck/fit/edits_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/expressions.hpp"
-#include "bankcheck/fit/source_lines.hpp"
 
 namespace bankwise::fit {
 namespace {

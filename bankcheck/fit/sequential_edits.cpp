@@ -7,10 +7,8 @@
 #include <regex>
 
 #include <bankwise/support/text.hpp>
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/functions.hpp"
-#include "bankcheck/fit/reason_comment.hpp"
-#include "bankcheck/fit/source_lines.hpp"
-#include "bankcheck/fit/statements.hpp"
 
 namespace bankwise::fit {
 namespace {

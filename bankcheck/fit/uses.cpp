@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "bankcheck/fit/addresses.hpp"
 #include "bankcheck/fit/functions.hpp"
 #include "bankcheck/fit/side_effects.hpp"
 #include "bankcheck/fit/source_constants.hpp"
-#include "bankcheck/fit/uses_parts.hpp"
 
 namespace bankwise::fit {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <string>
 
-#include "bankcheck/fit/statements.hpp"
+#include "bankcheck/fit/expressions.hpp"
 #include "bankcheck/fit/value_ranges.hpp"
 #include "bankcheck/predict/predict.hpp"
 

@@ -342,18 +342,4 @@ Certificate certificate(const banks::Architecture& architecture, const Tile& til
   return certificate;
 }
 
-std::vector<std::uint32_t> elements_of(const Certificate& certificate, const Tile& tile,
-                                       const std::vector<Copy>& copies) {
-  const Order order = *order_of(tile, copies);
-  std::vector<std::uint32_t> offsets(tile.offsets.size());
-  for (std::uint32_t place = 0; place < offsets.size(); ++place) {
-    const std::uint64_t number = order.byte(place) / tile.element;
-    for (std::size_t bit = 0; bit < certificate.matrix.size(); ++bit) {
-      const auto parity = unsigned(std::popcount(number & certificate.matrix[bit]) & 1);
-      offsets[place] |= std::uint32_t(parity << bit) * tile.element;
-    }
-  }
-  return offsets;
-}
-
 }  // namespace bankwise::layouts

@@ -7,9 +7,7 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/layouts/tile.hpp"
-#include "bankcheck/predict/cute_layout.hpp"
-#include "bankcheck/predict/predict.hpp"
+#include "bankcheck/layouts/layouts.hpp"
 
 namespace bankwise::layouts {
 namespace {

@@ -1,4 +1,4 @@
-#include "bankcheck/layouts/tile.hpp"
+#include "bankcheck/layouts/layouts.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,6 @@
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/predict/cute_layout.hpp"
-#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::layouts {
 namespace {

@@ -8,8 +8,7 @@
 
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/layouts/tile.hpp"
-#include "bankcheck/predict/predict.hpp"
+#include "bankcheck/layouts/layouts.hpp"
 
 namespace bankwise::layouts {
 namespace {

@@ -1,4 +1,4 @@
-#include "bankcheck/predict/cute_layout.hpp"
+#include "bankcheck/predict/predict.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <string>
 
 #include <bankwise/support/text.hpp>
-#include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::predict {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/text.hpp>
-#include "bankcheck/predict/cute_layout.hpp"
 
 namespace bankwise::predict {
 namespace {

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include <bankwise/support/exit_code.hpp>
-#include "bankcheck/predict/cute_layout.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "fuzz.hpp"
 

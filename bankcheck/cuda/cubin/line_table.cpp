@@ -8,8 +8,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "bankcheck/cuda/cubin/byte_reader.hpp"
-
 namespace bankwise::cuda {
 namespace {
 

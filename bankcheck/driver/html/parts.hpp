@@ -31,9 +31,6 @@ struct KernelPart {
 /// more lines than these.
 inline constexpr std::size_t max_page = std::size_t{8} << 20, max_lines = 1000;
 
-/// The content of the page's style element.
-std::string_view style();
-
 /// The cells of architectures that show the same, one text for each row.
 using Columns = Alike<std::vector<std::string>>;
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string_view>
 
-#include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "oclgrind/Kernel.h"
 #include "oclgrind/Program.h"
 #include "oclgrind/WorkItem.h"

@@ -20,7 +20,6 @@
 #include <bankwise/trace/codec.hpp>
 #include "bankcheck/opencl/plugin/group_recorder.hpp"
 #include "bankcheck/opencl/plugin/launch_log.hpp"
-#include "bankcheck/opencl/plugin/llvm_c.hpp"
 #include "bankcheck/opencl/plugin/llvm_code.hpp"
 #include "oclgrind/Context.h"
 #include "oclgrind/Kernel.h"

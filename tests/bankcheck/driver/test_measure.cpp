@@ -1,8 +1,8 @@
 // What is compared of the outputs and the times of measured versions, and the copies of a tree.
 #include <fstream>
 
-#include "bankcheck/cuda/tree_copy.hpp"
-#include "bankcheck/driver/measure_parts.hpp"
+#include "bankcheck/cuda/recorder.hpp"
+#include "bankcheck/driver/measure.hpp"
 #include "tests/bankcheck/bankcheck_program.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"

@@ -1,6 +1,5 @@
-#include "bankcheck/fit/merged.hpp"
-#include "bankcheck/fit/prediction.hpp"
-#include "bankcheck/fit/saved_loads.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
+#include "bankcheck/fit/fit.hpp"
 #include "tests/bankcheck/fit/declared.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"

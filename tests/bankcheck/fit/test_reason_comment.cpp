@@ -1,4 +1,4 @@
-#include "bankcheck/fit/reason_comment.hpp"
+#include "bankcheck/fit/edits.hpp"
 #include "tests/bankcheck/fit/declared.hpp"
 
 namespace {

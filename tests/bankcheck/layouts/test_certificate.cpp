@@ -88,6 +88,20 @@ std::uint64_t fewest_by_force(const Tile& tile, const std::vector<Copy>& copies,
   return fewest;
 }
 
+/// The byte offset of each element in the layout of the certificate's matrix.
+std::vector<std::uint32_t> elements_of(const Certificate& certificate, const Tile& tile) {
+  std::vector<std::uint32_t> offsets(tile.offsets.size());
+  for (std::size_t place = 0; place < offsets.size(); ++place) {
+    const std::uint64_t row = place / tile.columns, column = place % tile.columns;
+    const std::uint64_t number = certificate.direction == Direction::along_row ? place : column * tile.rows + row;
+    for (std::size_t bit = 0; bit < certificate.matrix.size(); ++bit) {
+      offsets[place] |= std::uint32_t(std::popcount(number & certificate.matrix[bit]) & 1) << bit;
+    }
+    offsets[place] *= tile.element;
+  }
+  return offsets;
+}
+
 /// Checks the certificate against the bank model, and against its own layout.
 Certificate checked(const Tile& tile, const std::vector<Copy>& copies, const char* name = "sm_90") {
   const banks::Architecture& architecture = *banks::find_architecture(name);
@@ -95,7 +109,7 @@ Certificate checked(const Tile& tile, const std::vector<Copy>& copies, const cha
   CHECK(certificate.any_layout <= passes_of(architecture, tile, copies, tile.offsets));
   if (!certificate.linear) return certificate;
   CHECK(certificate.any_layout <= *certificate.linear);
-  std::vector<std::uint32_t> offsets = elements_of(certificate, tile, copies);
+  std::vector<std::uint32_t> offsets = elements_of(certificate, tile);
   CHECK(passes_of(architecture, tile, copies, offsets) == *certificate.linear);
   std::ranges::sort(offsets);  // a layout of the same bytes
   for (std::uint32_t i = 0; i < offsets.size(); ++i) REQUIRE(offsets[i] == i * tile.element);

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "bankcheck/predict/cute_layout.hpp"
 #include "bankcheck/predict/predict.hpp"
 #include "tests/bankcheck/sentences.hpp"
 

@@ -1,4 +1,4 @@
-#include "bankcheck/fit/merged.hpp"
+#include "bankcheck/fit/compiled_accesses.hpp"
 #include "tests/bankcheck/fit/declared.hpp"
 #include "tests/bankcheck/fit/fit_traces.hpp"
 #include "tests/catch_any.hpp"

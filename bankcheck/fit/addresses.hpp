@@ -1,4 +1,4 @@
-// Internal to bankcheck/fit: the parts of uses.hpp.
+// Internal to bankcheck/fit: what the addresses of an array's elements are used for.
 #pragma once
 
 #include <cstdint>
