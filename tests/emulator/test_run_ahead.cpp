@@ -356,6 +356,18 @@ __global__ void halves(unsigned short* memory, unsigned written) {
   }
 }
 
+/// Each block reads or writes some words.
+struct Turn {
+  bool writes;
+  unsigned first, lanes;
+};
+__global__ void in_turn(unsigned* memory, const Turn* turns) {
+  const Turn turn = turns[blockIdx.x];
+  if (threadIdx.x >= turn.lanes) return;
+  unsigned& word = memory[turn.first + threadIdx.x];
+  turn.writes ? word = 7 : memory[3072 + 32 * blockIdx.x + threadIdx.x] = word;
+}
+
 /// Lane 0 comes to a barrier long before the others of its warp. After it, it does what they did before, while another
 /// warp writes there.
 __global__ void comes_early(unsigned* memory) {
@@ -535,5 +547,38 @@ TEST_CASE("emulator/joint_accesses/halves") {
     std::ranges::fill(DeviceMemory::words, 0U);
     auto* const parts = reinterpret_cast<unsigned short*>(DeviceMemory::words);
     CHECK(emulate(halves, launch, parts, written).diagnoses.size() == (written == 0 ? 1 : 0));
+  }
+}
+
+TEST_CASE("emulator/joint_accesses/sectors") {
+  const DeviceMemory memory;
+  constexpr bool writes = true, reads = false;
+  const std::vector<Turn> after_a_warp{{reads, 0, 32}, {reads, 3, 1}}, after_a_lane{{reads, 3, 1}, {reads, 0, 32}},
+      unaligned{{reads, 1, 20}, {reads, 40, 1}}, written{{writes, 9, 1}};
+  const auto text_of = [&](std::vector<Turn> turns, Turn last) {
+    std::ranges::fill(DeviceMemory::words, 1U);
+    turns.push_back(last);
+    const emulator::Launch launch{
+        .grid = unsigned(turns.size()), .block = 32, .threads = 1, .source_lines = false, .fatal = false};
+    const KernelTrace trace = emulate(in_turn, launch, DeviceMemory::words, turns.data());
+    return trace.diagnoses.empty() ? std::string() : trace.diagnoses[0].text;
+  };
+  for (const auto& turns : {after_a_warp, after_a_lane}) {
+    for (const unsigned word : {0U, 3U, 9U, 31U}) CHECK_THAT(text_of(turns, {writes, word, 1}), has("writes 4 bytes"));
+    CHECK(text_of(turns, {writes, 32, 1}) == "");
+  }
+  CHECK_THAT(text_of(after_a_lane, {writes, 3, 1}), has("other blocks read there"));
+  for (const unsigned word : {1U, 7U, 8U, 20U, 40U}) CHECK_THAT(text_of(unaligned, {writes, word, 1}), has("read"));
+  for (const unsigned word : {0U, 21U, 23U, 39U, 41U}) CHECK(text_of(unaligned, {writes, word, 1}) == "");
+  CHECK_THAT(text_of(written, {reads, 8, 16}), has("thread 1 of block (1, 0, 0)"));
+}
+
+/// The number of a launch is used again later.
+TEST_CASE("emulator/joint_accesses/many_launches") {
+  const DeviceMemory memory;
+  const emulator::Launch launch{.grid = 1, .block = 32, .threads = 1, .source_lines = false, .fatal = false};
+  for (unsigned i = 0; i < 256; ++i) {
+    const Turn turn{i == 255, 0, i == 255 ? 1U : i == 0 ? 32U : 0U};
+    CHECK(emulate(in_turn, launch, DeviceMemory::words, &turn).diagnoses.empty());
   }
 }
