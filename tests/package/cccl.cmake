@@ -1,5 +1,5 @@
 # cmake -D SOURCE=<of bankwise> -D SCRATCH=<dir> -P cccl.cmake: where BANKWISE_CCCL_DIR finds CUB, and what it refuses.
-include(${SOURCE}/cmake/BankwiseCccl.cmake)
+include(${SOURCE}/cmake/BankwiseCuda.cmake)
 file(REMOVE_RECURSE ${SCRATCH})
 
 function(expect what got wanted)

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <bankwise/emulator/core/program_symbols.hpp>
-#include <bankwise/emulator/core/words.hpp>
 
 namespace bankwise::emulator {
 
@@ -14,6 +13,24 @@ using banks::for_each_lane;
 using trace::Pattern;
 
 namespace {
+
+// Objects in a log of words.
+
+template <class Object>
+constexpr std::size_t words_of = sizeof(Object) / sizeof(std::uint32_t);
+
+template <class Object>
+void append_words(std::vector<std::uint32_t>& log, const Object& object) {
+  const auto words = std::bit_cast<std::array<std::uint32_t, words_of<Object>>>(object);
+  log.insert(log.end(), words.begin(), words.end());
+}
+
+template <class Object>
+Object from_words(const std::uint32_t* words) {
+  std::array<std::uint32_t, words_of<Object>> copy{};
+  std::copy_n(words, copy.size(), copy.begin());
+  return std::bit_cast<Object>(copy);
+}
 
 /// The latest increments, whose results may still be used. A kernel uses a result immediately, or not at all.
 constexpr std::size_t max_increments = 1 << 16;

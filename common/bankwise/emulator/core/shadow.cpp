@@ -5,11 +5,55 @@
 #include <limits>
 
 #include <bankwise/banks/access.hpp>
-#include <bankwise/emulator/core/words.hpp>
 
 namespace bankwise::emulator {
 
 using banks::for_each_lane;
+
+void Uses::begin_block() {
+  constexpr std::uint32_t max_intervals = 1U << 30;
+  if (now_ > max_intervals) {
+    words_.clear();
+    bytes_.clear();
+    now_ = 0;
+  }
+  block_began_ = ++now_;
+}
+
+template <class Part>
+bool Uses::for_each_part(std::uint32_t offset, std::uint32_t bytes, Part part) {
+  for (std::uint32_t at = offset; at < offset + bytes;) {
+    const std::uint32_t end = std::min(offset + bytes, (at / 4 + 1) * 4);
+    Use& word = words_[at / 4];
+    const bool is_split = word.writer == by_bytes && is_of_block(word);
+    if (!is_split) renew(word);
+    if (!is_split && end - at == 4) {
+      if (!part(word)) return false;
+      at = end;
+      continue;
+    }
+    if (!is_split) {
+      for (std::uint32_t byte = at / 4 * 4; byte < at / 4 * 4 + 4; ++byte) bytes_[byte] = word;
+      word.writer = by_bytes;
+    }
+    for (; at < end; ++at) {
+      if (!part(bytes_[at])) return false;
+    }
+  }
+  return true;
+}
+
+bool Uses::use_parts(std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes, TouchKind how) {
+  return for_each_part(offset, bytes, [&](Use& part) { return use(part, std::uint16_t(lane + 1), how); });
+}
+
+void Uses::write_parts(std::uint32_t offset, std::uint32_t bytes) {
+  for_each_part(offset, bytes, [&](Use& part) {
+    renew(part);
+    part.when |= 1;
+    return true;
+  });
+}
 
 Shadow::Shadow(std::uint32_t bytes) : uses_(bytes), words_(bytes / 4 + 1) {}
 
@@ -24,33 +68,31 @@ void Shadow::begin_block() {
 }
 
 void Shadow::add(const CalmAccess& access, const std::uint32_t* offsets) {
-  calm_.push_back(now_);
-  append_words(calm_, access);
-  const std::size_t first = calm_.size();
-  calm_.resize(first + unsigned(std::popcount(access.mask)));
-  auto* next = &calm_[first];
+  calm_.push_back(access);
+  calm_.back().moment = now_;
+  std::size_t first = calm_offsets_.size();
+  calm_offsets_.resize(first + unsigned(std::popcount(access.mask)));
+  auto* next = &calm_offsets_[first];
   for_each_lane(access.mask, [&](unsigned i) { *next++ = offsets[i]; });
   if (access.how != TouchKind::read) {
-    for (std::size_t i = first; i < calm_.size(); ++i) uses_.write(calm_[i], access.bytes);
+    for (; first < calm_offsets_.size(); ++first) uses_.write(calm_offsets_[first], access.bytes);
   }
-  if (calm_.size() > max_calm) fold();
+  if (calm_offsets_.size() > max_calm) fold();
 }
 
-/// Calls each(access, moment, lane in the block, offset) in the order of lock-step.
+/// Calls each(access, lane in the block, offset) in the order of lock-step.
 template <class Each>
 void Shadow::for_each_calm(Each each) const {
-  for (std::size_t at = 0; at < calm_.size();) {
-    const Moment when = calm_[at++];
-    const auto access = from_words<CalmAccess>(&calm_[at]);
-    at += words_of<CalmAccess>;
-    for_each_lane(access.mask, [&](unsigned i) { each(access, when, access.first_lane + i, calm_[at++]); });
+  const std::uint32_t* offset = calm_offsets_.data();
+  for (const CalmAccess& access : calm_) {
+    for_each_lane(access.mask, [&](unsigned i) { each(access, access.first_lane + i, *offset++); });
   }
 }
 
 void Shadow::undo_uses() {
   if (is_folded_) return look_closely();
   uses_.forget();
-  for_each_calm([&](const CalmAccess& access, Moment, unsigned lane, std::uint32_t offset) {
+  for_each_calm([&](const CalmAccess& access, unsigned lane, std::uint32_t offset) {
     uses_.use(lane, offset, access.bytes, access.how);
   });
 }
@@ -65,12 +107,13 @@ void Shadow::look_closely() {
 void Shadow::fold() {
   is_folded_ = true;
   const Moment now = now_;
-  for_each_calm([&](const CalmAccess& access, Moment when, unsigned lane, std::uint32_t offset) {
-    now_ = when;
+  for_each_calm([&](const CalmAccess& access, unsigned lane, std::uint32_t offset) {
+    now_ = access.moment;
     touch_cells({.lane = std::uint16_t(lane), .warp = access.warp, .pc = access.pc}, offset, access.bytes, access.how);
   });
   now_ = now;
   calm_.clear();
+  calm_offsets_.clear();
 }
 
 bool Shadow::races(const Toucher& lane, const Past& past) const {

@@ -1,3 +1,17 @@
+# Finds what CUDA comes with. Also installed.
+
+# bankwise_find_cuda_toolkit()
+#
+# find_package(CUDAToolkit), also with CMake 3.25 and CUDA 13. For projects that require CMake 3.25, its module sets a
+# property of CUDA::nvToolsExt, which CUDA 13 does not have.
+macro(bankwise_find_cuda_toolkit)
+  set(bankwise_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+  set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
+  find_package(CUDAToolkit 12 REQUIRED)
+  set(CMAKE_MINIMUM_REQUIRED_VERSION ${bankwise_minimum})
+  unset(bankwise_minimum)
+endmacro()
+
 # bankwise_find_cccl(<dir> <includes> <version> <why not>)
 #
 # Finds the CCCL (CUB, Thrust, libcu++) in <dir>: a checkout of github.com/NVIDIA/cccl, or an install prefix. Sets the
