@@ -62,8 +62,8 @@ struct PendingStore {
   std::uint64_t touch = 0;  ///< its GlobalTouch, as bits
   std::array<std::byte, 16> before{};
   std::vector<std::byte> long_before;  ///< of more than 16 bytes
-  std::atomic_flag* lock = nullptr;  ///< which the lane holds
-  bool waits = false;                ///< for the lock; a lane that holds it may be in an endless loop
+  std::atomic_flag* lock = nullptr;    ///< which the lane holds
+  bool waits = false;                  ///< for the lock; a lane that holds it may be in an endless loop
 };
 
 /// An access to global memory that a lane has made, or is about to make (global_accesses.hpp).

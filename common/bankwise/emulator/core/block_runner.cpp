@@ -248,14 +248,19 @@ unsigned BlockRunner::step_all(RunningWarp& warp, std::uint64_t group, const Lan
            std::memcmp(lane.notes.data(), any.notes.data(), count * sizeof(LaneKey)) == 0;
   });
   if (!same) return 0;
+  const auto together = unsigned(std::popcount(group));
   for (unsigned k = 0; block_.recorder != nullptr && k < count; ++k) {
     if (!is_basic_block(any.notes[k])) continue;
-    block_.recorder->add_basic_block(pc_of(any.notes[k]) - 1, block_.level, unsigned(std::popcount(group)));
+    block_.recorder->add_basic_block(pc_of(any.notes[k]) - 1, block_.level, together);
   }
   steps_ += count;
   warp.steps += count;
   for (unsigned k = 1; k < count; ++k) {
     if (!global_.is_due(warp, k)) continue;
+    if (!global_.has_alone(warp)) {
+      global_.make_together(warp, group, k);
+      continue;
+    }
     for_each_lane(group, [&](unsigned i) { block_.lane(warp, i).next = k; });
     global_.perform(warp, group);
   }

@@ -184,9 +184,26 @@ bool GlobalAccesses::is_constant(const void* address) {
   return after != constants.begin() && std::uintptr_t(address) < std::prev(after)->second;
 }
 
+void GlobalAccesses::make(const RunningWarp& warp, JointAccess& joint, std::uint64_t lanes) {
+  races_.check_loads(warp, joint, joint.unchecked & lanes);
+  joint.lanes &= ~lanes;
+  joint.unchecked &= ~lanes;
+}
+
+void GlobalAccesses::make_together(const RunningWarp& warp, std::uint64_t group, unsigned notes) {
+  WarpLog& log = logs_[number_of(warp)];
+  for (std::size_t i = log.made; i < log.count && log.accesses[i].noted <= notes; ++i) {
+    JointAccess& joint = log.accesses[i];
+    const std::uint64_t lanes = joint.open() & group;
+    if (lanes == 0) continue;
+    make(warp, joint, lanes);
+    if (watches_) record(number_of(warp), joint, lanes);
+  }
+  log.forget_made();
+}
+
 void GlobalAccesses::take(const RunningWarp& warp, std::uint64_t group) {
   const std::size_t number = number_of(warp);
-  WarpLog& log = logs_[number];
   const unsigned notes = block_.lane(warp, unsigned(std::countr_zero(group))).next;
   const auto own = [](const Lane& lane) -> const LoggedAccess* {
     if (lane.next_global == lane.global.size()) return nullptr;
@@ -198,29 +215,18 @@ void GlobalAccesses::take(const RunningWarp& warp, std::uint64_t group) {
     const Lane& lane = block_.lane(warp, i);
     are_together = are_together && lane.next == notes && own(lane) == nullptr;
   });
-  const auto take_joint = [&](JointAccess& joint, std::uint64_t lanes) {
-    races_.check_loads(warp, joint, joint.unchecked & lanes);
-    joint.lanes &= ~lanes;
-    joint.unchecked &= ~lanes;
-    if (watches_) are_together ? record(number, joint, lanes) : split(warp, joint, lanes);
-  };
-  if (are_together) {
-    for (std::size_t i = log.made; i < log.count && log.accesses[i].noted <= notes; ++i) {
-      JointAccess& joint = log.accesses[i];
-      const std::uint64_t lanes = joint.open() & group;
-      if (lanes != 0) take_joint(joint, lanes);
-    }
-  } else {
-    for (std::size_t i = log.count; i-- > log.made;) {
-      JointAccess& joint = log.accesses[i];
-      std::uint64_t lanes = 0;
-      for_each_lane(joint.open() & group,
-                    [&](unsigned k) { lanes |= std::uint64_t{block_.lane(warp, k).next == joint.noted} << k; });
-      if (lanes != 0) take_joint(joint, lanes);
-    }
+  if (are_together) return make_together(warp, group, notes);
+  WarpLog& log = logs_[number];
+  for (std::size_t i = log.count; i-- > log.made;) {
+    JointAccess& joint = log.accesses[i];
+    std::uint64_t lanes = 0;
+    for_each_lane(joint.open() & group,
+                  [&](unsigned k) { lanes |= std::uint64_t{block_.lane(warp, k).next == joint.noted} << k; });
+    if (lanes == 0) continue;
+    make(warp, joint, lanes);
+    if (watches_) split(warp, joint, lanes);
   }
-  while (log.made < log.count && log.accesses[log.made].open() == 0) ++log.made;
-  if (are_together) return;
+  log.forget_made();
   // Lanes that have made the same notes have made the same accesses, unless a function of the emulator made them.
   while (group != 0) {
     Lane& any = block_.lane(warp, unsigned(std::countr_zero(group)));

@@ -29,6 +29,9 @@ struct WarpLog {
   unsigned run = 0;                         ///< its number
   unsigned level = 0, syncs = 0;            ///< those of RunningBlock when it began
   unsigned notes = Lane::max_notes;         ///< after so many, lanes that follow are resumed again
+  void forget_made() {
+    while (made < count && accesses[made].open() == 0) ++made;
+  }
 };
 
 /// The accesses of the blocks that a host thread runs.
@@ -132,6 +135,9 @@ class GlobalAccesses {
     const WarpLog& log = logs_[number];
     return pending_[number] != 0 || (log.made != log.count && log.accesses[log.made].noted <= notes);
   }
+  /// The same for lanes that have all processed so many notes, if none of the warp has logged an access alone.
+  void make_together(const RunningWarp& warp, std::uint64_t group, unsigned notes);
+  bool has_alone(const RunningWarp& warp) const { return pending_[number_of(warp)] != 0; }
   const GlobalPatterns& patterns() const { return patterns_; }
   /// Kernels cannot change what is there.
   static bool is_constant(const void* address);
@@ -152,6 +158,7 @@ class GlobalAccesses {
     ++pending_[lane.warp];
   }
   void take(const RunningWarp& warp, std::uint64_t group);
+  void make(const RunningWarp& warp, JointAccess& joint, std::uint64_t lanes);
   void split(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes);
   void record(unsigned warp, const JointAccess& joint, std::uint64_t lanes);
   void record(unsigned number, const LoggedAccess& access, std::uint64_t mask);

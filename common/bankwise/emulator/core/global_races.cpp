@@ -177,16 +177,32 @@ void GlobalRaces::touch_parts(Lane& lane, const GlobalAccess& access, std::uint6
 void GlobalRaces::check_loads(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes) {
   if (epoch_ == 0 || lanes == 0) return;
   std::uint32_t from = joint.offsets[unsigned(std::countr_zero(lanes))], to = from;
-  for_each_lane(lanes, [&](unsigned i) {
-    const std::uint32_t begin = joint.offsets[i], end = begin + joint.bytes;
-    if (end < from || begin > to) {
+  const auto add = [&](std::uint32_t begin, std::uint32_t bytes) {
+    if (begin + bytes < from || begin > to) {
       read_run(warp, joint, lanes, from, to);
       from = begin;
-      to = end;
+      to = begin + bytes;
     }
     from = std::min(from, begin);
-    to = std::max(to, end);
-  });
+    to = std::max(to, begin + bytes);
+  };
+  constexpr unsigned count = 8;
+  std::array<std::uint32_t, count> row{};
+  for (unsigned i = 0; i < count; ++i) row[i] = i * joint.bytes;
+  for (unsigned first = 0; first < banks::max_lanes && lanes >> first != 0; first += count) {
+    const std::uint64_t some = lanes >> first & ((1U << count) - 1);
+    const std::uint32_t* const offsets = &joint.offsets[first];
+    std::uint32_t apart = 0, not_in_row = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      apart |= offsets[i] ^ offsets[0];
+      not_in_row |= offsets[i] ^ (offsets[0] + row[i]);
+    }
+    if (some == (1U << count) - 1 && (apart == 0 || not_in_row == 0)) {
+      add(offsets[0], apart == 0 ? joint.bytes : count * joint.bytes);
+    } else {
+      for_each_lane(some, [&](unsigned i) { add(offsets[i], joint.bytes); });
+    }
+  }
   read_run(warp, joint, lanes, from, to);
 }
 
