@@ -242,10 +242,6 @@ void GlobalRaces::split_sector(std::uintptr_t sector, std::uint64_t last) {
 void GlobalRaces::compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now) {
   const GlobalTouch last_write = load(global_memory.last_writes[word]),
                     last_read = std::bit_cast<GlobalTouch>(GlobalRaces::last_read(word, bits(now)));
-  if (access.silent) {
-    if (last_write.epoch != epoch_ || last_write.silent != 0) store_write(word, bits(now));
-    return;
-  }
   // A store will hide the last write from loads that were to be compared with it later.
   if (access.writes && last_write.epoch == epoch_) lane.runner->global().check_now(lane);
   if (is_unordered(last_write, now) && (access.writes || last_write.silent == 0)) {

@@ -212,7 +212,12 @@ class GlobalRaces {
     global_memory.last_writes[word].store(now, std::memory_order_relaxed);
   }
   void touch_word(Lane& lane, const GlobalAccess& access, std::uintptr_t word, std::uint64_t now) {
-    if (!access.silent && touch_calm_word(access.writes, word, now)) return;
+    if (access.silent) {
+      const std::uint64_t last = last_write(word);
+      if (!is_of_launch(last, now) || (last & bits({.silent = 1})) != 0) store_write(word, now);
+      return;
+    }
+    if (touch_calm_word(access.writes, word, now)) return;
     compare(lane, access, word, std::bit_cast<GlobalTouch>(now));
   }
   void compare(Lane& lane, const GlobalAccess& access, std::uintptr_t word, GlobalTouch now);

@@ -71,6 +71,11 @@ float small_to_float(FloatFormat format, std::uint16_t a) noexcept {
   return float(value_of(format, a));
 }
 std::uint16_t small_from(FloatFormat format, RoundingMode mode, double value) noexcept {
+  // The usual case: the upper half of a float, rounded to the nearest.
+  if (format == FloatFormat::bfloat16 && mode == RoundingMode::rn && double(float(value)) == value) {
+    const auto bits = std::bit_cast<std::uint32_t>(float(value));
+    return std::uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+  }
   return rounded(format, value, mode);
 }
 std::uint16_t small_from_integer(FloatFormat format, RoundingMode mode, long long value) noexcept {
