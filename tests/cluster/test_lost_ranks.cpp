@@ -70,11 +70,12 @@ struct LosingJob {
   }
 
   /// Ranks that have loaded a kernel that PoCL has compiled: PoCL locks its cache while it compiles, and a rank that is
-  /// stopped then also stops the other one there.
+  /// stopped then also stops the other one there. Or that have loaded NVIDIA's OpenCL, which has no such file.
   std::size_t measuring() const {
     std::size_t number = 0;
     for (const pid_t rank : ranks_of(started)) {
-      number += text_of("/proc/" + std::to_string(rank) + "/maps").find("/read_all.so") != std::string::npos;
+      const std::string files = text_of("/proc/" + std::to_string(rank) + "/maps");
+      number += files.find("/read_all.so") != std::string::npos || files.find("/libnvidia-opencl") != std::string::npos;
     }
     return number;
   }
