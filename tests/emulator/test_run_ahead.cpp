@@ -356,16 +356,23 @@ __global__ void halves(unsigned short* memory, unsigned written) {
   }
 }
 
-/// Each block reads or writes some words.
+/// Each block reads some words, or writes a value that is not 0 to them.
 struct Turn {
-  bool writes;
-  unsigned first, lanes;
+  unsigned value, first, lanes, flip = 0;
 };
 __global__ void in_turn(unsigned* memory, const Turn* turns) {
   const Turn turn = turns[blockIdx.x];
   if (threadIdx.x >= turn.lanes) return;
-  unsigned& word = memory[turn.first + threadIdx.x];
-  turn.writes ? word = 7 : memory[3072 + 32 * blockIdx.x + threadIdx.x] = word;
+  unsigned& word = memory[turn.first + (threadIdx.x ^ turn.flip)];
+  turn.value != 0 ? word = turn.value : memory[3072 + 32 * blockIdx.x + threadIdx.x] = word;
+}
+
+struct Many {
+  unsigned words[8];
+};
+__global__ void stores_many(Many* memory, Many many, bool differ) {
+  if (differ) many.words[7] = blockIdx.x + 1;
+  *memory = many;
 }
 
 /// Lane 0 comes to a barrier long before the others of its warp. After it, it does what they did before, while another
@@ -550,35 +557,58 @@ TEST_CASE("emulator/joint_accesses/halves") {
   }
 }
 
+std::string first_fault(std::vector<Turn> turns) {
+  std::ranges::fill(DeviceMemory::words, 1U);
+  const emulator::Launch launch{
+      .grid = unsigned(turns.size()), .block = 32, .threads = 1, .source_lines = false, .fatal = false};
+  const KernelTrace trace = emulate(in_turn, launch, DeviceMemory::words, turns.data());
+  return trace.diagnoses.empty() ? std::string() : trace.diagnoses[0].text;
+}
+
 TEST_CASE("emulator/joint_accesses/sectors") {
   const DeviceMemory memory;
-  constexpr bool writes = true, reads = false;
-  const std::vector<Turn> after_a_warp{{reads, 0, 32}, {reads, 3, 1}}, after_a_lane{{reads, 3, 1}, {reads, 0, 32}},
-      unaligned{{reads, 1, 20}, {reads, 40, 1}}, written{{writes, 9, 1}};
-  const auto text_of = [&](std::vector<Turn> turns, Turn last) {
-    std::ranges::fill(DeviceMemory::words, 1U);
-    turns.push_back(last);
-    const emulator::Launch launch{
-        .grid = unsigned(turns.size()), .block = 32, .threads = 1, .source_lines = false, .fatal = false};
-    const KernelTrace trace = emulate(in_turn, launch, DeviceMemory::words, turns.data());
-    return trace.diagnoses.empty() ? std::string() : trace.diagnoses[0].text;
-  };
-  for (const auto& turns : {after_a_warp, after_a_lane}) {
-    for (const unsigned word : {0U, 3U, 9U, 31U}) CHECK_THAT(text_of(turns, {writes, word, 1}), has("writes 4 bytes"));
-    CHECK(text_of(turns, {writes, 32, 1}) == "");
+  constexpr unsigned reads = 0, writes = 7;
+  const Turn warp{reads, 0, 32}, lane{reads, 3, 1};
+  for (const unsigned flip : {0U, 1U, 31U}) {  // in the order of the words, in pairs, from the last
+    const Turn some{reads, 0, 32, flip};
+    for (const unsigned word : {0U, 3U, 9U, 31U}) {
+      const Turn last{writes, word, 1};
+      CAPTURE(flip, word);
+      CHECK_THAT(first_fault({some, lane, last}), has("writes 4 bytes"));
+      CHECK_THAT(first_fault({lane, some, last}), has("writes 4 bytes"));
+    }
+    CHECK(first_fault({some, lane, {writes, 32, 1}}) == "");
   }
-  CHECK_THAT(text_of(after_a_lane, {writes, 3, 1}), has("other blocks read there"));
-  for (const unsigned word : {1U, 7U, 8U, 20U, 40U}) CHECK_THAT(text_of(unaligned, {writes, word, 1}), has("read"));
-  for (const unsigned word : {0U, 21U, 23U, 39U, 41U}) CHECK(text_of(unaligned, {writes, word, 1}) == "");
-  CHECK_THAT(text_of(written, {reads, 8, 16}), has("thread 1 of block (1, 0, 0)"));
+  CHECK_THAT(first_fault({lane, warp, {writes, 3, 1}}), has("other blocks read there"));
+  const Turn unaligned{reads, 1, 20}, far{reads, 40, 1};
+  for (const unsigned word : {1U, 7U, 8U, 20U, 40U}) {
+    CHECK_THAT(first_fault({unaligned, far, {writes, word, 1}}), has("read"));
+  }
+  for (const unsigned word : {0U, 21U, 23U, 39U, 41U}) CHECK(first_fault({unaligned, far, {writes, word, 1}}) == "");
+  CHECK_THAT(first_fault({{writes, 9, 1}, {reads, 8, 16}}), has("thread 1 of block (1, 0, 0)"));
+}
+
+/// All words are 1 at first.
+TEST_CASE("emulator/joint_accesses/silent_stores") {
+  const DeviceMemory memory;
+  const Turn same{1, 0, 32}, seven{7, 0, 32}, eight{8, 0, 32}, load{0, 0, 32};
+  CHECK(first_fault({seven, seven}) == "");
+  CHECK(first_fault({same, load}) == "");
+  CHECK_THAT(first_fault({seven, eight}), has("write"));
+  CHECK_THAT(first_fault({same, seven}), has("write"));
+  const emulator::Launch launch{.grid = 2, .block = 1, .threads = 1, .source_lines = false, .fatal = false};
+  for (const bool differ : {false, true}) {
+    auto* const many = reinterpret_cast<Many*>(DeviceMemory::words);
+    CHECK(emulate(stores_many, launch, many, Many{{7}}, differ).diagnoses.size() == unsigned(differ));
+  }
 }
 
 /// The number of a launch is used again later.
 TEST_CASE("emulator/joint_accesses/many_launches") {
   const DeviceMemory memory;
-  const emulator::Launch launch{.grid = 1, .block = 32, .threads = 1, .source_lines = false, .fatal = false};
+  const emulator::Launch launch{.grid = 2, .block = 32, .threads = 1, .source_lines = false, .fatal = false};
   for (unsigned i = 0; i < 256; ++i) {
-    const Turn turn{i == 255, 0, i == 255 ? 1U : i == 0 ? 32U : 0U};
-    CHECK(emulate(in_turn, launch, DeviceMemory::words, &turn).diagnoses.empty());
+    const Turn turns[]{{0, 0, i == 0 ? 32U : 0}, {7, 0, i == 255 ? 1U : 0}};
+    CHECK(emulate(in_turn, launch, DeviceMemory::words, turns).diagnoses.empty());
   }
 }
