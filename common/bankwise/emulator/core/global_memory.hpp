@@ -12,8 +12,9 @@ namespace bankwise::emulator {
 struct GlobalMemory {
   struct Range {
     std::uintptr_t begin = 0;
-    std::size_t bytes = 0;    ///< 0: it has been freed
-    bool is_written = false;  ///< by a kernel, since this was cleared; host threads set it together
+    std::size_t bytes = 0;     ///< 0: it has been freed
+    bool is_written = false;   ///< by a kernel, since this was cleared; host threads set it together
+    bool is_for_host = false;  ///< the host may access it, too
   };
   static constexpr unsigned page_bits = 12;
 

@@ -30,18 +30,19 @@ RunAhead::RunAhead(RunningBlock& block, SharedAccesses& accesses, GlobalAccesses
 
 bool RunAhead::operator()(const RunningWarp& warp, std::uint64_t group, std::uint64_t steps_left) {
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
-  from_ = first.wait;
-  bool can_all = Fiber::can_return && steps_left >= 2 * Lane::max_notes;
-  for_each_lane(group, [&](unsigned i) {
-    const Lane& lane = block_.lane(warp, i);
-    can_all = can_all && lane.wait == from_ && can_begin(lane);
-  });
-  if (!can_all) return false;
+  if (!Fiber::can_return || steps_left < 2 * Lane::max_notes || !can_begin(first)) return false;
   Habit& habit = habits_[first.pc];
   if (habit.rest > 0) {
     --habit.rest;
     return false;
   }
+  from_ = first.wait;
+  bool can_all = true;
+  for_each_lane(group, [&](unsigned i) {
+    const Lane& lane = block_.lane(warp, i);
+    can_all = can_all && lane.wait == from_ && can_begin(lane);
+  });
+  if (!can_all) return false;
   max_steps_ = std::min<std::uint64_t>(steps_left, max_steps - 1);
   limit_ = habit.limit;
   bool done = false;

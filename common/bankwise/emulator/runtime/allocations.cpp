@@ -159,7 +159,7 @@ void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, co
   device.allocations.push_back(
       {.kind = kind, .begin = begin, .bytes = bytes, .function = function, .caller = caller, .by_kernel = on_lane()});
   const std::size_t number = device.allocations.size();
-  device.ranges[number] = {begin, bytes};
+  device.ranges[number] = {.begin = begin, .bytes = bytes, .is_for_host = kind != MemoryKind::device};
   std::fill_n(device.owners + device.next, pages, std::uint32_t(number));
   device.next += pages + 1;
   device.used += pages * page;
@@ -267,9 +267,12 @@ Digest digest_of(const void* memory, std::size_t bytes) {
 }
 
 void host_access(const void* address, std::size_t bytes, bool writes, std::uintptr_t pc) {
-  if (writes) note_write(address);
+  // Programs fill and check managed and pinned memory element by element, and its content is never taken as known.
+  const bool is_for_host = global_memory.allocations[global_memory.number_at(address)].is_for_host;
+  if (writes && !is_for_host) note_write(address);
   if (library_calls > 0) return;
   if (!writes) note_host_read(address, reinterpret_cast<const void*>(pc));
+  if (is_for_host) return;
   static std::mutex mutex;
   static auto* const known = new std::set<std::uintptr_t>;
   const std::lock_guard lock(mutex);
