@@ -102,10 +102,10 @@ unsigned launches_so_far() { return number_of_launches; }
 bool reads_what_it_writes(std::uintptr_t begin, std::size_t bytes) {
   const std::uint64_t launch = GlobalRaces::bits({.epoch = (number_of_launches - 1) % GlobalTouch::max_epoch + 1});
   const std::uintptr_t first = (begin - global_memory.begin) / 4, end = first + (bytes + 3) / 4;
+  const auto is_of_launch = [&](std::uint64_t touch) { return GlobalRaces::is_of_launch(touch, launch); };
   for (std::uintptr_t word = first; word < end; ++word) {
-    const auto is_of_launch = [&](std::uint64_t touch) { return GlobalRaces::is_of_launch(touch, launch); };
-    if (is_of_launch(global_memory.last_writes[word]) && is_of_launch(GlobalRaces::last_read(word, launch)))
-      return true;
+    const bool is_written = is_of_launch(global_memory.last_writes[word].load(std::memory_order_relaxed));
+    if (is_written && is_of_launch(GlobalRaces::last_read(word, launch))) return true;
   }
   return false;
 }
@@ -232,7 +232,7 @@ void GlobalRaces::read_run(const RunningWarp& warp, const JointAccess& joint, st
 }
 
 void GlobalRaces::split_sector(std::uintptr_t sector, std::uint64_t last) {
-  for (std::uintptr_t word = sector * words; word < (sector + 1) * words; ++word) {
+  for (std::uintptr_t word = sector * sector_words; word < (sector + 1) * sector_words; ++word) {
     GlobalMemory::Touch& read = global_memory.last_reads[word];
     // Another thread may have done so, and read it since.
     if (!is_of_launch(read.load(std::memory_order_relaxed), last)) read.store(last, std::memory_order_relaxed);

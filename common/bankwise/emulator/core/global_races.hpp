@@ -92,7 +92,7 @@ class GlobalRaces {
   /// The last read of a word, in the launch of `now`; 0: there is none.
   static std::uint64_t last_read(std::uintptr_t word, std::uint64_t now) {
     constexpr GlobalTouch all{.bytes = GlobalTouch::all_bytes};
-    const std::uint64_t of_sector = global_memory.sector_reads[word / words].load(std::memory_order_relaxed);
+    const std::uint64_t of_sector = global_memory.sector_reads[word / sector_words].load(std::memory_order_relaxed);
     if (!is_of_launch(of_sector, now)) return 0;
     return (of_sector & bits(all)) != 0 ? of_sector : global_memory.last_reads[word].load(std::memory_order_relaxed);
   }
@@ -109,8 +109,8 @@ class GlobalRaces {
     std::uintptr_t pc;
     bool writes, silent;
   };
-  using Moment = std::pair<std::uint32_t, unsigned>;                 ///< level and syncs of the block
-  static constexpr std::uintptr_t words = GlobalMemory::sector / 4;  ///< of a sector
+  using Moment = std::pair<std::uint32_t, unsigned>;  ///< level and syncs of the block
+  static constexpr std::uintptr_t sector_words = GlobalMemory::sector / 4;
   static constexpr Moment never{~0U, ~0U};
 
   static bool can_watch(const RunningBlock& block);
@@ -177,8 +177,8 @@ class GlobalRaces {
   /// Likewise for a read of a whole sector.
   static bool read_calm_sector(std::uintptr_t sector, std::uint64_t now) {
     bool is_calm = true;
-    for (std::uintptr_t i = 0; was_written(sector * words, now) && i < words; ++i) {
-      is_calm = is_calm && is_mine(last_write(sector * words + i), now);
+    for (std::uintptr_t i = 0; was_written(sector * sector_words, now) && i < sector_words; ++i) {
+      is_calm = is_calm && is_mine(last_write(sector * sector_words + i), now);
     }
     GlobalMemory::Touch& cell = global_memory.sector_reads[sector];
     std::uint64_t last = cell.load(std::memory_order_relaxed);
@@ -191,9 +191,9 @@ class GlobalRaces {
   }
   static void store_read(std::uintptr_t word, std::uint64_t now) {
     const std::uint64_t in_words = (now & bits({.epoch = GlobalTouch::max_epoch})) | bits(anyone);
-    GlobalMemory::Touch& cell = global_memory.sector_reads[word / words];
+    GlobalMemory::Touch& cell = global_memory.sector_reads[word / sector_words];
     for (std::uint64_t last = cell.load(std::memory_order_relaxed); last != in_words;) {
-      if (is_of_launch(last, now)) split_sector(word / words, last);
+      if (is_of_launch(last, now)) split_sector(word / sector_words, last);
       if (cell.compare_exchange_weak(last, in_words, std::memory_order_relaxed)) break;
     }
     global_memory.last_reads[word].store(now, std::memory_order_relaxed);
