@@ -606,6 +606,7 @@ TEST_CASE("emulator/joint_accesses/silent_stores") {
 /// The number of a launch is used again later.
 TEST_CASE("emulator/joint_accesses/many_launches") {
   const DeviceMemory memory;
+  std::ranges::fill(DeviceMemory::words, 1U);
   const emulator::Launch launch{.grid = 2, .block = 32, .threads = 1, .source_lines = false, .fatal = false};
   for (unsigned i = 0; i < 256; ++i) {
     const Turn turns[]{{0, 0, i == 0 ? 32U : 0}, {7, 0, i == 255 ? 1U : 0}};
