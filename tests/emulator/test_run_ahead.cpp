@@ -594,6 +594,7 @@ TEST_CASE("emulator/joint_accesses/silent_stores") {
   const Turn same{1, 0, 32}, seven{7, 0, 32}, eight{8, 0, 32}, load{0, 0, 32};
   CHECK(first_fault({seven, seven}) == "");
   CHECK(first_fault({same, load}) == "");
+  CHECK_THAT(first_fault({seven, seven, load}), has("write"));
   CHECK_THAT(first_fault({seven, eight}), has("write"));
   CHECK_THAT(first_fault({same, seven}), has("write"));
   const emulator::Launch launch{.grid = 2, .block = 1, .threads = 1, .source_lines = false, .fatal = false};
