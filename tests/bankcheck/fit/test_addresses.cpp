@@ -22,7 +22,7 @@ std::string why(const std::string& functions, const std::string& body, const Cha
 const Change every8{{}, {Pad{32, 4}, Pad{}}};
 
 /// The body of a kernel with an array `t[64]`, with a pad after every 8 elements; or why there is none.
-std::string changed(const std::string& body, const std::string& head = "", const Change& change = every8) {
+std::string followed(const std::string& body, const std::string& head = "", const Change& change = every8) {
   const std::string text =
       head + "__global__ void k(int x, float* out) {\n  __shared__ float t[64];\n" + body + "\n}\n";
   const auto edits = edits_of(text, declared(text, {.name = "t"}), change, {4, {64}});
@@ -114,16 +114,16 @@ TEST_CASE("fit/addresses/numbers", "[fit]") {
 }
 
 TEST_CASE("fit/local_pointers/declarations", "[fit]") {
-  CHECK(changed("float* p = t + 8 * x;\np[1] = 2;") == "const int p = 8 * x;\nt[p + 1 + ((p + 1) >> 3)] = 2;");
-  CHECK(changed("const float* p = &t[x & 3];\n*p = 2;") == "const int p = x & 3;\nt[p + (p >> 3)] = 2;");
-  CHECK(changed("float* const p = &t[8 * x];\n*p = p[0];") ==
+  CHECK(followed("float* p = t + 8 * x;\np[1] = 2;") == "const int p = 8 * x;\nt[p + 1 + ((p + 1) >> 3)] = 2;");
+  CHECK(followed("const float* p = &t[x & 3];\n*p = 2;") == "const int p = x & 3;\nt[p + (p >> 3)] = 2;");
+  CHECK(followed("float* const p = &t[8 * x];\n*p = p[0];") ==
         "const int p = 8 * x;\nt[p + (p >> 3)] = t[p + (p >> 3)];");
-  CHECK(changed("auto p = t;\np[x & 3] = 2;") == "const int p = 0;\nt[p + (x & 3) + ((p + (x & 3)) >> 3)] = 2;");
-  CHECK(changed("float *p, v[2];\np = &t[x];\np[1] = v[0];") ==
+  CHECK(followed("auto p = t;\np[x & 3] = 2;") == "const int p = 0;\nt[p + (x & 3) + ((p + (x & 3)) >> 3)] = 2;");
+  CHECK(followed("float *p, v[2];\np = &t[x];\np[1] = v[0];") ==
         "int p;\nfloat v[2];\np = x;\nt[p + 1 + ((p + 1) >> 3)] = v[0];");
-  CHECK(changed("float* p;\np = t + x;\np[1] = 0;\np = t;\n*p = 0;") ==
+  CHECK(followed("float* p;\np = t + x;\np[1] = 0;\np = t;\n*p = 0;") ==
         "int p;\np = x;\nt[p + 1 + ((p + 1) >> 3)] = 0;\np = 0;\nt[p + (p >> 3)] = 0;");
-  CHECK(changed("float* p = t + x;\np += 8;\np++;\n*p = 0;") == "int p = x;\np += 8;\np++;\nt[p + (p >> 3)] = 0;");
+  CHECK(followed("float* p = t + x;\np += 8;\np++;\n*p = 0;") == "int p = x;\np += 8;\np++;\nt[p + (p >> 3)] = 0;");
 }
 
 TEST_CASE("fit/local_pointers/refusals", "[fit]") {
@@ -137,12 +137,12 @@ TEST_CASE("fit/local_pointers/refusals", "[fit]") {
         "float **p = &out;\n*p = t;", "float* p = t + (x > 1 ? 1 : t[0]);\np[1] = 0;",
         "float* p = t + x, *q = t;\nq[1] = p[1];"}) {
     INFO(body);
-    CHECK(changed(body) == without);
+    CHECK(followed(body) == without);
   }
-  CHECK(changed("float* p = t + x;\np[x++] = 0;") == "the index has a side effect; write it to a variable first");
-  CHECK(changed("float* p = t + x;\nf(&p[1]);") == without);
-  CHECK(changed("float* p = t + x;\nP[1] = 0;", "#define P p\n") == without);
-  CHECK_THAT(changed("float* p = t + x;\natomicAdd(&p[1], 2);"), has("atomicAdd(&t[p + 1 + ((p + 1) >> 3)], 2)"));
+  CHECK(followed("float* p = t + x;\np[x++] = 0;") == "the index has a side effect; write it to a variable first");
+  CHECK(followed("float* p = t + x;\nf(&p[1]);") == without);
+  CHECK(followed("float* p = t + x;\nP[1] = 0;", "#define P p\n") == without);
+  CHECK_THAT(followed("float* p = t + x;\natomicAdd(&p[1], 2);"), has("atomicAdd(&t[p + 1 + ((p + 1) >> 3)], 2)"));
 }
 
 TEST_CASE("fit/local_pointers/lines_of_a_trace", "[fit]") {
