@@ -192,12 +192,15 @@ void GlobalRaces::check_loads(const RunningWarp& warp, const JointAccess& joint,
   for (unsigned first = 0; first < banks::max_lanes && lanes >> first != 0; first += count) {
     const std::uint64_t some = lanes >> first & ((1U << count) - 1);
     const std::uint32_t* const offsets = &joint.offsets[first];
-    std::uint32_t apart = 0, not_in_row = 0;
-    for (unsigned i = 0; i < count; ++i) {
-      apart |= offsets[i] ^ offsets[0];
-      not_in_row |= offsets[i] ^ (offsets[0] + row[i]);
+    std::uint32_t apart = 1, not_in_row = 1;
+    if (some == (1U << count) - 1) {
+      apart = not_in_row = 0;
+      for (unsigned i = 0; i < count; ++i) {
+        apart |= offsets[i] ^ offsets[0];
+        not_in_row |= offsets[i] ^ (offsets[0] + row[i]);
+      }
     }
-    if (some == (1U << count) - 1 && (apart == 0 || not_in_row == 0)) {
+    if (apart == 0 || not_in_row == 0) {
       add(offsets[0], apart == 0 ? joint.bytes : count * joint.bytes);
     } else {
       for_each_lane(some, [&](unsigned i) { add(offsets[i], joint.bytes); });

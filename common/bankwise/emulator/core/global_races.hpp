@@ -1,9 +1,10 @@
 // Internal to common/bankwise/emulator: races in device memory, between the warps of a launch.
 //
-// Each word has its last write and its last read. A barrier of the block orders two accesses of a block, and this is
-// known exactly. Fences, atomics and volatile accesses may order any others, so two accesses of a block with one of
-// these between them are not reported, nor is an access to what another block has accessed, if its own block has
-// executed one of these before. A silent store, of the value that is there, races only with a later one of another.
+// Each word has its last write and its last read; a sector that a warp reads as a whole has one last read. A barrier of
+// the block orders two accesses of a block, and this is known exactly. Fences, atomics and volatile accesses may order
+// any others, so two accesses of a block with one of these between them are not reported, nor is an access to what
+// another block has accessed, if its own block has executed one of these before. A silent store, of the value that is
+// there, races only with a later one of another.
 #pragma once
 
 #include <algorithm>

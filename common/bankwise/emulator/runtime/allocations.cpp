@@ -62,7 +62,7 @@ struct DeviceMemory {
     global_memory.allocations = ranges;
     global_memory.written_in =
         static_cast<std::atomic<std::uint8_t>*>(reserve(address_space / page, PROT_READ | PROT_WRITE));
-    // The races in device memory take up to four times its size.
+    // The races in device memory take up to 4.25 times its size.
     bool is_watched = global_memory.written_in != nullptr;
     const auto reserve_touches = [&](std::size_t unit) {
       const std::size_t bytes = address_space / unit * sizeof(GlobalMemory::Touch);
