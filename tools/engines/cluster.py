@@ -1,8 +1,9 @@
 """Accesses to the shared memory of a cluster's blocks."""
 
 import random
+import re
 
-from rows import Kernel, Row, entry, word
+from rows import Kernel, Row, entry, loop, over_shared, word
 
 # Name: bytes, instruction. r: the address, q: the barrier's; x, y, z, w: 32 bits each, u, v: 64 bits each.
 REMOTE = {
@@ -41,24 +42,15 @@ UNROLLED = 4
 def remote_kernel(name: str, blocks: int) -> Kernel:
     """Words: 0 to 31 offsets, 32 lanes, 33 the target's number, 34 iterations - 1, 35 whether to access once only."""
     code = REMOTE[name][1]
-    asynchronous = "async" in name
     entry_name = f"remote_{blocks}_" + name.replace(" ", "_").replace(".", "_")
     text = """
 .reg .b32 rank, target, mask;
 .reg .f32 f;
 add.u32 bar, base, 196608;
 @lead mbarrier.init.shared.b64 [bar], 1;
-mov.u32 i, tid;
-ZERO: shl.b32 r, i, 2;
-add.u32 r, r, base;
-mov.u32 x, 0;
-st.shared.u32 [r], x;
-add.u32 i, i, 32;
-setp.lt.u32 p, i, 8192;
-@p bra ZERO;
-fence.mbarrier_init.release.cluster;
-mov.u32 rank, %cluster_ctarank;
 """
+    text += over_shared("ZERO", "mov.u32 x, 0;\nst.shared.u32 [r], x;\n", 4, 32, 8192)
+    text += "fence.mbarrier_init.release.cluster;\nmov.u32 rank, %cluster_ctarank;\n"
     text += word("target", 33) + word("mask", 32) + word("n", 34) + word("m", 35)
     text += """
 shl.b32 i, tid, 2;
@@ -88,11 +80,8 @@ setp.eq.u32 q, m, 1;
 mov.u32 i, 0;
 mov.u64 t, %clock64;
 """
-    text += f"{code}\n@q bra LAST;\nLOOP:\n" + f"{code}\n" * UNROLLED
+    text += f"{code}\n@q bra LAST;\n" + loop("LOOP", f"{code}\n" * UNROLLED)
     text += """
-add.u32 i, i, 1;
-setp.lt.u32 p, i, n;
-@p bra LOOP;
 LAST:
 xor.b32 x, x, y;
 xor.b32 x, x, z;
@@ -110,7 +99,7 @@ END:
 barrier.cluster.arrive;
 barrier.cluster.wait;
 """
-    if asynchronous:  # those in flight shall arrive before the target's shared memory goes
+    if "async" in name:  # those in flight shall arrive before the target's shared memory goes
         text += "mov.u64 t, %clock64;\nREST: mov.u64 d, %clock64;\nsub.u64 d, d, t;\nsetp.lt.u64 p, d, 20000;\n@p bra REST;\n"
     return Kernel(entry_name, entry(entry_name, 32, text, blocks), 32, blocks)
 
@@ -126,8 +115,8 @@ def remote_patterns(width: int, chosen: random.Random) -> list:
         "swizzled tile": lambda i: i % 8 * 32 + (i // 8 ^ i % 8), "two lines": lambda i: i % 2 * 256 + i // 2,
     }  # fmt: skip
     patterns = [(name, [at(i) for i in range(32)], everyone) for name, at in regular.items()]
-    for name, mask in (("odd lanes", 0xAAAAAAAA), ("first half", 0xFFFF), ("a lane", 1 << 13), ("few lanes", 0x01010011)):
-        patterns.append((name, [3 * i for i in range(32)], mask))
+    masks = {"odd lanes": 0xAAAAAAAA, "first half": 0xFFFF, "a lane": 1 << 13, "few lanes": 0x01010011}
+    patterns += [(name, [3 * i for i in range(32)], mask) for name, mask in masks.items()]
     far = 196608 // width
     random_ones = []
     for name, range_, sparse in 2 * (
@@ -152,9 +141,8 @@ def remote_rows() -> list:
         for i, (pattern, offsets, mask) in enumerate(patterns):
             blocks = CLUSTERS[i // 2 % len(CLUSTERS)]
             target = chosen.randrange(1, blocks) if i + 1 < len(patterns) else 0
-            columns = {"operation": name.split()[0] + (f".{name.split()[1]}" if not name.split()[1].isdigit() else "")}
+            columns = {"operation": re.sub(r" \d+$", "", name).replace(" ", ".")}
             columns |= {"width": width, "blocks": blocks, "target": target, "pattern": pattern, "mask": f"0x{mask:08x}"}
             columns |= {f"a{lane}": offset for lane, offset in enumerate(offsets)}
-            words = [*offsets, mask, target, 64, 0]
-            rows.append(Row(kernels[name, blocks], columns, ["clocks"], words, {35: 1}, count=(1, 1 + 64 * UNROLLED)))
+            rows.append(Row(kernels[name, blocks], columns, ["clocks"], [*offsets, mask, target, 64, 0], once={35: 1}))
     return rows

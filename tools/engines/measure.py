@@ -77,7 +77,7 @@ class Gpu:
         def numbers(kind, values):
             return (kind * max(len(values), 1))(*values)
 
-        head = [ctypes.c_void_p(address), tensor["type"], rank, ctypes.c_void_p(self.data.value + tensor["at"])]
+        head = [ctypes.c_void_p(address), tensor["element"], rank, ctypes.c_void_p(self.data.value + tensor["at"])]
         head += [numbers(ctypes.c_uint64, tensor["dims"]), numbers(ctypes.c_uint64, tensor["strides"])]
         tail = [numbers(ctypes.c_uint32, tensor["steps"]), tensor["interleave"], tensor["swizzle"], 0, 0]
         if "pixels" in tensor:
@@ -90,14 +90,15 @@ class Gpu:
             return None
         return ctypes.string_at(address, 128)
 
-    def launch(self, row: Row, words: list) -> list:
-        """The eight numbers that the kernel writes; None: the driver refuses the tensor."""
+    def launch(self, row: Row, changed: dict) -> list | None:
+        """The eight numbers that the kernel writes; None: the driver refuses the tensor. `changed`: words by index."""
         tensor = bytes(128)
         if row.tensor and (tensor := self.tensor_map(row.tensor)) is None:
             return None
         room = (ctypes.c_char * 192)()  # the driver copies from it; the parameter's alignment is that in the kernel
         ctypes.memmove(room, tensor, 128)
-        values = (ctypes.c_uint32 * WORDS)(*[word & 0xFFFFFFFF for word in words])
+        words = dict(enumerate(row.parameters)) | changed
+        values = (ctypes.c_uint32 * WORDS)(*[words.get(i, 0) & 0xFFFFFFFF for i in range(WORDS)])
         parameters = (ctypes.c_void_p * 4)(*[ctypes.addressof(part) for part in (self.out, self.data, room, values)])
         self.call("cuMemsetD32_v2", self.out, 0, ctypes.c_size_t(16))
         one = [1, 1]
@@ -113,19 +114,17 @@ class Gpu:
 
 def measured(gpu: Gpu, row: Row, once: bool) -> dict | None:
     """The columns of the row. None: the driver refuses it."""
-    if once:
-        if gpu.launch(row, row.words(repeats=0)) is None:
-            return None
-        return {**row.columns, "instructions": row.instructions(repeats=0)}
-    results = [gpu.launch(row, row.words(repeats=1)) for _ in range(RUNS)]
+    results = [gpu.launch(row, row.once if once else {}) for _ in range(1 if once else RUNS)]
     if results[0] is None:
         return None
-    columns = {**row.columns, "instructions": row.instructions(repeats=0)}
+    columns = {**row.columns, "instructions": row.instructions}
+    if once:
+        return columns
     columns |= {name: min(result[i] for result in results) for i, name in enumerate(row.results)}
     if any(result[4] for result in results):
         print(f"measure.py: not all bytes arrived: {row.columns}", file=sys.stderr)
-    if row.check:
-        columns["written"] = 4 * gpu.launch(row, row.words(repeats=0, check=True))[3]
+    if row.checks:
+        columns["written"] = 4 * gpu.launch(row, row.checks)[3]
     return columns
 
 
@@ -157,7 +156,7 @@ def main() -> int:
                 continue
             if out is None:
                 names = [name for other in rows for name in (*other.columns, "instructions", *other.results)]
-                names += ["written"] if any(other.check for other in rows) else []
+                names += ["written"] if any(other.checks for other in rows) else []
                 out = csv.DictWriter(sys.stdout, list(dict.fromkeys(names)), lineterminator="\n")
                 out.writeheader()
             out.writerow(columns)

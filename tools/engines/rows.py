@@ -20,22 +20,10 @@ class Row:
     columns: dict
     results: list  # the names of the numbers that the kernel writes
     parameters: list  # words of the kernel
-    once: dict = field(default_factory=dict)  # those of a launch for a profiler, by index
-    checks: dict = field(default_factory=dict)
-    count: tuple = (1, 1)  # instructions of a launch for a profiler, and of another
+    once: dict = field(default_factory=dict)  # those that differ in a launch for a profiler, by index
+    instructions: int = 1  # of that launch
+    checks: dict = field(default_factory=dict)  # those that differ in a launch that counts the words written, if any
     tensor: dict | None = None
-    check: bool = False
-
-    def words(self, repeats: int, check: bool = False) -> list:
-        words = self.parameters + [0] * (WORDS - len(self.parameters))
-        for index, value in ({} if repeats else self.once).items():
-            words[index] = value
-        for index, value in (self.checks if check else {}).items():
-            words[index] = value
-        return words
-
-    def instructions(self, repeats: int) -> int:
-        return self.count[1 if repeats else 0]
 
 
 def entry(name: str, threads: int, body: str, cluster: int = 1) -> str:
@@ -65,3 +53,19 @@ ret;
 
 def word(register: str, index: int) -> str:
     return f"ld.param.u32 {register}, [words+{4 * index}];\n"
+
+
+def loop(label: str, body: str, count: str = "n") -> str:
+    """`body` until i, which grows by 1, is `count`."""
+    return f"{label}:\n{body}add.u32 i, i, 1;\nsetp.lt.u32 p, i, {count};\n@p bra {label};\n"
+
+
+def over_shared(label: str, body: str, size: int, threads: int, count: int) -> str:
+    """A loop of all threads over `count` elements of so many bytes in shared memory; r: the address of one."""
+    return f"""mov.u32 i, tid;
+{label}: shl.b32 r, i, {size.bit_length() - 1};
+add.u32 r, r, base;
+{body}add.u32 i, i, {threads};
+setp.lt.u32 p, i, {count};
+@p bra {label};
+"""

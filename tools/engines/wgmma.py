@@ -2,10 +2,11 @@
 
 import random
 from dataclasses import dataclass
+from itertools import product
 
-from rows import Kernel, Row, entry, word
+from rows import Kernel, Row, entry, loop, over_shared, word
 
-# Type of A, type of B, of the result, elements in K, bytes of an element times 8, a suffix.
+# Types of A, of B and of the result, elements in K, bits of an element.
 MMA_TYPES = [
     ("f16", "f16", "f32", 16, 16), ("f16", "f16", "f16", 16, 16), ("bf16", "bf16", "f32", 16, 16),
     ("tf32", "tf32", "f32", 8, 32), ("e4m3", "e4m3", "f32", 32, 8), ("e4m3", "e4m3", "f16", 32, 8),
@@ -74,34 +75,27 @@ def mma_kernel(mma: Mma) -> Kernel:
     """Words: 0 groups, 1 to 4 descriptors of A and B without addresses, 5 and 6 offsets of A and B, 7 iterations of the
     second warpgroup."""
     count = mma.n // (4 if mma.to == "f16" else 2)
+    threads = 256 if mma.other else 128
     results = ", ".join(f"c{i}" for i in range(count))
     kind = "f32" if mma.to == "f32" else "b32"
     shape = f"m64n{mma.n}k{mma.depth}.{mma.to}.{mma.a}.{mma.b}" + (".and.popc" if mma.a == "b1" else "")
     arguments = ["{a0, a1, a2, a3}" if mma.of_registers else "da", "db"]
-    arguments += ["x", "0"] if mma.sparse else []
-    arguments += ["1"]
-    if mma.to != "s32":
-        arguments += ["1", "1"]
+    arguments += ["x", "0", "1"] if mma.sparse else ["1"]
+    arguments += ["1", "1"] if mma.to != "s32" else []
     if mma.bits == 16:
         arguments += [str(int(major != "K")) for major in (mma.major[1:] if mma.of_registers else mma.major)]
     step = f"wgmma.mma_async{'.sp' if mma.sparse else ''}.sync.aligned.{shape} {{{results}}}, {', '.join(arguments)};\n"
+    group = f"wgmma.fence.sync.aligned;\n{step * IN_FLIGHT}wgmma.commit_group.sync.aligned;\n"
+    group += "wgmma.wait_group.sync.aligned 1;\n"
+    zeros = over_shared("ZERO", "mov.u32 x, 0;\nst.shared.v4.u32 [r], {x, x, x, x};\n", 16, threads, 8192)
     zero = "0f00000000" if kind == "f32" else "0"
     adds = "add.f32 c0, c0, c{};" if kind == "f32" else "xor.b32 c0, c0, c{};"
-    threads = 256 if mma.other else 128
-    before, loop = OTHERS.get(mma.other, ("", ""))
     text = f"""
 .reg .{kind} c<{count}>;
 .reg .b32 a<4>, lo, hi, warp;
 .reg .b64 da, db;
 .reg .pred second;
-mov.u32 i, tid;
-ZERO: shl.b32 r, i, 4;
-add.u32 r, r, base;
-mov.u32 x, 0;
-st.shared.v4.u32 [r], {{x, x, x, x}};
-add.u32 i, i, {threads};
-setp.lt.u32 p, i, 8192;
-@p bra ZERO;
+{zeros}
 fence.proxy.async;
 bar.sync 0;
 setp.ge.u32 second, tid, 128;
@@ -118,13 +112,7 @@ setp.ge.u32 second, tid, 128;
 mov.u32 i, 0;
 mov.u32 x, 0x44444444;
 mov.u64 t, %clock64;
-LOOP:
-wgmma.fence.sync.aligned;
-{step * IN_FLIGHT}wgmma.commit_group.sync.aligned;
-wgmma.wait_group.sync.aligned 1;
-add.u32 i, i, 1;
-setp.lt.u32 p, i, n;
-@p bra LOOP;
+{loop("LOOP", group)}
 wgmma.wait_group.sync.aligned 0;
 mov.u64 u, %clock64;
 sub.u64 t, u, t;
@@ -136,9 +124,10 @@ bra END;
 SECOND:
 """
     if mma.other:
-        loops = loop if "WAIT" in loop else "".join(loop.replace("XX", str(4096 * i)) for i in range(8))
+        before, body = OTHERS[mma.other]
+        body = body if "WAIT" in body else "".join(body.replace("XX", str(4096 * i)) for i in range(8))
         text += "shr.u32 warp, tid, 5;\n" + before + word("n", 7)
-        text += f"mov.u32 i, 0;\nmov.u64 t, %clock64;\nAGAIN:\n{loops}add.u32 i, i, 1;\nsetp.lt.u32 p, i, n;\n@p bra AGAIN;\n"
+        text += "mov.u32 i, 0;\nmov.u64 t, %clock64;\n" + loop("AGAIN", body)
         text += "mov.u64 u, %clock64;\nsub.u64 t, u, t;\nsetp.eq.u32 p, tid, 128;\n@p st.global.u64 [out_+8], t;\n"
         text += "setp.eq.u32 p, m, 0x7777777;\n@p st.global.u32 [out_+48], m;\n"
     text += "END:\n"
@@ -164,21 +153,19 @@ def wgmma_rows() -> list:
         loops = 64
         words = [loops, *descriptors, *offsets, 4 * loops if mma.other else 0]
         results = ["clocks", "clocks_beside"] if mma.other else ["clocks"]
-        rows.append(Row(kernel, names, results, words, {0: 4, 7: 16}, count=(4 * IN_FLIGHT, loops * IN_FLIGHT)))
+        rows.append(Row(kernel, names, results, words, once={0: 4, 7: 16}, instructions=4 * IN_FLIGHT))
 
     strides = [0, 16, 32, 64, 128, 144, 256, 512, 1024, 1040, 2048]
-    for types in MMA_TYPES:
-        for n in MMA_WIDTHS:
-            for of_registers in (False, True):
-                for sparse in (False, True) if types[0] != "b1" else (False,):
-                    majors = ["KK", "MK", "KM", "MM"] if types[4] == 16 and n in (16, 64) else ["KK"]
-                    for major in ("KK", "KM") if of_registers and len(majors) > 1 else majors:
-                        mma = Mma(*types, n, of_registers, sparse, major)
-                        add(mma, chosen.randrange(4), (chosen.choice(strides), chosen.choice(strides)))
+    flags = (False, True)
+    for types, n, of_registers, sparse in product(MMA_TYPES, MMA_WIDTHS, flags, flags):
+        majors = ["KK", "KM"] if of_registers else ["KK", "MK", "KM", "MM"]
+        for major in majors if types[4] == 16 and n in (16, 64) else ["KK"]:
+            if not sparse or types[0] != "b1":
+                mma = Mma(*types, n, of_registers, sparse, major)
+                add(mma, chosen.randrange(4), (chosen.choice(strides), chosen.choice(strides)))
     bf16 = MMA_TYPES[2]
-    for n in (64, 256):  # operands that overlap
-        for offset in (0, 16, 64, 128, 512, 1024, 2048):
-            add(Mma(*bf16, n), 1, (16, 1024), offsets=(0, offset))
+    for n, offset in product((64, 256), (0, 16, 64, 128, 512, 1024, 2048)):  # operands that overlap
+        add(Mma(*bf16, n), 1, (16, 1024), offsets=(0, offset))
     for _ in range(200):  # descriptors of all kinds
         mma = Mma(*bf16, 64, major=chosen.choice(["KK", "MK", "KM", "MM"])) if chosen.random() < 0.9 else Mma(*bf16, 64, True)
         a, b = ((chosen.choice(strides), chosen.choice(strides)) for _ in "ab")
@@ -186,9 +173,6 @@ def wgmma_rows() -> list:
         bases = (chosen.randrange(8), chosen.randrange(8)) if swizzle and chosen.random() < 0.3 else (0, 0)
         offsets = (16 * chosen.randrange(64), WIDE + 16 * chosen.randrange(64)) if chosen.random() < 0.3 else (0, WIDE)
         add(mma, swizzle, a, b, offsets, bases)
-    for other in OTHERS:
-        for n in (64, 256):
-            for of_registers in (False, True):
-                for swizzle in (0, 1):
-                    add(Mma(*bf16, n, of_registers, other=other), swizzle, (16, 1024))
+    for other, n, of_registers, swizzle in product(OTHERS, (64, 256), flags, (0, 1)):
+        add(Mma(*bf16, n, of_registers, other=other), swizzle, (16, 1024))
     return rows
