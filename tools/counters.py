@@ -58,16 +58,25 @@ from campaign import output
 from ncu import ALL_STUDIES, Failed, kernel_name, listed, ncu, number, of_sample
 from reports import CASES, STUDIES
 
-COUNTERS = {
-    f"{kind}_{column}": f"l1tex__data_{name}_mem_shared_op_{op}.sum"
-    for kind, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"))
-    for column, name in (("passes", "pipe_lsu_wavefronts"), ("conflicts", "bank_conflicts_pipe_lsu"))
-}
+SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
-SECTOR_COUNTERS = {
-    f"{kind}_sectors": [SECTORS.format(op) for op in ops]
-    for kind, ops in (("load", ["ld"]), ("store", ["st"]), ("atomic", ["red", "atom"]))
+KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
+PIPE_KINDS = ("ld", "st", "atom", "gmma")
+ARBITRATED = {"load": "ld", "store": "st", "atomic": "atom"}
+KIND_OF = ARBITRATED | {"ldmatrix": "ldsm", "stmatrix": "stsm"}
+KIND_OF |= {"cp.async": "ldgsts", "cp.async.cg": "ldgsts", "wgmma": "gmma"}
+# The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
+GLOBAL_KINDS = {"ld": ["ld"], "st": ["st"], "atom": ["red", "atom"], "ldgsts": ["ldgsts"]}
+GLOBAL_KINDS = {kind: [SECTORS.format(op) for op in ops] for kind, ops in GLOBAL_KINDS.items()}
+# By column of `block`: the counters that it adds up.
+COLUMNS = {
+    f"{name}_{column}": [metric.format(kind)]
+    for name, kind in ARBITRATED.items()
+    for column, metric in (("passes", PIPE), ("conflicts", CONFLICTS))
 }
+GLOBAL_COLUMNS = {f"{name}_sectors": GLOBAL_KINDS[kind] for name, kind in ARBITRATED.items()}
 RUNS = 3
 
 PARTS = {
@@ -95,20 +104,9 @@ HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
 HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
 HEAD_COSTS = ["program", "kernel", "executed", "accesses", "without_cost", "causes"]
 HEAD_GLOBAL = ["program", "kernel", "kind", "launches", "sectors", "counter", "counter_runs"]
-SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
-KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
 EXECUTED = "smsp__sass_inst_executed_op_{}.sum"
 # Instructions that access shared memory, and how they add up; `shared` includes wgmma, and `tma_st` reductions.
 EXECUTED_SUM = {"shared": 1, "shared_gmma": -3 / 4, "ldgsts": 1, "dshared": 1, "tma_ld": 1, "tma_st": 1}
-PIPE_KINDS = ("ld", "st", "atom", "gmma")
-ARBITRATED = ("ld", "st", "atom")
-KIND_OF = {"load": "ld", "store": "st", "atomic": "atom", "ldmatrix": "ldsm", "stmatrix": "stsm"}
-KIND_OF |= {"cp.async": "ldgsts", "cp.async.cg": "ldgsts", "wgmma": "gmma"}
-# The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
-GLOBAL_KINDS = {"ld": ("ld",), "st": ("st",), "atom": ("red", "atom"), "ldgsts": ("ldgsts",)}
-GLOBAL_PAIRS = (("ld", "st"), ("red", "atom"), ("ldgsts",))
 # By set: the counters of each column.
 DSHARED = "l1tex__t_{}_pipe_lsu_mem_dshared.sum"
 ENGINES = {
@@ -128,18 +126,25 @@ ENGINES = {
 WIDTH = 80  # bankcheck cuda cuts longer names
 
 
+def pairs(metrics: list) -> list:
+    """Lists for a run each: of the counters that follow instructions, at most two are exact in a run."""
+    return [metrics[i : i + 2] for i in range(0, len(metrics), 2)]
+
+
+def flags_of(names: list, height: int, width: int) -> list:
+    extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
+    return ["--variant", ",".join(names), *extent]
+
+
 def block(out, options) -> None:
-    of_global = options.space == "global"
-    columns = SECTOR_COUNTERS if of_global else {name: [metric] for name, metric in COUNTERS.items()}
+    columns = GLOBAL_COLUMNS if options.space == "global" else COLUMNS
     metrics = [metric for column in columns.values() for metric in column]
-    # Of those that follow instructions at most two are counted exactly in a run.
-    parts = [metrics[i : i + 2] for i in range(0, len(metrics), 2)] if of_global else [metrics]
+    parts = pairs(metrics) if options.space == "global" else [metrics]
     out.writerow(["case", "variant", "height", "width", "kernel", *columns])
     for case, job in ((case, job) for case, study in ALL_STUDIES.items() for job in study.get("counters", [])):
         height, width = job["extent"] if isinstance(job["extent"], list) else (1, job["extent"])
-        extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
         names = job.get("variants") or listed(options.build, case)
-        flags = ["--variant", ",".join(names), *extent]
+        flags = flags_of(names, height, width)
         runs = []
         for _ in range(RUNS):
             kernels = [of_sample(options.build, case, part, flags) for part in parts]
@@ -178,17 +183,17 @@ def limits(out, options) -> None:
 
 
 def arbitration(out, options) -> None:
-    """Each list of metrics is counted in a run of its own: of those that follow instructions at most two are exact."""
-    pipe = {f"l1tex_{kind}_{name}": text.format(kind) for kind in ARBITRATED for name, text in (("passes", PIPE), ("conflicts", CONFLICTS))}
+    names = (("passes", PIPE), ("conflicts", CONFLICTS))
+    pipe = {f"l1tex_{kind}_{name}": text.format(kind) for kind in ARBITRATED.values() for name, text in names}
     pipe |= {"arbitration": "l1tex__data_bank_conflicts_type_arbitration.sum"}
-    columns = pipe | {f"{kind}_passes": sass(kind) for kind in ARBITRATED}
-    parts = [[*pipe.values()], [sass(kind) for kind in ARBITRATED[:2]], [sass(kind) for kind in ARBITRATED[2:]]]
+    by_instruction = {f"{kind}_passes": sass(kind) for kind in ARBITRATED.values()}
+    columns = pipe | by_instruction
+    parts = [[*pipe.values()], *pairs([*by_instruction.values()])]
     out.writerow(["case", "kernel", "height", "width", *columns])
     for case in CASES:
         study = STUDIES[case]
         height, width = (4096, 4096) if isinstance(study["block"], list) else (1, (1 << 24) // study.get("words_per_element", 1))
-        extent = ["--height", str(height), "--width", str(width)] if height > 1 else ["--n", str(width)]
-        flags = ["--variant", ",".join(listed(options.build, case)), *extent]
+        flags = flags_of(listed(options.build, case), height, width)
         with ThreadPoolExecutor(len(parts)) as pool:
             runs = list(pool.map(partial(of_sample, options.build, case, flags=flags), parts))
         if len({tuple(map(kernel_name, run)) for run in runs}) != 1:
@@ -254,17 +259,18 @@ def kind_of(line: dict) -> str | None:
     return KIND_OF.get(name) or KIND_OF.get(name.split(".")[0])  # ldmatrix.x4 is an ldmatrix
 
 
-def reported(report: dict) -> dict:
-    """By kernel and kind: passes and conflicts; `None`: some accesses have no cost."""
-    found = defaultdict(lambda: [0, 0])
+def reported(report: dict, of_global: bool) -> dict:
+    """By kernel and kind: passes and conflicts, or sectors of global memory; `None`: some accesses have no cost."""
+    keys = ["sectors"] if of_global else ["passes", "conflicts"]
+    found = defaultdict(lambda: [0] * len(keys))
     for kernel in report["kernels"]:
-        costs = kernel["architectures"][0]
-        for cause in costs["without_cost"]:  # "cp.async.cg with ZFILL"
+        name, costs = base_name(kernel["kernel"]), kernel["architectures"][0]
+        for cause in () if of_global else costs["without_cost"]:  # "cp.async.cg with ZFILL"
             if kind := KIND_OF.get(cause.split()[0]):
-                found[base_name(kernel["kernel"]), kind] = [None, None]
-        for line in [*costs["lines"], *costs["engine_lines"]]:
-            numbers = found[base_name(kernel["kernel"]), kind_of(line)]
-            for i, key in enumerate(("passes", "conflicts")):
+                found[name, kind] = [None, None]
+        for line in (costs["global_lines"] or ()) if of_global else [*costs["lines"], *costs["engine_lines"]]:
+            numbers = found[name, kind_of(line)]
+            for i, key in enumerate(keys):
                 known = line.get(key) is not None and not line.get("unknown") and numbers[i] is not None
                 numbers[i] = numbers[i] + line[key] if known else None
     return found
@@ -278,8 +284,8 @@ def sass(kind: str) -> str:
 def write_costs(path: Path, program: str, report: dict, command: list) -> None:
     """Accesses to shared memory by kernel; the causes name those without a cost, "?" where their number is not known."""
     accesses, causes = Counter(), defaultdict(Counter)
-    ops = list(EXECUTED_SUM)
-    runs = of_programs([[EXECUTED.format(op) for op in ops[i : i + 2]] for i in range(0, len(ops), 2)], command)
+    factors = {EXECUTED.format(op): factor for op, factor in EXECUTED_SUM.items()}
+    runs = of_programs(pairs([*factors]), command)
     for kernel in report["kernels"]:
         name, costs = base_name(kernel["kernel"]), kernel["architectures"][0]
         accesses[name] += costs["all_accesses"]
@@ -288,58 +294,33 @@ def write_costs(path: Path, program: str, report: dict, command: list) -> None:
     with open(path, "a", newline="") as file:
         for name, count in sorted(accesses.items()):
             text = "; ".join(f"{cause} {n or '?'}" for cause, n in causes[name].most_common())
-            executed = sum(EXECUTED_SUM[op] * runs[i // 2][1][name][EXECUTED.format(op)] for i, op in enumerate(ops))
+            executed = sum(factors[metric] * n for _, sums in runs for metric, n in sums[name].items())
             row = [program, name, round(executed), count, causes[name].total(), text]
             csv.writer(file, lineterminator="\n").writerow(row)
 
 
-def reported_sectors(bankcheck: str, command: list) -> dict:
-    """By kernel and kind: sectors of global memory; `None`: some accesses have no cost."""
-    found = {}
-    for kernel in report_of(bankcheck, ["--memory", "shared,global"], command)["kernels"]:
-        for line in kernel["architectures"][0]["global_lines"] or ():
-            key = base_name(kernel["kernel"]), kind_of(line)
-            known = line.get("sectors") is not None and not line.get("unknown") and found.get(key, 0) is not None
-            found[key] = found.get(key, 0) + line["sectors"] if known else None
-    return found
-
-
-def global_program(out, options) -> None:
-    ours = reported_sectors(options.bankcheck, options.command)
-    pairs = [[SECTORS.format(op) for op in pair] for pair in GLOBAL_PAIRS]
-    runs = [of_programs(pairs, options.command) for _ in range(options.repeat)]
-    launches = runs[0][0][0]
-    for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
-        for kind, ops in GLOBAL_KINDS.items():
-            seen = [sum(sums[kernel][SECTORS.format(op)] for _, sums in run for op in ops) for run in runs]
-            sectors = ours.get((kernel, kind), 0)
-            if sectors == 0 and not any(seen):
-                continue
-            counted = " ".join(map(str, sorted(set(seen))))
-            out.writerow([options.name, kernel, kind, launches[kernel], sectors, min(seen), counted])
-
-
 def program(out, options) -> None:
-    if options.space == "global":
-        return global_program(out, options)
-    pairs = [KINDS[i : i + 2] for i in range(0, len(KINDS), 2)]
-    report = report_of(options.bankcheck, [], options.command)
+    of_global = options.space == "global"
+    report = report_of(options.bankcheck, ["--memory", "shared,global"] if of_global else [], options.command)
     if options.costs:
         write_costs(options.costs, options.name, report, options.command)
-    ours = reported(report)
-    metrics = [[sass(kind) for kind in pair] for pair in pairs]
-    pipe_metrics = [text.format(kind) for text in (PIPE, CONFLICTS) for kind in PIPE_KINDS]
-    (launches, pipe), *runs = of_programs([pipe_metrics, *metrics * options.repeat], options.command)
+    ours = reported(report, of_global)
+    metrics = GLOBAL_KINDS if of_global else {kind: [sass(kind)] for kind in KINDS}
+    parts = pairs([metric for column in metrics.values() for metric in column])
+    of_pipe = [] if of_global else [PIPE, CONFLICTS]
+    more = [[text.format(kind) for text in of_pipe for kind in PIPE_KINDS]] if of_pipe else []
+    runs = of_programs([*parts * options.repeat, *more], options.command)
+    launches, pipe = runs[-1]
     for kernel in sorted(set(launches) | {kernel for kernel, _ in ours}):
-        for i, kind in enumerate(KINDS):
-            seen = [sums[kernel][sass(kind)] for _, sums in runs[i // 2 :: len(pairs)]]
-            passes, conflicts = ours.get((kernel, kind), [0, 0])
-            if not passes and passes is not None and not any(seen):
+        for kind, column in metrics.items():
+            repeated = (runs[i : i + len(parts)] for i in range(0, len(parts) * options.repeat, len(parts)))
+            seen = [sum(sums[kernel][metric] for _, sums in run for metric in column) for run in repeated]
+            numbers = ours.get((kernel, kind), [0] if of_global else [0, 0])
+            if numbers[0] == 0 and not any(seen):
                 continue
-            row = [options.name, kernel, kind, launches[kernel], passes, conflicts]
+            row = [options.name, kernel, kind, launches[kernel], *numbers]
             row += [min(seen), " ".join(map(str, sorted(set(seen))))]
-            row += [pipe[kernel][text.format(kind)] if kind in PIPE_KINDS else "" for text in (PIPE, CONFLICTS)]
-            out.writerow(row)
+            out.writerow(row + [pipe[kernel][text.format(kind)] if kind in PIPE_KINDS else "" for text in of_pipe])
 
 
 def copies(out, options) -> None:
