@@ -99,6 +99,11 @@ def power(exponent: int) -> str:
     return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
+def grouped(number: str) -> str:
+    """A count from a CSV file, which may be empty."""
+    return f"{int(number):,}" if number else "–"
+
+
 def csv_rows(path: Path) -> list:
     """One dictionary per row."""
     with open(path, newline="", encoding="utf-8") as file:
@@ -148,6 +153,21 @@ def cpu_shaped() -> dict:
     return found
 
 
+def by_key(rows, key) -> dict:
+    """The rows that have the same key, by this key."""
+    found: dict = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
+def summed(counts) -> dict:
+    """Of pairs of a name and some numbers: by name, the sum of each of its numbers."""
+    names = by_key(counts, lambda pair: pair[0])
+    return {name: [sum(column) for column in zip(*(numbers for _, numbers in pairs))] for name, pairs in names.items()}
+
+
 def markdown(head: list, body: list, left: int = 1) -> str:
+    """A table whose first columns are text, and the others numbers."""
     lines = [head, ["---"] * left + ["---:"] * (len(head) - left)] + body
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)

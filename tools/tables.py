@@ -2,7 +2,7 @@
 """Generates the measured tables of the documents from the files in docs/results, so that no number is typed by hand.
 
 A page marks the place of a table with two comments. The first names the device's directory, the table (a case study, or
-one of TABLES and TABLES_BY_API below), and the API:
+one of TABLES and TABLES_BY_API below: a function NAME_table generates the table NAME), and the API:
 
     <!-- table nvidia_h200 reduction cuda -->
     <!-- end of table -->
@@ -14,17 +14,16 @@ and the exit code is 1 if a page differs.
 import math
 import re
 import sys
-from collections import Counter
 from functools import partial
 
 sys.dont_write_bytecode = True  # of the imported modules next to this file
 import bounds  # noqa: I001
+import fits
 import ranks
-from reports import APIS, CASES, PAIRS, RESULTS, ROOT, SCOPES, STUDIES, fastest, markdown, report, rows, size_text, sizes, software
-from reports import block_counters, csv_rows, limits, model_totals, traffic, write_or_check
-from targets import target_table
+import targets
+from reports import APIS, CASES, PAIRS, RESULTS, ROOT, SCOPES, STUDIES, fastest, report, rows, size_text, sizes, software
+from reports import block_counters, by_key, csv_rows, grouped, limits, markdown, model_totals, summed, traffic, write_or_check
 
-POCL = "Portable Computing Language"
 MARKED = re.compile(r"(<!-- table (\w+) (\w+) (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -55,7 +54,7 @@ def case_table(case: str, device: str, api: str) -> str:
     return markdown(["variant", "block", "L2, GB/s", "memory, GB/s", "of copy"], body)
 
 
-def pair_table(device: str, api: str) -> str:
+def pairs_table(device: str, api: str) -> str:
     body = []
     for case, before, after in PAIRS:
         found = rows(device, case, api)
@@ -105,26 +104,21 @@ def nearly(clocks: list) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def stride_table(device: str) -> str:
+def strides_table(device: str) -> str:
     """By passes, which each stride has in common with the others of its greatest power of two."""
-    groups: dict = {}
-    for name, access in accesses(device, "strides"):
-        groups.setdefault(access["passes"], []).append((name.removeprefix("stride"), access))
     body = []
-    for passes, strides in sorted(groups.items()):
+    for passes, strides in sorted(by_key(accesses(device, "strides"), lambda found: found[1]["passes"]).items()):
         clocks = [nearly([access[api] for _, access in strides]) for api in APIS]
-        body.append([", ".join(stride for stride, _ in strides), str(passes), *clocks])
+        body.append([", ".join(name.removeprefix("stride") for name, _ in strides), passes, *clocks])
     return markdown(["strides", "passes", *APIS.values()], body)
 
 
 def pattern_table(which: str, device: str) -> str:
     """The clocks of OpenCL are in the results; the last line says how near they are."""
-    found = accesses(device, which)
-    body = [
-        [f"`{name}`", a["pattern"].replace("|", "\\|"), f"{a['operation']} {a['width']}"]
-        + [f"{a['passes']}/{a['ideal_passes']}", a["cuda"]]
-        for name, a in found
-    ]
+    found, body = accesses(device, which), []
+    for name, a in found:
+        access, passes = f"{a['operation']} {a['width']}", f"{a['passes']}/{a['ideal_passes']}"
+        body.append([f"`{name}`", a["pattern"].replace("|", "\\|"), access, passes, a["cuda"]])
     off = max(abs(float(a["cuda"]) / a["expected_clocks"] - 1) for _, a in found)
     both = [abs(float(a["opencl"]) / float(a["cuda"]) - 1) for _, a in found if a.get("opencl", "–") != "–"]
     near = f", and OpenCL's from CUDA's by at most {math.ceil(1000 * max(both)) / 10:.1f} %" if both else ""
@@ -152,7 +146,7 @@ def clocks_of_block(device: str, case: str, variant: str) -> float:
     return row["time_median_s"] * clock_rate(device) / math.ceil(blocks / units)
 
 
-def conflict_table(device: str) -> str:
+def conflicts_table(device: str) -> str:
     """The clocks saved per removed conflict: the difference in clocks, compared with the difference in conflicts."""
     counters, body = block_counters(device), []
     for case, before, after in PAIRS:
@@ -163,7 +157,7 @@ def conflict_table(device: str) -> str:
         saved, counted = clocks[0] - clocks[1], sum(old[f"{k}_conflicts"] - new[f"{k}_conflicts"] for k in KINDS)
         name, changes = f"{case} `{before}` → `{after}`", (f"{a:.0f} → {b:.0f}: {a / b:.2f} ×" for a, b in (passes, clocks))
         removed = (conflicts[0] - conflicts[1], counted)
-        body.append([name, *changes, f"{saved:.0f}", *(text for n in removed for text in (str(n), f"{saved / n:.2f}"))])
+        body.append([name, *changes, f"{saved:.0f}", *(cell for n in removed for cell in (n, f"{saved / n:.2f}"))])
     head = ["pair", "passes, model", "clocks, measured", "clocks saved"]
     head += ["conflicts removed, model", "clocks per conflict", "conflicts removed, counted", "clocks per conflict"]
     where = ", ".join([*software(device), f"{clock_rate(device) * 1e-9:.2f} GHz"])
@@ -179,7 +173,7 @@ def block_table(device: str) -> str:
         model = model_totals(device, case)[variant]["passes"]
         counted = sum(counters[case, variant][f"{kind}_passes"] for kind in KINDS)
         pipe = int(limit["shared_passes"]) / int(limit["blocks"]) / turns
-        body.append([f"{case} `{variant}`", str(model), str(counted), f"{pipe:.0f}"])
+        body.append([f"{case} `{variant}`", model, counted, f"{pipe:.0f}"])
         body[-1] += [f"{clocks_of_block(device, case, variant):.0f}", *percents(limit, "shared", "issue", "stall_barrier")]
     head = ["kernel", "passes, model", "counted", "of the pipe", "clocks", "pipe busy", "schedulers busy", "stalled at barriers"]
     return f"{', '.join(software(device))}:\n\n" + markdown(head, body)
@@ -219,6 +213,7 @@ LIBRARIES = {
     "dot_pointers": "Triton, `tl.dot` with pointers",
     "dot_descriptors": "Triton, `tl.dot` with descriptors",
     "device_kernel": "CUTLASS 3",
+    "": "PyTorch",
 }
 
 
@@ -234,242 +229,109 @@ def is_equal(row: dict) -> bool:
 
 
 def equal_kernels(rows: list) -> dict:
-    """By program, then by kernel: whether all numbers are equal."""
-    kernels = {}
-    for row in rows:
-        equal = kernels.setdefault(row["program"], {})
-        equal[row["kernel"]] = equal.get(row["kernel"], True) and is_equal(row)
-    return kernels
+    """By program and kernel: whether all numbers are equal."""
+    kernels = by_key(rows, lambda row: (row["program"], row["kernel"]))
+    return {kernel: all(map(is_equal, rows)) for kernel, rows in kernels.items()}
 
 
-def equal_together(body: list) -> list:
-    """Rows whose last two numbers are the same in one row with their sums, then the others, and the sum of all."""
-
-    def summed(name: str, rows_to_sum: list) -> list:
-        return [name, *(str(sum(column)) for column in list(zip(*rows_to_sum))[1:])]
-
-    equal = [row for row in body if row[-1] == row[-2]]
-    others = [[name, *map(str, counts)] for name, *counts in (row for row in body if row not in equal)]
-    together = [summed(", ".join(name for name, *_ in equal), equal)] if equal else []
-    return [*together, *others, summed("all", body)]
+def equal_together(counts: list, heading=", ".join) -> list:
+    """Sums by name: of the names whose last two numbers are the same in one row, of each other name, and of all."""
+    sums = summed(counts)
+    equal = [name for name, numbers in sums.items() if numbers[-1] == numbers[-2]]
+    rows = [(heading(equal), sums[name]) for name in equal]
+    rows += [(name, numbers) for name, numbers in sums.items() if name not in equal]
+    rows += [("all", numbers) for numbers in sums.values()]
+    return [[name, *numbers] for name, numbers in summed(rows).items()]
 
 
 def watched_table(device: str) -> str:
     """By program: kernels with accesses to shared memory, and how many of them are equal in all numbers."""
-    body = [[name, len(of), sum(of.values())] for name, of in equal_kernels(numbers(device)).items()]
-    return markdown(["program", "kernels", "equal"], equal_together(body), 1)
-
-
-def global_numbers(device: str) -> list:
-    return csv_rows(RESULTS / device / "bankcheck_cuda_global.csv")
+    counts = [(program, (1, equal)) for (program, _), equal in equal_kernels(numbers(device)).items()]
+    return markdown(["program", "kernels", "equal"], equal_together(counts))
 
 
 def watched_global_table(device: str) -> str:
     """By repository, which is the first part of a program's name: programs, kernels that access global memory, and how
     many of these are equal in all numbers."""
-    repositories = {}
-    for name, of in equal_kernels(global_numbers(device)).items():
-        repositories.setdefault(name.split("/")[0], []).append(of)
-    body = [[name, len(of), sum(map(len, of)), sum(sum(equal.values()) for equal in of)] for name, of in repositories.items()]
-    return markdown(["repository", "programs", "kernels", "equal"], equal_together(body), 1)
+    kernels = equal_kernels(csv_rows(RESULTS / device / "bankcheck_cuda_global.csv"))
+    counts = [(program.split("/")[0], (0, 1, equal)) for (program, _), equal in kernels.items()]
+    counts += [(program.split("/")[0], (1, 0, 0)) for program in {program for program, _ in kernels}]
+    return markdown(["repository", "programs", "kernels", "equal"], equal_together(counts))
 
 
 def costs_table(device: str) -> str:
     """Of modern libraries: how many of the instructions that access shared memory have a cost, and kernels that are
     equal in all numbers."""
-    equal, libraries = equal_kernels(numbers(device)), {}
+    equal, counts = equal_kernels(numbers(device)), []
     for row in csv_rows(RESULTS / device / "bankcheck_cuda_costs.csv"):
-        library = next((text for name, text in LIBRARIES.items() if row["kernel"].startswith(name)), "PyTorch")
+        library = next(text for name, text in LIBRARIES.items() if row["kernel"].startswith(name))
         executed, accesses, without = (int(row[key]) for key in ("executed", "accesses", "without_cost"))
-        if executed == 0:
-            continue
-        counts = (1, equal[row["program"]].get(row["kernel"], True), executed, accesses - without)
-        libraries[library] = [a + b for a, b in zip(libraries.get(library, (0, 0, 0, 0)), counts)]
-    libraries = {text: libraries[text] for text in (*LIBRARIES.values(), "PyTorch") if text in libraries}
-    libraries["all"] = [sum(column) for column in zip(*libraries.values())]
+        if executed:
+            is_good = equal.get((row["program"], row["kernel"]), True)
+            counts.append((library, (1, is_good, executed, accesses - without)))
+    counts.sort(key=lambda count: list(LIBRARIES.values()).index(count[0]))
     body = [
-        [text, str(kernels), str(good), f"{executed:,}", f"{math.floor(1000 * costed / executed) / 10:.1f} %"]
-        for text, (kernels, good, executed, costed) in libraries.items()
+        [text, kernels, good, f"{executed:,}", f"{math.floor(1000 * costed / executed) / 10:.1f} %"]
+        for text, (kernels, good, executed, costed) in summed([*counts, *(("all", of) for _, of in counts)]).items()
     ]
-    return markdown(["kernels of", "kernels", "equal", "instructions", "with a cost"], body, 1)
+    return markdown(["kernels of", "kernels", "equal", "instructions", "with a cost"], body)
 
 
 def different_table(device: str) -> str:
     """Each number that is not equal."""
-    body = [
-        [row["program"], f"`{row['kernel']}`", NAMES[row["kind"]]]
-        + [grouped(row[key]) for key in ("passes", "counter", "l1tex_passes")]
-        for row in numbers(device)
-        if not is_equal(row)
-    ]
+    body = []
+    for row in (row for row in numbers(device) if not is_equal(row)):
+        counts = (grouped(row[key]) for key in ("passes", "counter", "l1tex_passes"))
+        body.append([row["program"], f"`{row['kernel']}`", NAMES[row["kind"]], *counts])
     return markdown(["program", "kernel", "access", "computed", "counted", "`l1tex__`"], body, 3)
 
 
 def arbitration_table(device: str) -> str:
     """The passes of launches of the case studies' kernels with shared memory by both counters, and in how many launches
     the conflicts by arbitration explain the difference; in lines of their own, kernels with launches that differ."""
-    kernels = {}
+    counts = []
     for row in csv_rows(RESULTS / device / "arbitration.csv"):
         exact, pipe = (sum(int(row[f"{of}{kind}_passes"]) for kind in ("ld", "st", "atom")) for of in ("", "l1tex_"))
+        more, arbitration = pipe - exact, int(row["arbitration"])
         if exact and row["kernel"].startswith(STUDIES[row["case"]]["kernel_prefix"]):
-            counts = (1, pipe - exact <= int(row["arbitration"]), exact, pipe - exact, int(row["arbitration"]))
-            kernels[row["kernel"]] = [a + b for a, b in zip(kernels.get(row["kernel"], (0,) * 5), counts)]
-    rows = [(f"`{name}`", *counts) for name, counts in kernels.items()]
-    good = [row for row in rows if row[1] == row[2]]
-    together = [(f"{len(good)} kernels", *(sum(column) for column in list(zip(*good))[1:]))] if good else []
-    total = ("all", *(sum(column) for column in list(zip(*rows))[1:]))
-    shown = [*together, *(row for row in rows if row not in good), total]
-    body = [[name, *(f"{n:,}" for n in passes), f"{explained} of {launches}"] for name, launches, explained, *passes in shown]
+            counts.append((f"`{row['kernel']}`", (exact, more, arbitration, 1, more <= arbitration)))
+    body = [
+        [name, *(f"{n:,}" for n in passes), f"{explained} of {launches}"]
+        for name, *passes, launches, explained in equal_together(counts, lambda names: f"{len(names)} kernels")
+    ]
     return markdown(["kernel", "passes per instruction", "more by `l1tex__…`", "arbitration", "launches explained"], body)
 
 
-def grouped(number: str) -> str:
-    return f"{int(number):,}" if number else "–"
-
-
-def program_table(device: str) -> str:
+def programs_table(device: str) -> str:
     """By library: its programs, their sums, and the range of the ratio of times."""
-    libraries: dict = {}
-    for row in csv_rows(RESULTS / device / "programs.csv"):
-        libraries.setdefault(f"{row['source']}, `{row['version']}`", []).append(row)
-    body = []
-    for library, programs in libraries.items():
+    rows, body = csv_rows(RESULTS / device / "programs.csv"), []
+    for library, programs in by_key(rows, lambda row: f"{row['source']}, `{row['version']}`").items():
         # No ratio if the program fails without bankcheck's plugin.
         alone = [(row["same_device_O0"].split(), row["bankcheck"].split()) for row in programs]
         ratios = [f"{float(ours[0]) / float(plain[0]):.2f}" for plain, ours in alone if not plain[1:] and not ours[1:]]
         failed = [f" ({row['program']} {row['exit']}: {row['reason']})" for row in programs if row["exit"] != "0"]
         sums = [f"{sum(int(row[key] or 0) for row in programs):,}" for key in ("kernels", "passes", "conflicts")]
-        body.append([library + "".join(failed), str(len(programs)), *sums, nearly(ratios) if ratios else "–"])
+        body.append([library + "".join(failed), len(programs), *sums, nearly(ratios) if ratios else "–"])
     return markdown(["library", "programs", "kernels", "passes", "conflicts", "time, bankcheck ÷ Oclgrind"], body)
 
 
-def line_table(device: str) -> str:
-    body = [
-        [f"`{row['program']}`", f"`{row['kernel']}`", row["where"].lstrip(":"), row["operation"]]
-        + [row[key] for key in ("accesses", "passes", "found_accesses", "found_passes")]
-        for row in csv_rows(RESULTS / device / "lines.csv")
-    ]
+def lines_table(device: str) -> str:
+    body = []
+    for row in csv_rows(RESULTS / device / "lines.csv"):
+        access = [f"`{row['program']}`", f"`{row['kernel']}`", row["where"].lstrip(":"), row["operation"]]
+        body.append(access + [row[key] for key in ("accesses", "passes", "found_accesses", "found_passes")])
     head = ["program", "kernel", "line", "access", "accesses, by hand", "passes, by hand", "accesses", "passes"]
     return markdown(head, body, 4)
 
 
-# Programs of public repositories that were changed with the patches of `bankcheck cuda --patch`.
-APPLIED = ("faster", "equal within the noise", "slower")  # results of kernels whose change was timed
-
-
-def fitted_kernels(device: str) -> dict:
-    """The rows of the kernels with conflicts, by what became of them; instances of a template are kernels."""
-    kernels: dict = {state: [] for state in ("no layout", "refused", "not timed", *APPLIED)}
-    for row in csv_rows(RESULTS / device / "fit_programs.csv"):
-        reasons = row["result"].split("; ")
-        if row["result"] in APPLIED:
-            kernels[row["result"]].append(row)
-        elif row["kernel"] and all(re.match("no layout|an access reaches", reason) for reason in reasons):
-            kernels["no layout"].append(row)
-        elif row["kernel"]:
-            is_refused = not row["passes_predicted"] and re.search(r"\bline \d|declaration", row["result"])
-            kernels["refused" if is_refused else "not timed"].append(row)
-    return kernels
-
-
-def as_predicted(row: dict) -> bool | None:
-    """Whether the passes that were watched again are in the predicted range; nothing if that is not known."""
-    most = row.get("passes_most") or row["passes_predicted"]
-    return None if most == "?" else int(row["passes_predicted"]) <= int(row["passes_again"]) <= int(most)
-
-
-def fitted_table(device: str) -> str:
-    """By repository: kernels with conflicts, and what became of them."""
-    kernels = fitted_kernels(device)
-    programs_of = Counter(repository for repository, _ in {(row["repository"], row["program"]) for row in sum(kernels.values(), [])})
-    small = [name for name, programs in programs_of.items() if programs < 5]
-    groups = {name: [name] for name, programs in programs_of.most_common() if name not in small}
-    body = []
-    for name, repositories in (groups | {f"{len(small)} others": small, "all": list(programs_of)}).items():
-        own = {state: [row for row in rows if row["repository"] in repositories] for state, rows in kernels.items()}
-        programs = {row["program"] for rows in own.values() for row in rows}
-        predicted = [as_predicted(row) for rows in own.values() for row in rows if row["passes_again"]]
-        known = f"{sum(filter(None, predicted))} of {len(predicted)}"
-        unknown = f", {predicted.count(None)} not known" if None in predicted else ""
-        body.append([name, *map(str, [len(programs), *map(len, own.values())]), known + unknown])
-    return markdown(["repository", "programs", *kernels, "as predicted"], body)
-
-
-def measured_table(device: str) -> str:
-    """The kernels whose change was timed: the greatest gains, and all that lost; the others are counted."""
-    rows = sorted((row for state in APPLIED for row in fitted_kernels(device)[state]), key=lambda row: -float(row["speedup"]))
-    shown = [row for row in rows if float(row["speedup"]) >= 1.3 or row["result"] == "slower"]
-    instances: dict = {}
-    for row in shown:
-        program = row["program"].rsplit("/", 1)[-1].removesuffix("-cuda").removesuffix(".cu")
-        instances.setdefault((program, row["kernel"].split("<")[0], row["result"]), []).append(row)
-    body = []
-    for (program, kernel, _), same in instances.items():
-        count = f", {len(same)} instances" if len(same) > 1 else ""
-        row = same[-1]  # the slowest
-        time = f"{float(row['ns_before']) / 1000:,.2f}"
-        passes = f"{int(row['passes_before']) / int(row['passes_again']):.2f}"
-        most = f"{float(row['at_most']):.2f} ×" if row["at_most"] else "–"
-        factors = " to ".join(f"{float(row['speedup']):.2f}" for row in (same if count == "" else [same[-1], same[0]]))
-        body.append([program, f"`{kernel}`{count}", passes, time, f"{factors} ×", most])
-    others = Counter(row["result"] for row in rows if row not in shown)
-    counted = ", ".join(f"{n} {result}" for result, n in others.items())
-    head = ["program", "kernel", "passes before ÷ after", "µs before", "speedup", "at most"]
-    return markdown(head, body, 2) + f"\nBetween these: {counted}.\n"
-
-
-def unpredicted_table(device: str) -> str:
-    """The changed kernels whose passes are not the predicted ones, also where the prediction said that it lacks accesses."""
-    body = [
-        [row["program"].rsplit("/", 1)[-1], f"`{row['kernel']}`"]
-        + [grouped(row[key]) for key in ("passes_before", "passes_predicted", "passes_again")]
-        for row in csv_rows(RESULTS / device / "fit_programs.csv")
-        if row["passes_again"] and not as_predicted(row) and row["passes_again"] != row["passes_predicted"]
-    ]
-    return markdown(["program", "kernel", "before", "predicted", "watched again"], body, 2)
-
-
-def unchanged_table(device: str) -> str:
-    """Why kernels with conflicts were not changed: bankcheck's sentences without lines and advice, the commonest first."""
-    reasons = Counter()
-    kernels = fitted_kernels(device)
-    for state in ("no layout", "refused", "not timed"):
-        for row in kernels[state]:
-            sentences = row["result"].split("; ")
-            sentence = next((text for text in sentences if state == "no layout" or not text.startswith("no ")), "no layout pays")
-            reason = re.sub(r"^(.*?: )?line \d+: ", "", sentence)
-            reasons[state, re.sub(r".*(the declaration of) \S+", r"\1 the array", reason)] += 1
-    once = [reason for reason, n in reasons.items() if n == 1]
-    body = [[state, reason, str(n)] for (state, reason), n in reasons.most_common() if n > 1]
-    body.append(["", "each another reason", str(len(once))])
-    return markdown(["", "why", "kernels"], body, 2)
-
-
 # The functions that generate a table from a device's directory, by the name in the mark; some also need an API.
 # Any other name is that of a case study.
-TABLES = {
-    "strides": stride_table,
-    **{which: partial(pattern_table, which) for which in ACCESSES if which != "strides"},
-    "targets": target_table,
-    "conflicts": conflict_table,
-    "block": block_table,
-    "bounds": bounds.summary_table,
-    "bounds_of_pairs": bounds.pair_table,
-    "memory": memory_table,
-    "watched": watched_table,
-    "costs": costs_table,
-    "different": different_table,
-    "watched_global": watched_global_table,
-    "arbitration": arbitration_table,
-    "fitted": fitted_table,
-    "timed": measured_table,
-    "unpredicted": unpredicted_table,
-    "unchanged": unchanged_table,
-    "programs": program_table,
-    "lines": line_table,
-    **{f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "sizes", "model")},
-}
-TABLES_BY_API = {"pairs": pair_table, "best": best_table}
+TABLES = {name.removesuffix("_table"): made for name, made in globals().items() if name.endswith("_table")}
+TABLES_BY_API = {name: TABLES.pop(name) for name in ("pairs", "best")}
+TABLES |= {which: partial(pattern_table, which) for which in ACCESSES if which != "strides"}
+TABLES |= {f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "sizes", "model")}
+TABLES |= {name: getattr(fits, f"{name}_table") for name in ("fitted", "timed", "unpredicted", "unchanged")}
+TABLES |= {"targets": targets.target_table, "bounds": bounds.summary_table, "bounds_of_pairs": bounds.pair_table}
 
 
 def filled(text: str) -> str:
