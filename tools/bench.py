@@ -21,10 +21,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the imported module next to this file
+sys.dont_write_bytecode = True  # of the modules next to this file
+from campaign import report_of
 from reports import ROOT, STUDIES
 
 SCOPES = ("memory", "l2", "block")
@@ -35,13 +35,11 @@ GPU_WORDS = 1 << 30  # of a GPU in weak scaling
 SIDE = 1 << 15  # the matrix of a GPU has SIDE x SIDE words
 
 
-def report_of(build: Path, command: list, environment: dict | None = None) -> dict:
+def report(build: Path, command: list, environment: dict | None = None) -> dict:
     """The report of one run. Error: subprocess.CalledProcessError; the message is on stderr."""
-    with tempfile.TemporaryDirectory() as scratch:
-        path, command = Path(scratch) / "report.json", [*map(str, command)]
-        print(" ".join(command), flush=True)
-        subprocess.run([*command, "--json", path], cwd=build, env=environment, check=True, stdout=subprocess.DEVNULL)
-        return {**json.loads(path.read_text()), "command": command}
+    command = [*map(str, command)]
+    print(" ".join(command), flush=True)
+    return {**report_of(command, cwd=build, env=environment), "command": command}
 
 
 def write(path: Path, content: dict) -> None:
@@ -75,12 +73,12 @@ def bench(options) -> bool:
         if options.only and case not in options.only:
             continue
         try:
-            reports = [report_of(options.build, [f"./{case}", *flags, *LONG_ENOUGH, 1], ENVIRONMENT) for flags in runs]
+            reports = [report(options.build, [f"./{case}", *flags, *LONG_ENOUGH, 1], ENVIRONMENT) for flags in runs]
         except subprocess.CalledProcessError:
             succeeded = False
             continue
         if len(reports) > 1:
-            for row in (row for report in reports for row in report["results"]):
+            for row in (row for run in reports for row in run["results"]):
                 del row["samples_s"]  # to keep the files short: the summaries are sufficient
         content = reports[0] if len(reports) == 1 else {"schema_version": 1, "case": case, "runs": reports}
         write(options.folder / name, content)
@@ -110,15 +108,15 @@ def bench_ranks(options) -> bool:
         # Without --bind-to none, all host threads of a rank that check the results share one core.
         command = ["mpirun", "--bind-to", "none", "-n", ranks, f"./{case}", "--api", "cuda", *flags, *LONG_ENOUGH, 0.5]
         try:
-            report = report_of(options.build, command)
+            run = report(options.build, command)
         except subprocess.CalledProcessError:
             succeeded = False
             continue
-        for rank in report["ranks"]:
+        for rank in run["ranks"]:
             del rank["host"]
-        for row in report["results"]:
+        for row in run["results"]:
             row["samples"] = len(row.pop("samples_s"))  # to keep the file short: the summaries are sufficient
-        runs.append(report)
+        runs.append(run)
         name = "ranks_largest.json" if options.largest else "ranks.json"
         write(options.folder / name, {"schema_version": 1, "runs": runs})
     return succeeded

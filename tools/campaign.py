@@ -41,3 +41,22 @@ def said_by_bankcheck(errors: str) -> list:
 
 def output(command: list, **more) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def report_of(command: list, *rest: str, **more) -> dict:
+    """What a program writes with --json, before the `rest` of its words. Error: subprocess.CalledProcessError."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "report.json")
+        subprocess.run([*command, "--json", path, *rest], check=True, stdout=subprocess.DEVNULL, **more)
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def records(path: Path, *keys: str) -> dict:
+    """The objects of a file of JSON Lines by the values of these keys, of which the last one counts."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {tuple(record[key] for key in keys): record for record in map(json.loads, lines)}
+
+
+def add_record(path: Path, record: dict) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        print(json.dumps(record), file=file)

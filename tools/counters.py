@@ -42,7 +42,6 @@ BUILD is a build directory with the samples and the tests' `more_kernels`, built
 
 import argparse
 import csv
-import json
 import math
 import re
 import subprocess
@@ -54,7 +53,7 @@ from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
-from campaign import output
+from campaign import output, report_of
 from ncu import ALL_STUDIES, Failed, kernel_name, listed, ncu, number, of_sample
 from reports import CASES, STUDIES
 
@@ -244,15 +243,6 @@ def of_programs(metrics: list, command: list) -> list:
         return list(pool.map(of_program, metrics, [command] * len(metrics)))
 
 
-def report_of(bankcheck: str, flags: list, command: list) -> dict:
-    """What `bankcheck cuda` writes with --json."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.json"
-        run = [bankcheck, "cuda", *flags, "--json", path, "--", *command]
-        subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-        return json.loads(path.read_text())
-
-
 def kind_of(line: dict) -> str | None:
     """Of a line of the report: its kind; `None`: no counter counts it."""
     name = line.get("operation") or line["engine"]
@@ -301,7 +291,8 @@ def write_costs(path: Path, program: str, report: dict, command: list) -> None:
 
 def program(out, options) -> None:
     of_global = options.space == "global"
-    report = report_of(options.bankcheck, ["--memory", "shared,global"] if of_global else [], options.command)
+    spaces = ["--memory", "shared,global"] if of_global else []
+    report = report_of([options.bankcheck, "cuda", *spaces], "--", *options.command)
     if options.costs:
         write_costs(options.costs, options.name, report, options.command)
     ours = reported(report, of_global)

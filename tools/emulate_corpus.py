@@ -15,17 +15,16 @@ also build and run by hand.
 """
 
 import argparse
-import concurrent.futures
-import json
 import os
 import re
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the module next to this file
-from campaign import data, run, said_by_bankcheck
+from campaign import Run, add_record, data, records, run, said_by_bankcheck
 from reports import markdown
 
 MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.MULTILINE)
@@ -105,7 +104,7 @@ def check_with(sources: list, headers: list, path: Path, folder: Path, options) 
     if code == 2 or code == 3 and "the program " not in reason:
         return "no", "no", "–", reason
     # With a report on stdout after it, the program's own output is what precedes the first kernel.
-    checks = verdict(out + "\n".join(line for line in err.splitlines() if not line.startswith("bankcheck: ")))
+    checks = verdict(out + said_by_program(err))
     if code == 0:
         return "yes", "yes", checks, ""
     if code == 3 and "ran no kernel" in reason:
@@ -150,6 +149,14 @@ def smaller_commands(row: dict, commands: dict) -> list:
     return next((lines for lines in tried if lines != row["command"]), row["command"])
 
 
+def said_by_program(errors: str) -> str:
+    return "\n".join(line for line in errors.splitlines() if not line.startswith("bankcheck: "))
+
+
+def tail_of(done: Run) -> list:
+    return (done.out + done.errors)[-6000:].splitlines()[-40:]
+
+
 class Sample:
     """Programs that their own makefiles build: emulate_sample.json."""
 
@@ -159,32 +166,23 @@ class Sample:
         if options.cache:
             self.env["XDG_CACHE_HOME"] = str(Path(options.cache).resolve())
 
-    def shell(self, command: str, at: Path, seconds: int, cpu: int = 0):
+    def shell(self, command: str, at: Path, seconds: int, cpu: int = 0) -> Run:
         return run(["bash", "-c", command], at, seconds, cpu, self.env)
 
-    def build(self, commands: dict, at: Path) -> tuple:
-        done = self.shell(commands["build"], at, 600)
-        built = done.code == 0
-        # The commands of the makefile's own run.
-        listed = self.shell(commands["run"], at, 30).out if built else ""
-        lines = [found[1] for line in listed.splitlines() if (found := re.match(r"(?:.*LAUNCH )?(\./.*?|'\./.*?)[ \\]*$", line))]
-        return built, done, [f"{line} {commands['arguments']}".rstrip() for line in lines]
-
-    def check(self, api: str, name: str, commands: dict) -> dict:
+    def check(self, api: str, name: str, commands: dict, earlier: dict | None = None) -> dict:
+        """`earlier`: the row of a run that was not done in time; this one has smaller numbers."""
         at = self.folder / name.split("/")[0] / commands["in"]
-        built, done, lines = self.build(commands, at)
-        row = {"api": api, "program": name, "builds": built, "build_seconds": round(done.seconds, 1)}
-        if built and lines:
+        done = self.shell(commands["build"], at, 600)  # also earlier, as this may be another machine
+        if earlier:
+            launched = self.launch(api, name, smaller_commands(earlier, commands), at)
+            return {**earlier, **launched, "smaller": earlier.get("smaller", 0) + 1}
+        row = {"api": api, "program": name, "builds": done.code == 0, "build_seconds": round(done.seconds, 1)}
+        # The commands of the makefile's own run.
+        listed = self.shell(commands["run"], at, 30).out if row["builds"] else ""
+        matches = (re.match(r"(?:.*LAUNCH )?(\./.*?|'\./.*?)[ \\]*$", line) for line in listed.splitlines())
+        if lines := [f"{found[1]} {commands['arguments']}".rstrip() for found in matches if found]:
             return {**row, **self.launch(api, name, lines, at)}
-        text = done.out + done.errors
-        return {**row, "code": 0, "said": said_by_bankcheck(text)[-3:], "tail": text[-6000:].splitlines()[-40:]}
-
-    def again(self, row: dict, commands: dict) -> dict:
-        """A program that was not done in time, with smaller numbers."""
-        at = self.folder / row["program"].split("/")[0] / commands["in"]
-        self.build(commands, at)  # on another machine
-        lines = smaller_commands(row, commands)
-        return {**row, **self.launch(row["api"], row["program"], lines, at), "smaller": row.get("smaller", 0) + 1}
+        return {**row, "code": 0, "said": said_by_bankcheck(done.out + done.errors)[-3:], "tail": tail_of(done)}
 
     def launch(self, api: str, name: str, lines: list, at: Path) -> dict:
         report = self.out / "reports" / api / f"{re.sub('[/ ]', '+', name)}.json"
@@ -194,37 +192,33 @@ class Sample:
         launch = f"{self.options.bankcheck} emulate {arch}--max-groups 2 --json {report} -- "
         commands = " && echo bankcheck: next && ".join(launch + line for line in lines[:4])
         done = self.shell(commands, at, 10 * self.options.seconds, self.options.seconds)
-        text = done.out + done.errors
         # What precedes a report, whose words are no result.
         printed = [re.split("^-- bankcheck emulate", each, flags=re.MULTILINE)[0] for each in done.out.split("bankcheck: next\n")]
-        own = "\n".join([*printed, *(line for line in done.errors.splitlines() if not line.startswith("bankcheck: "))])
-        return {"command": lines[:4], "code": done.code, "seconds": round(done.seconds, 1), "printed": verdict(own),
-                "said": said_by_bankcheck(done.errors)[-6:], "tail": text[-6000:].splitlines()[-40:]}
+        row = {"command": lines[:4], "code": done.code, "seconds": round(done.seconds, 1)}
+        row |= {"printed": verdict("\n".join([*printed, said_by_program(done.errors)]))}
+        return {**row, "said": said_by_bankcheck(done.errors)[-6:], "tail": tail_of(done)}
 
     def run_all(self) -> None:
         """Appends a line for each program; its last line counts."""
-        results = self.out / "results.jsonl"
-        lines = results.read_text().splitlines() if results.exists() else []
-        rows = {(row["api"], row["program"]): row for row in map(json.loads, lines)}
-        until = time.monotonic() + self.options.stop_after
-        programs = {(api, name): commands for api, name, commands in sampled()}
-        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool, results.open("a") as file:
+        results, until = self.out / "results.jsonl", time.monotonic() + self.options.stop_after
+        rows, programs = records(results, "api", "program"), sampled()
+        with ThreadPoolExecutor(self.options.jobs) as pool:
 
-            def run_each(of: list, how) -> None:
-                started = [pool.submit(lambda each: how(each) if time.monotonic() < until else None, each) for each in of]
-                for ended in concurrent.futures.as_completed(started):
-                    if (row := ended.result()) is not None:
+            def run_each(keys: list) -> None:
+                def row_of(key: tuple) -> dict | None:
+                    return self.check(*key, programs[key], rows.get(key)) if time.monotonic() < until else None
+
+                for ended in as_completed([pool.submit(row_of, key) for key in keys]):
+                    if row := ended.result():
                         rows[row["api"], row["program"]] = row
-                        file.write(json.dumps(row) + "\n")
-                        file.flush()
-                        print(f"{len(rows)}/{len(programs)} {row['api']} {row['program']} {row['builds']} {row['code']}",
-                              file=sys.stderr, flush=True)
+                        add_record(results, row)
+                        done = (row["api"], row["program"], row["builds"], row["code"])
+                        print(f"{len(rows)}/{len(programs)}", *done, file=sys.stderr, flush=True)
 
-            run_each([each for each in programs if each not in rows], lambda each: self.check(*each, programs[each]))
+            run_each([key for key in programs if key not in rows])
             for _ in range(3):
                 slow = [key for key, row in rows.items() if row["code"] is None and row.get("smaller", 0) < 3]
-                slow = [key for key in slow if smaller_commands(rows[key], programs[key]) != rows[key]["command"]]
-                run_each(slow, lambda key: self.again(rows[key], programs[key]))
+                run_each([key for key in slow if smaller_commands(rows[key], programs[key]) != rows[key]["command"]])
 
 
 NO_FILE = re.compile(r"no such file|cannot (be )?open|does not exist|(could not|unable to|failed to|can't) (open|load|import|read)"
@@ -254,12 +248,10 @@ def outcome(row: dict) -> tuple:
 
 def table_of(results: Path) -> None:
     """A table of the outcomes, and one of all programs."""
-    rows = {(row["api"], row["program"]): row for row in map(json.loads, results.read_text().splitlines())}
-    outcomes = {name: outcome(row) for name, row in sorted(rows.items())}
-    apis = ("cuda", "hip")
+    outcomes = {name: outcome(row) for name, row in sorted(records(results, "api", "program").items())}
 
     def line(words: str, holds) -> tuple:
-        return words, *(str(sum(of == api and holds(each) for (of, _), each in outcomes.items())) for api in apis)
+        return words, *(sum(of == api and holds(each) for (of, _), each in outcomes.items()) for api in ("cuda", "hip"))
 
     counts = [
         line("programs", lambda each: True),
@@ -279,16 +271,16 @@ def table_of(results: Path) -> None:
     print(markdown(["program", "API", "builds", "ends", "result", "remark"], cells, 6))
 
 
-def sampled() -> list:
-    """API, folder, and commands of each program of emulate_sample.json."""
-    work = []
+def sampled() -> dict:
+    """The commands of each program of emulate_sample.json, by API and folder."""
+    work = {}
     for group in data("emulate_sample.json")["groups"]:
         for program in group["programs"]:
             path = Path(program)
             commands = {key: group[key].replace("{name}", path.stem) for key in ("build", "run")}
-            commands.update({key: group.get(key, {}).get(program, "") for key in ("arguments", "smaller")})
+            commands |= {key: group.get(key, {}).get(program, "") for key in ("arguments", "smaller")}
             commands["in"] = str(path.parent if group["in"] == "{dir}" else path)
-            work.append((group["api"], f"{group['repository'].split('/')[1]}/{program}", commands))
+            work[group["api"], f"{group['repository'].split('/')[1]}/{program}"] = commands
     return work
 
 
@@ -329,7 +321,7 @@ def main() -> int:
         name = f"`{folder.name}/{path.relative_to(folder)}`"
         return name, *(kept.get(name) or check(path, folder, options))
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool:
         for row in pool.map(row_of, *zip(*work)):
             rows.append(row)
             print(f"{len(rows)}/{len(work)} {' '.join(row)}", file=sys.stderr, flush=True)

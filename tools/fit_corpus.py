@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
-from campaign import Run, data, output, run, said_by_bankcheck
+from campaign import Run, add_record, data, output, records, run, said_by_bankcheck
 
 COLUMNS = ["repository", "program", "kernel", "arrays", "result", "passes_before", "passes_predicted", "passes_again"]
 COLUMNS += ["ns_before", "ns_after", "speedup", "at_most"]  # at most: without any conflict, as the report says
@@ -137,12 +137,6 @@ def measured(building: Future, program: Program, root: Path, options) -> dict:
     return {"repository": program.repository, "program": program.path, "reason": reason, "kernels": kernels}
 
 
-def kept(results: Path) -> dict:
-    """The lines of the results, by repository and program."""
-    records = map(json.loads, results.read_text().splitlines() if results.exists() else [])
-    return {(record["repository"], record["program"]): record for record in records}
-
-
 def row_of(record: dict, kernel: dict) -> list:
     found = kernel["measured"]
     before, after = found.get("versions", [{}, {}])
@@ -183,7 +177,7 @@ def main() -> None:
     work = programs(checkouts, options.only)
     if not work:
         parser.error("no program of fit_corpus.json is in these folders")
-    done = kept(options.results)
+    done = records(options.results, "repository", "program")
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor() as cpu, ThreadPoolExecutor(options.at_once) as gpu:
         trials = []
         for number, program in enumerate(program for program in work if program[:2] not in done):
@@ -191,10 +185,9 @@ def main() -> None:
             trials.append(gpu.submit(measured, cpu.submit(built, program, root, checkouts, options), program, root, options))
         for trial in as_completed(trials):
             record = trial.result()
-            with options.results.open("a") as results:
-                print(json.dumps(record), file=results)
+            add_record(options.results, record)
             print(f"{record['program']}: {len(record['kernels'])} kernels {record['reason']}", file=sys.stderr, flush=True)
-    done = kept(options.results)
+    done = records(options.results, "repository", "program")
     write_csv([done[program[:2]] for program in work], options.csv)
 
 

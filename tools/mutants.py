@@ -26,7 +26,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the modules next to this file
-from campaign import run
+from campaign import add_record, records, run
 from check_pages import tracked
 from reports import ROOT
 
@@ -230,8 +230,7 @@ def main() -> int:
     began, options.folder = time.monotonic(), options.folder.resolve()
     results = options.results or options.folder / "results.jsonl"
     results.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
-    known = {(row["room"], row["at"], row["new"]): row["outcome"] for row in rows}
+    known = {key: row["outcome"] for key, row in records(results, "room", "at", "new").items()}
     first = Worker(options, 0)
     tests = sorted({name for room in rooms for name in ROOMS[room][1].split()})
     if first.test(" ".join(tests)).code != 0:
@@ -250,42 +249,34 @@ def main() -> int:
 
     def next_mutant() -> tuple | None:
         """Of the room with the fewest; one that runs counts until it is stillborn."""
-        while queues and time.monotonic() - began < options.seconds:
-            room = min(queues, key=lambda room: found[room])
-            mutant = next(queues[room], None) if found[room] < options.count else None
-            if mutant is None:
-                del queues[room]
-                continue
-            row = described(room, *mutant)
-            outcome = known.get((room, row["at"], row["new"]))
-            found[room] += outcome != "stillborn"
-            if outcome is None:
-                return row, mutant
-            if outcome == "survived":
-                survivors.append(row)
-        return None
+        with lock:
+            while queues and time.monotonic() - began < options.seconds:
+                room = min(queues, key=lambda room: found[room])
+                mutant = next(queues[room], None) if found[room] < options.count else None
+                if mutant is None:
+                    del queues[room]
+                    continue
+                row = described(room, *mutant)
+                outcome = known.get((room, row["at"], row["new"]))
+                found[room] += outcome != "stillborn"
+                if outcome is None:
+                    return row, mutant
+                if outcome == "survived":
+                    survivors.append(row)
+            return None
 
     def work(worker: Worker) -> None:
-        while True:
-            with lock:
-                job = next_mutant()
-            if job is None:
-                return
-            row, (name, _, begin, end, new) = job
+        for row, (name, _, begin, end, new) in iter(next_mutant, None):
             row["outcome"] = worker.outcome(name, begin, end, new, steps[row["room"]])
             with lock:
                 found[row["room"]] -= row["outcome"] == "stillborn"
                 if row["outcome"] == "survived":
                     survivors.append(row)
-                with results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                add_record(results, row)
                 print(f"{time.monotonic() - began:.0f} s {row['at']} {row['kind']}: {row['outcome']}", flush=True)
 
-    threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(workers)) as pool:
+        list(pool.map(work, workers))
     for row in survivors:
         print("\n{room}: {at} survived ({kind})\n- {old}\n+ {new}".format_map(row))
     alive = Counter(row["room"] for row in survivors)
