@@ -20,12 +20,12 @@ import json
 import math
 import statistics
 import sys
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the imported module next to this file
 from counters import base_name
-from reports import APIS, CASES, NOT_OURS, PAIRS, RESULTS, SCOPES, by_variant, csv_rows, markdown, report
+from reports import APIS, CASES, NOT_OURS, PAIRS, RESULTS, SCOPES, by_key, by_variant, csv_rows, markdown, report
 
 HEAD = ["pair", "run", "kind", "before_ns", "after_ns", "noise", "busy", "bound", "speedup", "tightness"]
 KINDS = ("conflicts", "sectors", "other")
@@ -38,12 +38,8 @@ def row_of(pair: str, run: str, kind: str, ns: tuple, noise: float, busy: float 
     return row if bound is None else row | {"bound": f"{bound:.4f}", "tightness": f"{bound * ns[1] / ns[0]:.4f}"}
 
 
-def of_ladders(folder: Path) -> list:
-    return [row for case in CASES for scope in SCOPES for api in APIS for row in of_ladder(folder.resolve(), case, scope, api)]
-
-
 def of_ladder(folder: Path, case: str, scope: str, api: str) -> list:
-    found = report(folder, f"{case}.{scope}")
+    found = report(folder.resolve(), f"{case}.{scope}")
     totals = {row["variant"]: row for row in found["totals"]}
     measured = {name: row for name, row in by_variant(found["results"], api).items() if row["time_median_s"] and name not in NOT_OURS}
     of_case = [pair for name, *pair in PAIRS if name == case and set(pair) <= set(measured)]
@@ -113,14 +109,13 @@ def is_above(row: dict) -> bool:
 
 def summary_table(device: str) -> str:
     """How many pairs there are of each kind, how many gained more than the bound, and how tight it is."""
-    rows, body = recorded(device), []
-    for where in ("case studies", "other programs"):
-        for kind in KINDS:
-            found = [row for row in rows if row["kind"] == kind and (row["run"] == "program") == (where == "other programs")]
-            if found:
-                tightness = [row["tightness"] for row in found]
-                above = sum(map(is_above, found))
-                body.append([where, kind, str(len(found)), str(above), f"{statistics.median(tightness):.2f}", f"{max(tightness):.2f}"])
+    places = {True: "other programs", False: "case studies"}
+    rows = by_key(recorded(device), lambda row: (places[row["run"] == "program"], row["kind"]))
+    body = []
+    for where, kind in sorted(rows, key=lambda key: (key[0], KINDS.index(key[1]))):
+        found, tightness = rows[where, kind], [row["tightness"] for row in rows[where, kind]]
+        numbers = (f"{number:.2f}" for number in (statistics.median(tightness), max(tightness)))
+        body.append([where, kind, len(found), sum(map(is_above, found)), *numbers])
     return markdown(["pairs of", "the change removes", "pairs", "above the bound", "median of bound ÷ speedup", "largest"], body, 2)
 
 
@@ -142,7 +137,8 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     folders = [Path(argument) for argument in sys.argv[1:]]
-    rows = of_ladders(folders[0]) + (of_programs(folders[1]) if folders[1:] else [])
+    rows = [row for run in product(CASES, SCOPES, APIS) for row in of_ladder(folders[0], *run)]
+    rows += of_programs(folders[1]) if folders[1:] else []
     without = [row["pair"] + ", " + row["run"] for row in rows if not row["bound"]]
     out = csv.DictWriter(sys.stdout, HEAD, lineterminator="\n")
     out.writeheader()

@@ -46,12 +46,8 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 9.995e-3 else f"{seconds * 1e3:.1f} ms"
 
 
-def microseconds(seconds: float | None) -> str:
-    return "–" if seconds is None else f"{seconds * 1e6:.1f} µs"
-
-
 def duration(seconds: float) -> str:
-    return microseconds(seconds) if seconds < 1e-3 else milliseconds(seconds)
+    return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else milliseconds(seconds)
 
 
 def percent(fraction: float | None) -> str:
@@ -62,20 +58,18 @@ def rate(amount: int, seconds: float) -> str:
     return "–" if amount < 1e6 else f"{amount / seconds * 1e-9:.0f}"
 
 
-def rows_of(device: str, cache: str, largest: bool, without: tuple = ONLY_RATES):
-    """Yields the problem, the variant and the row of each case study's largest or smallest run."""
-    for case in CASES:
-        run = run_of(device, max_ranks(device), case, cache, largest)
-        yield from ((f"{case}, {size_of(run)} words", name, row) for name, row in measured(run).items() if name not in without)
-
-
 def large_table(device: str) -> str:
+    """The variants at the largest problem of each case study."""
     body = []
-    for problem, name, row in rows_of(device, "cold", True, ("copy", "peer_copy")):
-        label = f"`{row['alone']}` on each GPU's share alone" if name == "alone" else f"`{name}`"
-        time = row["time_median_s"]
-        body.append([problem, label, milliseconds(time), rate(row["memory_bytes"], time), rate(row["link_bytes"], time)])
-        body[-1] += [percent(row["of_floor"]), percent(row["weak_scaling"])]
+    for case in CASES:
+        run = run_of(device, max_ranks(device), case, "cold", True)
+        for name, row in measured(run).items():
+            if name not in ("copy", "peer_copy"):
+                label = f"`{row['alone']}` on each GPU's share alone" if name == "alone" else f"`{name}`"
+                time = row["time_median_s"]
+                rates = [rate(row[key], time) for key in ("memory_bytes", "link_bytes")]
+                parts = [percent(row[key]) for key in ("of_floor", "weak_scaling")]
+                body.append([f"{case}, {size_of(run)} words", label, milliseconds(time), *rates, *parts])
     head = ["problem", "variant", "time", "memory, GB/s", "link, GB/s", "of floor", "weak scaling"]
     return markdown(head, body, 2)
 
@@ -88,8 +82,8 @@ def sizes_table(device: str) -> str:
     body = []
     for run in found:
         rows = measured(run)
-        body.append([amount(words(run) / len(run["ranks"])), duration(rows["ring"]["floor_s"])])
-        body[-1] += [duration(rows[name]["time_median_s"]) if name in rows else "–" for name in names]
+        times = [duration(rows[name]["time_median_s"]) if name in rows else "–" for name in names]
+        body.append([amount(words(run) / len(run["ranks"])), duration(rows["ring"]["floor_s"]), *times])
     return markdown(["words per GPU", "floor, 3 n", *(f"`{name}`" for name in names)], body)
 
 
