@@ -63,50 +63,38 @@ class Folder:
         return self.file(".bankwise") + "/" + name
 
 
-def _value(words: list[str], arguments: Arguments, *names: str) -> None:
-    for name in names:
-        if name in arguments:
-            value = str(arguments[name])
-            words.append(f"--{name}={value}")
-
-
-def _predict(folder: Folder, arguments: Arguments) -> list[str]:
-    words = ["predict", "--json"]
-    _value(words, arguments, "index", "array", "block", "op", "width", "space", "arch")
-    for name, value in arguments.get("let", {}).items():
-        words.append(f"--let={name}={value}")
-    return words
+def _flags(arguments: Arguments, *names: str) -> list[str]:
+    return [f"--{name}={arguments[name]}" for name in names if name in arguments]
 
 
 def _explain(folder: Folder, arguments: Arguments) -> list[str]:
-    return [word for word in _predict(folder, arguments) if word != "--json"]
+    flags = _flags(arguments, "index", "array", "block", "op", "width", "space", "arch")
+    return ["predict", *flags, *(f"--let={name}={value}" for name, value in arguments.get("let", {}).items())]
+
+
+def _predict(folder: Folder, arguments: Arguments) -> list[str]:
+    return [*_explain(folder, arguments), "--json"]
 
 
 def _check(folder: Folder, arguments: Arguments) -> list[str]:
     checker = str(arguments["checker"])
     if checker not in ("emulate", "opencl", "cuda"):
         raise ValueError(f"checkers are emulate, opencl and cuda, not {checker}")
-    words = [checker, f"--time-limit={TIME_LIMIT}", "--json=-"]
-    _value(words, arguments, "arch", "kernel")
-    if arguments.get("fit"):
-        words.append("--fit")
-    if "trace" in arguments:
-        words.append(f"--trace={folder.output(str(arguments['trace']))}")
-    files = [str(file) for file in arguments["files"]]
+    words = [checker, f"--time-limit={TIME_LIMIT}", "--json=-", *_flags(arguments, "arch", "kernel")]
+    words += ["--fit"] if arguments.get("fit") else []
+    words += [f"--trace={folder.output(str(arguments['trace']))}"] if "trace" in arguments else []
+    files = [folder.file(str(file)) for file in arguments["files"]]
     if not files:
         raise ValueError("files has no program")
     rest = [str(word) for word in arguments.get("arguments", ())]
     if checker == "emulate":
-        words.append(f"--cache={folder.output('cache')}")
-        return [*words, *(folder.file(file) for file in files), *(["--", *rest] if rest else [])]
+        return [*words, f"--cache={folder.output('cache')}", *files, *(["--", *rest] if rest else [])]
     interpreter = [sys.executable] if files[0].endswith(".py") else []
-    return [*words, "--", *interpreter, *(folder.file(file) for file in files), *rest]
+    return [*words, "--", *interpreter, *files, *rest]
 
 
 def _fit(folder: Folder, arguments: Arguments) -> list[str]:
-    words = ["fit", "--json=-"]
-    _value(words, arguments, "arch", "kernel")
-    return [*words, folder.file(str(arguments["trace"]))]
+    return ["fit", "--json=-", *_flags(arguments, "arch", "kernel"), folder.file(str(arguments["trace"]))]
 
 
 INDEX = {

@@ -6,15 +6,14 @@ import ctypes
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from bankwise import program
 from bankwise.reports import Report
@@ -25,7 +24,6 @@ def another_way() -> str:
     if "ipykernel" in sys.modules:
         return "restart the kernel, or begin the cell with %%bankwise, which runs it in a process of its own"
     return f"python -m bankwise run {sys.argv[0] or 'SCRIPT.py'} watches the program from its beginning"
-
 
 
 # --- From outside: bankcheck starts the interpreter ---
@@ -86,16 +84,21 @@ def cuda_is_initialized() -> bool:
     return bool(driver.cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != CUDA_ERROR_NOT_INITIALIZED)
 
 
+def finish_record(library: str) -> None:
+    """Waits for the GPU, and ends the record; kernels launched later are not watched."""
+    try:
+        injected = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return  # the block did not use CUDA, as bankcheck will say
+    injected.bankwise_finish_record()
+
+
 class Watch:
     """See `watch`. `report` is there after the block."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._options = options
         self._report: Report | None = None
-        self._folder: Path | None = None
-        self._bankcheck: subprocess.Popen[str] | None = None
-        self._environment: dict[str, str] = {}
-        self._before: dict[str, str | None] = {}
 
     @property
     def report(self) -> Report:
@@ -104,61 +107,50 @@ class Watch:
         return self._report
 
     def __enter__(self) -> Watch:
-        if cuda_is_initialized():
-            raise program.BankwiseError(f"CUDA is initialized already, so it is too late to watch it: {another_way()}")
-        self._folder = folder = Path(tempfile.mkdtemp(prefix="bankwise."))
-        os.mkfifo(folder / "end")
-        self._bankcheck = subprocess.Popen(
-            [program.find(), "cuda", "--color", "never", "--json", str(folder / "report.json"), *self._options, "--",
-             sys.executable, "-c", HOLDER, str(folder)],
-            stdin=subprocess.DEVNULL, stdout=(folder / "stdout").open("w"), stderr=(folder / "stderr").open("w"),
-            text=True,
-        )
-        while not (folder / "environment.json").exists():
-            if self._bankcheck.poll() is not None:
-                raise self._failure()
-            time.sleep(0.01)
-        self._environment = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
-        self._before = {name: os.environ.get(name) for name in self._environment}
-        os.environ.update(self._environment)
+        self._block = self._watched()
+        self._block.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        assert self._folder is not None and self._bankcheck is not None
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        try:
-            self._finish_record()
-            with (self._folder / "end").open("w"):
-                pass
-            self._bankcheck.wait()
-            if kind is not None:
-                return
-            if self._bankcheck.returncode not in (program.OK, program.LIMIT_EXCEEDED):
-                raise self._failure()
-            text = (self._folder / "stdout").read_text(encoding="utf-8")
-            numbers: dict[str, Any] = json.loads((self._folder / "report.json").read_text(encoding="utf-8"))
-            self._report = Report(text, numbers)
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._block.__exit__(kind, error, traceback)
 
-    def _finish_record(self) -> None:
-        """Waits for the GPU, and ends the record; kernels launched later are not watched."""
-        try:
-            library = ctypes.CDLL(self._environment["CUDA_INJECTION64_PATH"], mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
-        except (KeyError, OSError):
-            return  # the block did not use CUDA, as bankcheck will say
-        library.bankwise_finish_record()
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        if cuda_is_initialized():
+            raise program.BankwiseError(f"CUDA is initialized already, so it is too late to watch it: {another_way()}")
+        with tempfile.TemporaryDirectory(prefix="bankwise.", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            os.mkfifo(folder / "end")
+            bankcheck = subprocess.Popen(
+                [program.find(), "cuda", "--color", "never", "--json", str(folder / "report.json"), *self._options, "--",
+                 sys.executable, "-c", HOLDER, str(folder)],
+                stdin=subprocess.DEVNULL, stdout=(folder / "stdout").open("w"), stderr=(folder / "stderr").open("w"),
+            )
 
-    def _failure(self) -> program.BankwiseError:
-        assert self._folder is not None and self._bankcheck is not None
-        text = (self._folder / "stderr").read_text(encoding="utf-8")
-        shutil.rmtree(self._folder, ignore_errors=True)
-        return program.error_of(self._bankcheck.returncode, text)
+            def text(file: str) -> str:
+                return (folder / file).read_text(encoding="utf-8")
+
+            while not (folder / "environment.json").exists():
+                if bankcheck.poll() is not None:
+                    raise program.error_of(bankcheck.returncode, text("stderr"))
+                time.sleep(0.01)
+            environment: dict[str, str] = json.loads(text("environment.json"))
+            before = {variable: os.environ[variable] for variable in environment if variable in os.environ}
+            os.environ.update(environment)
+            try:
+                yield
+            finally:
+                for variable in environment:
+                    os.environ.pop(variable, None)
+                os.environ.update(before)
+                if library := environment.get("CUDA_INJECTION64_PATH"):
+                    finish_record(library)
+                (folder / "end").open("w").close()
+                bankcheck.wait()
+            if bankcheck.returncode not in (program.OK, program.LIMIT_EXCEEDED):
+                raise program.error_of(bankcheck.returncode, text("stderr"))
+            self._report = Report(text("stdout"), json.loads(text("report.json")))
 
 
 def watch(*options: str) -> Watch:
