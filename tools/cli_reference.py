@@ -9,6 +9,7 @@ With --check nothing is written, and the exit code is 1 if a file differs.
 
 import re
 import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -137,12 +138,7 @@ def paragraphs(texts: list) -> str:
 
 
 def wrapped(text: str) -> str:
-    lines = [""]
-    for word in text.split(" "):
-        if len(lines[-1]) + len(word) >= 120:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + word
-    return "\n".join(lines)
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def families(programs: list) -> tuple:

@@ -180,20 +180,20 @@ def run_one_way(way: str, bankcheck: str, program: Program, folder: Path, report
 
 
 def seconds(bankcheck: str, program: Program, folder: Path, report: Path, rounds: int) -> tuple:
-    """The least time of each way, as text, and how it failed; exit code and stderr of the last run under bankcheck."""
-    least, failures, last = {}, {}, (None, "")
-    for _ in range(rounds):
-        for way in WAYS:
-            if failures.get(way, "").startswith("more"):
-                continue
-            ended = run_one_way(way, bankcheck, program, folder, report)
-            if way == "bankcheck":
-                last = (ended.code, ended.errors)
-            # Without its plugin, bankcheck sees no context, and its exit code is 3.
-            if ended.code != 0 and not (way == "same_device_O0" and ended.code == 3 and NO_PLUGIN in ended.errors):
-                failures[way] = f"more than {LIMIT} s" if ended.code is None else f"exit {ended.code}"
-            least[way] = min(ended.seconds, least.get(way, ended.seconds))
-    return {way: f"{least[way]:.2f} {failures.get(way, '')}".strip() for way in WAYS}, *last
+    """The least time of each way, as text, and how it failed; and the last run under bankcheck."""
+    runs: dict = {way: [] for way in WAYS}
+    for way in rounds * WAYS:
+        if not runs[way] or runs[way][-1].code is not None:  # what takes too long is not repeated
+            runs[way].append(run_one_way(way, bankcheck, program, folder, report))
+
+    def text(way: str) -> str:
+        # Without its plugin, bankcheck sees no context, and its exit code is 3.
+        fine = (0, 3) if way == "same_device_O0" and NO_PLUGIN in runs[way][-1].errors else (0,)
+        codes = [ended.code for ended in runs[way] if ended.code not in fine]
+        failure = f"more than {LIMIT} s" if None in codes else f"exit {codes[-1]}" if codes else ""
+        return f"{min(ended.seconds for ended in runs[way]):.2f} {failure}".strip()
+
+    return {way: text(way) for way in WAYS}, runs["bankcheck"][-1]
 
 
 def counted(report: dict) -> dict:
@@ -227,12 +227,12 @@ def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple
     """The row of the table, and those of the lines."""
     report = folder / "report.json"
     report.unlink(missing_ok=True)
-    times, code, text = seconds(bankcheck, program, folder, report, rounds)
+    times, last = seconds(bankcheck, program, folder, report, rounds)
     row = {"program": program.name, "source": program.source.title, "command": program.command}
     row |= {"version": version(program.source, folder)}
-    row |= times | {"exit": f"more than {LIMIT} s" if code is None else code}
-    said = said_by_bankcheck(text)
-    if code != 0:
+    row |= times | {"exit": f"more than {LIMIT} s" if last.code is None else last.code}
+    said = said_by_bankcheck(last.errors)
+    if last.code != 0:
         return row | {"reason": said[-1] if said else "", "remarks": ""}, []
     content = json.loads(report.read_text())
     return row | {"reason": "", "remarks": "; ".join(said)} | counted(content), compared(program, content)

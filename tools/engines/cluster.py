@@ -2,8 +2,9 @@
 
 import random
 import re
+from functools import cache
 
-from rows import Kernel, Row, entry, loop, over_shared, word
+from rows import Kernel, Row, kernel_of, loop, over_shared, words
 
 # Name: bytes, instruction. r: the address, q: the barrier's; x, y, z, w: 32 bits each, u, v: 64 bits each.
 REMOTE = {
@@ -39,10 +40,10 @@ CLUSTERS = (2, 4)  # blocks
 UNROLLED = 4
 
 
+@cache
 def remote_kernel(name: str, blocks: int) -> Kernel:
     """Words: 0 to 31 offsets, 32 lanes, 33 the target's number, 34 iterations - 1, 35 whether to access once only."""
     code = REMOTE[name][1]
-    entry_name = f"remote_{blocks}_" + name.replace(" ", "_").replace(".", "_")
     text = """
 .reg .b32 rank, target, mask;
 .reg .f32 f;
@@ -51,8 +52,7 @@ add.u32 bar, base, 196608;
 """
     text += over_shared("ZERO", "mov.u32 x, 0;\nst.shared.u32 [r], x;\n", 4, 32, 8192)
     text += "fence.mbarrier_init.release.cluster;\nmov.u32 rank, %cluster_ctarank;\n"
-    text += word("target", 33) + word("mask", 32) + word("n", 34) + word("m", 35)
-    text += """
+    text += words(target=33, mask=32, n=34, m=35) + """
 shl.b32 i, tid, 2;
 cvt.u64.u32 e, i;
 mov.b64 d, words;
@@ -101,7 +101,8 @@ barrier.cluster.wait;
 """
     if "async" in name:  # those in flight shall arrive before the target's shared memory goes
         text += "mov.u64 t, %clock64;\nREST: mov.u64 d, %clock64;\nsub.u64 d, d, t;\nsetp.lt.u64 p, d, 20000;\n@p bra REST;\n"
-    return Kernel(entry_name, entry(entry_name, 32, text, blocks), 32, blocks)
+    kernel_name = f"remote_{blocks}_" + name.replace(" ", "_").replace(".", "_")
+    return kernel_of(kernel_name, text, blocks=blocks)
 
 
 def remote_patterns(width: int, chosen: random.Random) -> list:
@@ -134,7 +135,6 @@ def remote_patterns(width: int, chosen: random.Random) -> list:
 def remote_rows() -> list:
     """An operation's rows alternate between the sizes of a cluster; the last is one of the block's own memory."""
     chosen = random.Random(2)
-    kernels = {(name, blocks): remote_kernel(name, blocks) for name in REMOTE for blocks in CLUSTERS}
     rows = []
     for name, (width, _) in REMOTE.items():
         patterns = remote_patterns(width, chosen)[: PATTERNS.get(name, SOME)]
@@ -144,5 +144,6 @@ def remote_rows() -> list:
             columns = {"operation": re.sub(r" \d+$", "", name).replace(" ", ".")}
             columns |= {"width": width, "blocks": blocks, "target": target, "pattern": pattern, "mask": f"0x{mask:08x}"}
             columns |= {f"a{lane}": offset for lane, offset in enumerate(offsets)}
-            rows.append(Row(kernels[name, blocks], columns, ["clocks"], [*offsets, mask, target, 64, 0], once={35: 1}))
+            parameters = [*offsets, mask, target, 64, 0]
+            rows.append(Row(remote_kernel(name, blocks), columns, ["clocks"], parameters, once={35: 1}))
     return rows

@@ -1,10 +1,11 @@
 """Copies between global memory and shared memory that one thread issues: of bytes, and of boxes of tensors (TMA)."""
 
+from functools import cache
 from itertools import accumulate, product
 from math import prod
 from operator import mul
 
-from rows import Kernel, Row, entry, loop, over_shared, word
+from rows import Kernel, Row, kernel_of, loop, over_shared, words
 
 HALF = 8 << 20  # bytes of global memory that loads read; stores write those after
 ELEMENTS = {  # bytes by name, in the order of the driver's numbers
@@ -57,7 +58,7 @@ ACCESSES = {
 def accesses_beside(kind: str) -> str:
     """Of the warps after the first: word 0 times 8 accesses of 16 bytes per lane, without conflicts. Then they tell it."""
     body = "".join(ACCESSES[kind].replace("XX", str(4096 * i)) for i in range(8))
-    return word("n", 0) + f"""
+    return words(n=0) + f"""
 shl.b32 r, tid, 4;
 add.u32 r, r, base;
 add.u32 r, r, 130560;
@@ -79,6 +80,7 @@ END:
 """
 
 
+@cache
 def copy_kernel(direction: str, space: str, reduction: str, beside: str) -> Kernel:
     """Words: 0 rounds (the last has three times as many copies), 1 copies, 2 bytes, 3 bytes between buffers of shared
     memory, 4 buffers - 1, 5 and 6 the same of global memory, 7 and 8 offsets in shared and global memory, 9 to 13
@@ -107,7 +109,7 @@ mov.b16 o0, 0;
 mov.b16 o1, 0;
 mov.b16 o2, 0;
 """
-    text += word("x", 15) + "setp.ne.u32 check, x, 0;\n@!check bra FILLED;\nmov.u32 x, 0xdeadbeef;\n"
+    text += words(x=15) + "setp.ne.u32 check, x, 0;\n@!check bra FILLED;\nmov.u32 x, 0xdeadbeef;\n"
     text += over_shared("FILL", "st.shared.u32 [r], x;\n", 4, 32, 32768)
     text += "FILLED:\nfence.mbarrier_init.release.cluster;\nfence.proxy.async;\nbar.sync 0;\n"
     meet = "barrier.cluster.arrive;\nbarrier.cluster.wait;\n" if two else "bar.sync 0;\n"
@@ -116,11 +118,11 @@ mov.b16 o2, 0;
         text += "setp.ge.u32 p, tid, 32;\n@p bra BESIDE;\n"
         meet = "bar.sync 1, 32;\n"
     if direction == "nothing":
-        return Kernel(name, entry(name, 288, text + "bra END;\nBESIDE:\n" + accesses_beside(beside)), 288)
-    names = {"n": 0, "total": 1, "w": 2, "apart": 3, "buffers": 4, "far": 5, "places": 6, "near": 7, "z": 8, "step": 14, "expected": 16}
-    text += "".join(word(name, index) for name, index in names.items()) + "add.u32 near, near, base;\n"
+        return kernel_of(name, text + "bra END;\nBESIDE:\n" + accesses_beside(beside), 288)
+    text += words(n=0, total=1, w=2, apart=3, buffers=4, far=5, places=6, near=7, z=8, step=14, expected=16)
+    text += "add.u32 near, near, base;\n"
     text += "cvt.u64.u32 global, z;\nadd.u64 global, global, data_;\n"
-    text += "".join(word(f"k{j}", 9 + j) for j in range(rank)) + (f"mov.b32 first_k, {last};\n" if rank else "")
+    text += words(**{f"k{j}": 9 + j for j in range(rank)}) + (f"mov.b32 first_k, {last};\n" if rank else "")
     text += "mov.u32 turn, 0;\nROUND:\n@!lead bra NEXT;\nmov.u64 t, %clock64;\n"
     if direction != "store":
         guard = "@!first " if to_other else ""
@@ -154,13 +156,13 @@ DONE:
     text += "add.u32 bar, base, 196608;\n" if to_other else ""
     text += meet + "add.u32 turn, turn, 1;\n"
     if beside:
-        return Kernel(name, entry(name, 288, text + BESIDE + accesses_beside(beside)), 288)
+        return kernel_of(name, text + BESIDE + accesses_beside(beside), 288)
     text += "setp.eq.u32 p, turn, 2;\n@p mul.lo.u32 total, total, 3;\nsetp.lt.u32 p, turn, n;\n@p bra ROUND;\n"
     counts = "setp.eq.u32 p, rank, 1;\n@!p bra END;\n" if to_other else "@!first bra END;\n"
     text += f"@!check bra END;\n{counts}mov.u32 z, 0;\n"
     count = "ld.shared.u32 x, [r];\nsetp.ne.u32 p, x, 0xdeadbeef;\n@p add.u32 z, z, 1;\n"
     text += over_shared("COUNT", count, 4, 32, 32768) + "cvt.u64.u32 u, z;\nred.global.add.u64 [out_+24], u;\nEND:\n"
-    return Kernel(name, entry(name, 32, text, 2 if two else 1), 32, 2 if two else 1)
+    return kernel_of(name, text, blocks=2 if two else 1)
 
 
 def power_of_two(value: int) -> int:
@@ -174,19 +176,19 @@ def strides(pitch: int, dims: list) -> list:
 
 def bulk_rows(beside: str = "") -> list:
     """Copies alone; or beside "loads" or "stores" of other warps."""
-    rows, kernels = [], {}
+    rows = []
 
     def add(direction, size, operation="", at=(0, 0), space="bytes", tensor=None, step=0, first=(), shape=None):
         """Copies of `size` bytes, of a box at the coordinates `first` if there is a tensor; `shape`: its columns."""
-        kernel = kernels.setdefault((direction, space, operation), copy_kernel(direction, space, operation, beside))
+        kernel = copy_kernel(direction, space, operation, beside)
         apart = max(power_of_two(size + at[0]), 1024)
         copies = 16 if size <= 16384 else 8
         buffers = min(131072 // apart, copies)
         far = max(power_of_two(size + at[1]), 128)
         start = HALF if direction == "store" else 0
         places = min((HALF // 2) // far, 16)
-        words = [3, copies, size, apart, buffers - 1, far, places - 1, at[0], start + at[1]]
-        words += [*first, *[0] * (5 - len(first)), step, 0, size]
+        parameters = [3, copies, size, apart, buffers - 1, far, places - 1, at[0], start + at[1]]
+        parameters += [*first, *[0] * (5 - len(first)), step, 0, size]
         columns = {"direction": direction, "space": space, "operation": operation}
         texts = {"element": list(ELEMENTS), "swizzle": BOX_SWIZZLES, "interleave": INTERLEAVES}
         columns |= {name: named[tensor[name]] if tensor else "" for name, named in texts.items()}
@@ -197,11 +199,11 @@ def bulk_rows(beside: str = "") -> list:
             tensor["at"] = start
         if beside:
             results = ["clocks_beside", "copies"]
-            rows.append(Row(kernel, {"beside": beside, **columns}, results, [1000, *words[1:]], tensor=tensor))
+            rows.append(Row(kernel, {"beside": beside, **columns}, results, [1000, *parameters[1:]], tensor=tensor))
             return
         results = ["clocks_first", "clocks", "clocks_of_three"]
         checks = {0: 1, 1: 1, 15: 1} if direction in ("load", "multicast") else {}
-        rows.append(Row(kernel, columns, results, words, {0: 1}, copies, checks, tensor))
+        rows.append(Row(kernel, columns, results, parameters, {0: 1}, copies, checks, tensor))
 
     def box(direction, element, swizzle, sizes, operation="", pitch=0, steps=None, first=None, interleave=0):
         """A tensor whose last dimension holds 16 boxes, in 8 MiB."""

@@ -10,8 +10,8 @@ PARAMETERS = f".param .u64 out, .param .u64 data, .param .align 64 .b8 map[128],
 class Kernel:
     name: str
     text: str
-    threads: int = 32
-    blocks: int = 1
+    threads: int
+    blocks: int
 
 
 @dataclass
@@ -26,10 +26,10 @@ class Row:
     tensor: dict | None = None
 
 
-def entry(name: str, threads: int, body: str, cluster: int = 1) -> str:
-    """A kernel: `body` after what all have."""
-    clustered = f".explicitcluster .reqnctapercluster {cluster}, 1, 1" if cluster > 1 else ""
-    return f"""
+def kernel_of(name: str, body: str, threads: int = 32, blocks: int = 1) -> Kernel:
+    """`body` after what all kernels have; `blocks` of a cluster."""
+    clustered = f".explicitcluster .reqnctapercluster {blocks}, 1, 1" if blocks > 1 else ""
+    text = f"""
 .visible .entry {name}({PARAMETERS}) .maxntid {threads}, 1, 1 {clustered} {{
 .reg .pred p, q, lead, go;
 .reg .b32 base, tid, lane, i, n, x, y, z, w, bar, r, s, m;
@@ -49,10 +49,12 @@ setp.lt.and.u32 lead, tid, 32, lead;
 ret;
 }}
 """
+    return Kernel(name, text, threads, blocks)
 
 
-def word(register: str, index: int) -> str:
-    return f"ld.param.u32 {register}, [words+{4 * index}];\n"
+def words(**indices: int) -> str:
+    """Loads parameters into registers: their indices by register."""
+    return "".join(f"ld.param.u32 {register}, [words+{4 * index}];\n" for register, index in indices.items())
 
 
 def loop(label: str, body: str, count: str = "n") -> str:

@@ -2,9 +2,10 @@
 
 import random
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
-from rows import Kernel, Row, entry, loop, over_shared, word
+from rows import Kernel, Row, kernel_of, loop, over_shared, words
 
 # Types of A, of B and of the result, elements in K, bits of an element.
 MMA_TYPES = [
@@ -71,6 +72,7 @@ OTHERS = {
 }
 
 
+@cache
 def mma_kernel(mma: Mma) -> Kernel:
     """Words: 0 groups, 1 to 4 descriptors of A and B without addresses, 5 and 6 offsets of A and B, 7 iterations of the
     second warpgroup."""
@@ -102,13 +104,12 @@ setp.ge.u32 second, tid, 128;
 @second bra SECOND;
 """
     for operand, first in (("a", 1), ("b", 3)):
-        text += word("lo", first) + word("hi", first + 1) + word("r", 5 if operand == "a" else 6)
+        text += words(lo=first, hi=first + 1, r=5 if operand == "a" else 6)
         text += "add.u32 r, r, base;\nand.b32 r, r, 0x3ffff;\nshr.u32 r, r, 4;\nor.b32 lo, lo, r;\n"
         text += f"mov.b64 d{operand}, {{lo, hi}};\n"
     text += "".join(f"mov.b32 a{i}, 0;\n" for i in range(4))
     text += "".join(f"mov.{kind} c{i}, {zero};\n" for i in range(count))
-    text += word("n", 0)
-    text += f"""
+    text += words(n=0) + f"""
 mov.u32 i, 0;
 mov.u32 x, 0x44444444;
 mov.u64 t, %clock64;
@@ -126,21 +127,19 @@ SECOND:
     if mma.other:
         before, body = OTHERS[mma.other]
         body = body if "WAIT" in body else "".join(body.replace("XX", str(4096 * i)) for i in range(8))
-        text += "shr.u32 warp, tid, 5;\n" + before + word("n", 7)
+        text += "shr.u32 warp, tid, 5;\n" + before + words(n=7)
         text += "mov.u32 i, 0;\nmov.u64 t, %clock64;\n" + loop("AGAIN", body)
         text += "mov.u64 u, %clock64;\nsub.u64 t, u, t;\nsetp.eq.u32 p, tid, 128;\n@p st.global.u64 [out_+8], t;\n"
         text += "setp.eq.u32 p, m, 0x7777777;\n@p st.global.u32 [out_+48], m;\n"
-    text += "END:\n"
-    return Kernel(mma.name, entry(mma.name, threads, text), threads)
+    return kernel_of(mma.name, text + "END:\n", threads)
 
 
 def wgmma_rows() -> list:
     chosen = random.Random(1)
-    rows, kernels = [], {}
+    rows = []
 
     def add(mma: Mma, swizzle: int, a: tuple, b: tuple | None = None, offsets: tuple = (0, WIDE), bases: tuple = (0, 0)) -> None:
         """a and b: leading and stride byte offset."""
-        kernel = kernels.setdefault(mma, mma_kernel(mma))
         b = b or a
         descriptors = []
         for (leading, stride), base in ((a, bases[0]), (b, bases[1])):
@@ -151,9 +150,9 @@ def wgmma_rows() -> list:
         names |= {"base_a": bases[0], "base_b": bases[1], "offset_a": offsets[0], "offset_b": offsets[1]}
         names |= {"beside": mma.other, "operand_bytes": mma.operand_bytes}
         loops = 64
-        words = [loops, *descriptors, *offsets, 4 * loops if mma.other else 0]
+        parameters = [loops, *descriptors, *offsets, 4 * loops if mma.other else 0]
         results = ["clocks", "clocks_beside"] if mma.other else ["clocks"]
-        rows.append(Row(kernel, names, results, words, once={0: 4, 7: 16}, instructions=4 * IN_FLIGHT))
+        rows.append(Row(mma_kernel(mma), names, results, parameters, once={0: 4, 7: 16}, instructions=4 * IN_FLIGHT))
 
     strides = [0, 16, 32, 64, 128, 144, 256, 512, 1024, 1040, 2048]
     flags = (False, True)
