@@ -52,29 +52,29 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # of the imported module next to this file
+sys.dont_write_bytecode = True  # of the modules next to this file
 from campaign import output, report_of
-from ncu import ALL_STUDIES, Failed, kernel_name, listed, ncu, number, of_sample
-from reports import CASES, STUDIES
+from reports import CASES, STUDIES, TEST_STUDIES
 
-SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-PIPE = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+ALL_STUDIES = STUDIES | TEST_STUDIES
+DATA_PIPE = {
+    "passes": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum",
+    "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum",
+}
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"
-KINDS = ("ld", "st", "atom", "ldsm", "stsm", "ldgsts", "gmma")
+# By kind of access: the counter of passes that follows instructions. Of wgmma, smsp__sass_… reads 0.
+SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+KINDS = {kind: [SASS.format(kind)] for kind in ("ld", "st", "atom", "ldsm", "stsm", "ldgsts")}
+KINDS |= {"gmma": ["sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum"]}
 PIPE_KINDS = ("ld", "st", "atom", "gmma")
 ARBITRATED = {"load": "ld", "store": "st", "atomic": "atom"}
-KIND_OF = ARBITRATED | {"ldmatrix": "ldsm", "stmatrix": "stsm"}
-KIND_OF |= {"cp.async": "ldgsts", "cp.async.cg": "ldgsts", "wgmma": "gmma"}
+KIND_OF = ARBITRATED | {"ldmatrix": "ldsm", "stmatrix": "stsm", "wgmma": "gmma"}
+KIND_OF |= {"cp.async": "ldgsts", "cp.async.cg": "ldgsts"}
 # The counters of global memory that a kind of access adds up: an atomic whose result nobody uses is a red.
 GLOBAL_KINDS = {"ld": ["ld"], "st": ["st"], "atom": ["red", "atom"], "ldgsts": ["ldgsts"]}
 GLOBAL_KINDS = {kind: [SECTORS.format(op) for op in ops] for kind, ops in GLOBAL_KINDS.items()}
 # By column of `block`: the counters that it adds up.
-COLUMNS = {
-    f"{name}_{column}": [metric.format(kind)]
-    for name, kind in ARBITRATED.items()
-    for column, metric in (("passes", PIPE), ("conflicts", CONFLICTS))
-}
+COLUMNS = {f"{name}_{of}": [pipe.format(kind)] for name, kind in ARBITRATED.items() for of, pipe in DATA_PIPE.items()}
 GLOBAL_COLUMNS = {f"{name}_sectors": GLOBAL_KINDS[kind] for name, kind in ARBITRATED.items()}
 RUNS = 3
 
@@ -90,6 +90,7 @@ TOTALS = {
     "bytes_written": "dram__bytes_write.sum",
     "shared_passes": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
 }
+STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 # The stall reasons of a warp that does not issue (is not selected), by column.
 STALLS = {
     "barrier": ["barrier"],
@@ -103,13 +104,13 @@ HEAD = ["program", "kernel", "kind", "launches", "passes", "conflicts"]
 HEAD += ["counter", "counter_runs", "l1tex_passes", "l1tex_conflicts"]
 HEAD_COSTS = ["program", "kernel", "executed", "accesses", "without_cost", "causes"]
 HEAD_GLOBAL = ["program", "kernel", "kind", "launches", "sectors", "counter", "counter_runs"]
-EXECUTED = "smsp__sass_inst_executed_op_{}.sum"
 # Instructions that access shared memory, and how they add up; `shared` includes wgmma, and `tma_st` reductions.
-EXECUTED_SUM = {"shared": 1, "shared_gmma": -3 / 4, "ldgsts": 1, "dshared": 1, "tma_ld": 1, "tma_st": 1}
+EXECUTED = {"shared": 1, "shared_gmma": -3 / 4, "ldgsts": 1, "dshared": 1, "tma_ld": 1, "tma_st": 1}
+EXECUTED = {f"smsp__sass_inst_executed_op_{op}.sum": factor for op, factor in EXECUTED.items()}
 # By set: the counters of each column.
 DSHARED = "l1tex__t_{}_pipe_lsu_mem_dshared.sum"
 ENGINES = {
-    "wgmma": {"passes": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum", "conflicts": CONFLICTS.format("gmma")},
+    "wgmma": {"passes": KINDS["gmma"][0], "conflicts": DATA_PIPE["conflicts"].format("gmma")},
     "bulk": {
         "bank_reads": "l1tex__data_bank_reads.sum",
         "bank_writes": "l1tex__data_bank_writes.sum",
@@ -123,6 +124,41 @@ ENGINES = {
     },
 }
 WIDTH = 80  # bankcheck cuda cuts longer names
+
+
+class Failed(Exception): ...
+
+
+def ncu(metrics: list, flags: list, command: list, folder: Path | None = None) -> list:
+    """The metrics of each launch, in order. Errors: OSError if there is no ncu; subprocess.CalledProcessError."""
+    run = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
+    run += ["--metrics", ",".join(metrics), *flags, *command]
+    lines = output(run, cwd=folder, stderr=subprocess.PIPE).splitlines()
+    return list(csv.DictReader(line for line in lines if line.startswith('"')))[1:]  # the first has the units
+
+
+def number(row: dict, metric: str) -> float:
+    """The value of a metric; 0 for n/a, a metric that this GPU lacks."""
+    try:
+        return float((row.get(metric) or "").replace(",", ""))
+    except ValueError:
+        return 0.0
+
+
+def of_sample(build: Path, sample: str, metrics: list, flags: list) -> list:
+    """The metrics of each bankwise kernel that `sample` launches with `flags`."""
+    prefixes = "|".join(study["kernel_prefix"] for study in ALL_STUDIES.values())
+    command = [f"./{sample}", "--profile", "--api", "cuda", *flags]
+    return ncu(metrics, ["-k", f"regex:^({prefixes})"], command, build)
+
+
+def kernel_name(row: dict) -> str:
+    return row["Kernel Name"].split("(")[0]
+
+
+def listed(build: Path, case: str) -> list:
+    """The names of all variants, without the line of the headings."""
+    return [line.split()[0] for line in output([f"./{case}", "--list"], cwd=build, stderr=subprocess.PIPE).splitlines()[1:]]
 
 
 def pairs(metrics: list) -> list:
@@ -156,14 +192,11 @@ def block(out, options) -> None:
             out.writerow([case, name, height, width, kernel_name(rows[0]), *counts])
 
 
-def stall(reason: str) -> str:
-    return f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
-
-
 def limits(out, options) -> None:
     out.writerow(["case", "variant", "flags", "kernel", "blocks", *PARTS, *TOTALS, *(f"stall_{name}" for name in STALLS)])
-    reasons = [stall(reason) for reasons in STALLS.values() for reason in reasons]
-    metrics = [*PARTS.values(), *TOTALS.values(), stall("selected"), *reasons]
+    stalls = [[STALLED.format(reason) for reason in reasons] for reasons in STALLS.values()]
+    selected = STALLED.format("selected")
+    metrics = [*PARTS.values(), *TOTALS.values(), selected, *sum(stalls, [])]
     jobs = [(case, job["variants"], flags) for case in STUDIES for job in STUDIES[case].get("limits", []) for flags in job["flags"]]
     for case, variants, flags in jobs:
         rows = of_sample(options.build, case, metrics, ["--variant", ",".join(variants), *flags.split()])
@@ -173,8 +206,8 @@ def limits(out, options) -> None:
             row = next((row for row in rows if kernel_name(row) in (name, f"{name}_repeated")), None)
             if row is None:
                 raise Failed(f"{case} {flags}: ncu reports no kernel of {variant}")
-            waits = [sum(number(row, stall(reason)) for reason in reasons) for reasons in STALLS.values()]
-            total = sum(waits) + number(row, stall("selected")) or 1.0
+            waits = [sum(number(row, metric) for metric in column) for column in stalls]
+            total = sum(waits) + number(row, selected) or 1.0
             blocks = math.prod(int(side) for side in row["Grid Size"].strip("()").split(","))
             parts, totals = ([number(row, metric) for metric in metrics.values()] for metrics in (PARTS, TOTALS))
             cells = [*(f"{n:.1f}" for n in parts), *(f"{n:.0f}" for n in totals), *(f"{100 * wait / total:.1f}" for wait in waits)]
@@ -182,10 +215,10 @@ def limits(out, options) -> None:
 
 
 def arbitration(out, options) -> None:
-    names = (("passes", PIPE), ("conflicts", CONFLICTS))
-    pipe = {f"l1tex_{kind}_{name}": text.format(kind) for kind in ARBITRATED.values() for name, text in names}
+    kinds = ARBITRATED.values()
+    pipe = {f"l1tex_{kind}_{name}": text.format(kind) for kind in kinds for name, text in DATA_PIPE.items()}
     pipe |= {"arbitration": "l1tex__data_bank_conflicts_type_arbitration.sum"}
-    by_instruction = {f"{kind}_passes": sass(kind) for kind in ARBITRATED.values()}
+    by_instruction = {f"{kind}_passes": SASS.format(kind) for kind in kinds}
     columns = pipe | by_instruction
     parts = [[*pipe.values()], *pairs([*by_instruction.values()])]
     out.writerow(["case", "kernel", "height", "width", *columns])
@@ -266,16 +299,10 @@ def reported(report: dict, of_global: bool) -> dict:
     return found
 
 
-def sass(kind: str) -> str:
-    """The counter of passes that follows instructions. Of wgmma, smsp__sass_… reads 0, and sm__sass_… does not."""
-    return SASS.format(kind).replace("smsp__", "sm__") if kind == "gmma" else SASS.format(kind)
-
-
 def write_costs(path: Path, program: str, report: dict, command: list) -> None:
     """Accesses to shared memory by kernel; the causes name those without a cost, "?" where their number is not known."""
     accesses, causes = Counter(), defaultdict(Counter)
-    factors = {EXECUTED.format(op): factor for op, factor in EXECUTED_SUM.items()}
-    runs = of_programs(pairs([*factors]), command)
+    runs = of_programs(pairs([*EXECUTED]), command)
     for kernel in report["kernels"]:
         name, costs = base_name(kernel["kernel"]), kernel["architectures"][0]
         accesses[name] += costs["all_accesses"]
@@ -284,7 +311,7 @@ def write_costs(path: Path, program: str, report: dict, command: list) -> None:
     with open(path, "a", newline="") as file:
         for name, count in sorted(accesses.items()):
             text = "; ".join(f"{cause} {n or '?'}" for cause, n in causes[name].most_common())
-            executed = sum(factors[metric] * n for _, sums in runs for metric, n in sums[name].items())
+            executed = sum(EXECUTED[metric] * n for _, sums in runs for metric, n in sums[name].items())
             row = [program, name, round(executed), count, causes[name].total(), text]
             csv.writer(file, lineterminator="\n").writerow(row)
 
@@ -296,9 +323,9 @@ def program(out, options) -> None:
     if options.costs:
         write_costs(options.costs, options.name, report, options.command)
     ours = reported(report, of_global)
-    metrics = GLOBAL_KINDS if of_global else {kind: [sass(kind)] for kind in KINDS}
+    metrics = GLOBAL_KINDS if of_global else KINDS
     parts = pairs([metric for column in metrics.values() for metric in column])
-    of_pipe = [] if of_global else [PIPE, CONFLICTS]
+    of_pipe = [] if of_global else DATA_PIPE.values()
     more = [[text.format(kind) for text in of_pipe for kind in PIPE_KINDS]] if of_pipe else []
     runs = of_programs([*parts * options.repeat, *more], options.command)
     launches, pipe = runs[-1]
@@ -331,29 +358,31 @@ def copies(out, options) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    for name, function in (("block", block), ("limits", limits), ("arbitration", arbitration)):
-        command = commands.add_parser(name)
+
+    def command_of(function):
+        command = commands.add_parser(function.__name__)
+        command.set_defaults(function=function)
+        return command
+
+    for function in (block, limits, arbitration):
+        command = command_of(function)
         command.add_argument("build", type=Path)
         command.add_argument("--space", choices=("shared", "global"), default="shared")
-        command.set_defaults(function=function)
-    command = commands.add_parser("engines")
+    command = command_of(engines)
     command.add_argument("set", choices=ENGINES)
     command.add_argument("--rows", default=":", metavar="FIRST:LAST:STEP", help="count these only")
     command.add_argument("--module", type=Path, help="the kernels, compiled by ptxas")
-    command.set_defaults(function=engines)
-    command = commands.add_parser("program")
+    command = command_of(program)
     command.add_argument("bankcheck")
     command.add_argument("name")
     command.add_argument("--space", choices=("shared", "global"), default="shared")
     command.add_argument("--repeat", type=int, default=1)
     command.add_argument("--costs", type=Path)
-    command.set_defaults(function=program)
-    command = commands.add_parser("copies")
+    command = command_of(copies)
     command.add_argument("program", type=Path)
     command.add_argument("seed", type=int)
     command.add_argument("count", type=int)
     command.add_argument("--repeat", type=int, default=2)
-    command.set_defaults(function=copies)
     at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     options = parser.parse_args(sys.argv[1:at])
     options.command = sys.argv[at + 1 :]
