@@ -44,7 +44,7 @@ def cell(row: dict, key: str) -> str:
     return f"{100 * value:.0f} %" if key == "of_copy" else f"{value:.2f} ×"
 
 
-def case_table(case: str, device: str, api: str) -> str:
+def table_of_case(case: str, device: str, api: str) -> str:
     found, body = rows(device, case, api), []
     keys = {"block": ["time_median_s"], "l2": ["bytes_per_s"], "memory": ["bytes_per_s", "of_copy"]}
     for variant, row in found["memory"].items():
@@ -113,7 +113,7 @@ def strides_table(device: str) -> str:
     return markdown(["strides", "passes", *APIS.values()], body)
 
 
-def pattern_table(which: str, device: str) -> str:
+def table_of_patterns(which: str, device: str) -> str:
     """The clocks of OpenCL are in the results; the last line says how near they are."""
     found, body = accesses(device, which), []
     for name, a in found:
@@ -328,7 +328,7 @@ def lines_table(device: str) -> str:
 # Any other name is that of a case study.
 TABLES = {name.removesuffix("_table"): made for name, made in globals().items() if name.endswith("_table")}
 TABLES_BY_API = {name: TABLES.pop(name) for name in ("pairs", "best")}
-TABLES |= {which: partial(pattern_table, which) for which in ACCESSES if which != "strides"}
+TABLES |= {which: partial(table_of_patterns, which) for which in ACCESSES if which != "strides"}
 TABLES |= {f"ranks_{name}": getattr(ranks, f"{name}_table") for name in ("large", "sizes", "model")}
 TABLES |= {name: getattr(fits, f"{name}_table") for name in ("fitted", "timed", "unpredicted", "unchanged")}
 TABLES |= {"targets": targets.target_table, "bounds": bounds.summary_table, "bounds_of_pairs": bounds.pair_table}
@@ -339,7 +339,7 @@ def filled(text: str) -> str:
         begin, device, name, api, end = match.groups()
         if name in TABLES:
             return begin + TABLES[name](device) + end
-        return begin + TABLES_BY_API.get(name, partial(case_table, name))(device, api) + end
+        return begin + TABLES_BY_API.get(name, partial(table_of_case, name))(device, api) + end
 
     return MARKED.sub(table, text)
 
