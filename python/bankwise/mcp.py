@@ -161,25 +161,24 @@ def _listed(name: str, tool: Tool) -> dict[str, Any]:
     return {"name": name, "description": tool.description, "inputSchema": schema, "annotations": hints}
 
 
-def result_of(folder: Folder, method: str, parameters: dict[str, Any]) -> dict[str, Any] | None:
-    """The result of a request; None for an unknown method."""
-    if method == "initialize":
-        return {
-            "protocolVersion": PROTOCOL,
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "bankwise", "version": program.version()},
-        }
-    if method == "ping":
-        return {}
-    if method == "tools/list":
-        return {"tools": [_listed(name, tool) for name, tool in TOOLS.items()]}
-    if method != "tools/call":
-        return None
+def _called(folder: Folder, parameters: Arguments) -> dict[str, Any]:
     try:
         text, failed = call(folder, str(parameters.get("name")), dict(parameters.get("arguments") or {})), False
     except Exception as error:  # for the assistant, which may call again with other arguments
         text, failed = str(error), True
     return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+
+METHODS: dict[str, Callable[[Folder, Arguments], dict[str, Any]]] = {
+    "initialize": lambda folder, parameters: {
+        "protocolVersion": PROTOCOL,
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "bankwise", "version": program.version()},
+    },
+    "ping": lambda folder, parameters: {},
+    "tools/list": lambda folder, parameters: {"tools": [_listed(name, tool) for name, tool in TOOLS.items()]},
+    "tools/call": _called,
+}
 
 
 def serve(folder: Folder, requests: TextIO, answers: TextIO) -> None:
@@ -194,11 +193,10 @@ def serve(folder: Folder, requests: TextIO, answers: TextIO) -> None:
             if identity is None:
                 continue  # a notification
             answer["id"] = identity
-            result = result_of(folder, method, dict(parameters))
-            if result is None:
-                answer["error"] = {"code": -32601, "message": f"there is no method {method}"}
+            if method in METHODS:
+                answer["result"] = METHODS[method](folder, dict(parameters))
             else:
-                answer["result"] = result
+                answer["error"] = {"code": -32601, "message": f"there is no method {method}"}
         except json.JSONDecodeError as error:
             answer["error"] = {"code": -32700, "message": f"not JSON: {error}"}
         except (AttributeError, KeyError, TypeError, ValueError):

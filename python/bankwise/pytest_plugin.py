@@ -116,31 +116,29 @@ def watched_call(item: pytest.Function, max: int = 0, kernel: str = "*", checker
 
     if checker == "opencl" and shutil.which("oclgrind") is None:
         pytest.skip("there is no oclgrind on the PATH (Debian, Ubuntu: apt-get install oclgrind)")
-    baseline = item.config.getoption("bank_update_baseline")
+    update = item.config.getoption("bank_update_baseline")
     with tempfile.TemporaryDirectory() as folder:
         ending, rows = Path(folder, "ending.json"), Path(folder, "rows.csv")
         options, command = words_of(item, kernel, rows)
+        words = [checker, *(["--arch", arch] if arch else []), *options]
         os.environ[WATCHED] = str(ending)
-        done, ending_of_test = None, ["failed", ""]
+        done, outcome, reason = None, "failed", ""
         try:
-            words = [checker, *(["--arch", arch] if arch else []), *options]
             done = run_command(words, ["--", *command], directory=item.config.rootpath)
-        except NothingToRun as error:
-            ending_of_test = ["skipped", str(error)]
         except BankwiseError as error:
-            ending_of_test[1] = str(error)
-            if ending.exists():
-                ending_of_test = json.loads(ending.read_text(encoding="utf-8"))
+            outcome, reason = "skipped" if isinstance(error, NothingToRun) else "failed", str(error)
+            if outcome == "failed" and ending.exists():
+                outcome, reason = json.loads(ending.read_text(encoding="utf-8"))
         finally:
             del os.environ[WATCHED]
-        if done is None and ending_of_test[0] == "skipped":
-            pytest.skip(ending_of_test[1])
+        if done is None and outcome == "skipped":
+            pytest.skip(reason)
         if done is None:
-            pytest.fail(ending_of_test[1], pytrace=False)
-        if baseline and not rows.exists():
+            pytest.fail(reason, pytrace=False)
+        if update and not rows.exists():
             pytest.fail(done.messages, pytrace=False)  # not all accesses were watched
-        if baseline:
-            update_baseline(Path(baseline), item.config.stash.setdefault(SESSION_ROWS, {}), read_rows(rows))
+        if update:
+            update_baseline(Path(update), item.config.stash.setdefault(SESSION_ROWS, {}), read_rows(rows))
             return True
     if done.exit_code == LIMIT_EXCEEDED:
         pytest.fail(f"{done.messages}\n{done.report}", pytrace=False)
