@@ -23,12 +23,13 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
+from operator import itemgetter
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # of the modules next to this file
 from campaign import add_record, records, run
 from check_pages import tracked
-from reports import ROOT
+from reports import ROOT, by_key, markdown
 
 # The sources of a room, and the beginnings of the names of the tests that must notice its mutants, the likeliest first.
 COMMON = "common/bankwise"
@@ -111,10 +112,8 @@ def in_order(room: str, seed: int, endings: tuple):
     """Yields the mutants of a room in random order: first a kind, then one of its places."""
     patterns = ROOMS[room][0].split()
     sources = [name for name in tracked() if name.endswith(endings) and not GPU_ONLY.search(name)]
-    kinds: dict = {}
-    for name in (name for name in sources if any(fnmatch(name, p) or name.startswith(p + "/") for p in patterns)):
-        for kind, *change in mutants_of(name):
-            kinds.setdefault(kind, []).append((name, kind, *change))
+    sources = [name for name in sources if any(fnmatch(name, p) or name.startswith(p + "/") for p in patterns)]
+    kinds = by_key(((name, *mutant) for name in sources for mutant in mutants_of(name)), itemgetter(1))
     dice = random.Random(f"{seed} {room}")
     for places in kinds.values():
         dice.shuffle(places)
@@ -280,9 +279,8 @@ def main() -> int:
     for row in survivors:
         print("\n{room}: {at} survived ({kind})\n- {old}\n+ {new}".format_map(row))
     alive = Counter(row["room"] for row in survivors)
-    print("\n| room | mutants | noticed |\n| --- | ---: | ---: |")
-    for room in rooms:
-        print(f"| {room} | {found[room]} | {found[room] - alive[room]} |")
+    counts = [[room, found[room], found[room] - alive[room]] for room in rooms]
+    print("\n" + markdown(["room", "mutants", "noticed"], counts), end="")
     return int(bool(survivors))
 
 

@@ -39,9 +39,7 @@ def cell(row: dict, key: str) -> str:
         return "–"
     if key == "time_median_s":
         return time_text(value)
-    if key == "bytes_per_s":
-        return f"{value * 1e-9:.{0 if value >= 1e11 else 1}f}"
-    return f"{100 * value:.0f} %" if key == "of_copy" else f"{value:.2f} ×"
+    return f"{value * 1e-9:.{0 if value >= 1e11 else 1}f}" if key == "bytes_per_s" else f"{100 * value:.0f} %"
 
 
 def table_of_case(case: str, device: str, api: str) -> str:
@@ -186,9 +184,7 @@ def percents(row: dict, *keys: str) -> list:
 def memory_table(device: str) -> str:
     """The fastest kernels of the case studies, with data in DRAM."""
     body = []
-    for row in limits(device):
-        if row["flags"] == "--scope block":
-            continue
+    for row in (row for row in limits(device) if row["flags"] != "--scope block"):
         size = {name: int(value) for name, value in re.findall(r"--(\w+) (\d+)", row["flags"])}  # n, or height and width
         moved = (int(row["bytes_read"]) + int(row["bytes_written"])) / (math.prod(size.values()) * traffic(row["case"]))
         body.append([f"{row['case']} `{row['variant']}`, {size_text(size, row['case'])}", *percents(row, "memory", "l2_fabric")])

@@ -104,11 +104,8 @@ class Report(_Result):
     @property
     def incomplete(self) -> list[Any]:
         """What was not watched in any kernel; empty if nothing is known to be missing."""
-        found = [*self.json["incomplete"]]
-        for kernel in self.json["kernels"]:
-            for architecture in kernel["architectures"]:
-                found += architecture["incomplete"]
-        return found
+        numbers = (numbers for kernel in self.json["kernels"] for numbers in kernel["architectures"])
+        return [missing for each in (self.json, *numbers) for missing in each["incomplete"]]
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -238,14 +235,11 @@ def layout(tile: Any, *copies: str, type: str | None = None, shape: Sequence[int
     """
     words = ["layout"]
     if isinstance(tile, str):
-        words.append(tile)
-        if shape is not None:
-            words += ["--shape", ",".join(map(str, shape))]
+        words += [tile, *(["--shape", ",".join(map(str, shape))] if shape is not None else [])]
     else:
         words += ["--shape", ",".join(map(str, tile.shape)), "--strides", ",".join(map(str, tile.strides))]
         type = type or str(tile.dtype)
     words += ["--type", type] if type else []
-    for copy in copies:
-        words += ["--copy", copy]
+    words += [word for copy in copies for word in ("--copy", copy)]
     words += _options(arch, ())
     return Layout(program.run(words).stdout, json.loads(program.run([*words, "--json"]).stdout))

@@ -147,20 +147,16 @@ def main() -> int:
     if options.ptx:
         print(ptx)
         return 0
-    out = None
+    names = [name for row in rows for name in (*row.columns, "instructions", *row.results)]
+    names += ["written"] if any(row.checks for row in rows) else []
+    out = csv.DictWriter(sys.stdout, list(dict.fromkeys(names)), lineterminator="\n")
     try:
         gpu = Gpu(options.module.read_bytes() if options.module else ptx.encode())
+        out.writeheader()
         for row in rows[options.rows]:
-            columns = measured(gpu, row, options.once)
-            if columns is None:
-                continue
-            if out is None:
-                names = [name for other in rows for name in (*other.columns, "instructions", *other.results)]
-                names += ["written"] if any(other.checks for other in rows) else []
-                out = csv.DictWriter(sys.stdout, list(dict.fromkeys(names)), lineterminator="\n")
-                out.writeheader()
-            out.writerow(columns)
-            sys.stdout.flush()
+            if columns := measured(gpu, row, options.once):
+                out.writerow(columns)
+                sys.stdout.flush()
     except (OSError, Failed) as error:
         print(f"measure.py: {error}", file=sys.stderr)
         return 3
