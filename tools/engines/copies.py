@@ -262,16 +262,13 @@ def bulk_rows(beside: str = "") -> list:
         box("load", "u8", 0, [width, 64], pitch=4096 if width < 64 else 1024)
     for (element, size), width in product(ELEMENTS.items(), (32, 128)):
         box("load", element, 3, [width // size, 64])
-    for width in (16, 32, 64, 128, 256):
-        box("load", "u8", 0, [width])
-        box("load", "f32", 0, [width])
-        box("store", "u8", 0, [width])
+    kinds = (("load", "u8"), ("load", "f32"), ("store", "u8"))
+    for width, (direction, element) in product((16, 32, 64, 128, 256), kinds):
+        box(direction, element, 0, [width])
     rests = ([8, 8], [2, 64], [64, 2], [4, 4, 4], [2, 8, 4], [2, 2, 4, 4], [8, 1, 2, 4], [1, 1, 64], [64, 1, 1])
-    for inner, rest in product((16, 64, 128), rests):
-        box("load", "u8", 0, [inner, *rest])
-        box("load", "u8", 3, [inner, *rest])
-        if inner == 64:
-            box("store", "u8", 0, [inner, *rest])
+    for inner, rest, (direction, swizzle) in product((16, 64, 128), rests, (("load", 0), ("load", 3), ("store", 0))):
+        if direction == "load" or inner == 64:
+            box(direction, "u8", swizzle, [inner, *rest])
     for swizzle, width, count in product(range(4), widths, (64, 256)):
         box("store", "u8", swizzle, [width, count])
     for rank in (3, 4, 5):
@@ -280,12 +277,12 @@ def bulk_rows(beside: str = "") -> list:
             pixels("load", rank, swizzle, channels, count)
         for channels in (16, 64, 128):
             pixels("store", rank, 0, channels, 64)
-    for element, operations in (
-        ("u32", ("add", "min", "max", "inc", "dec", "and", "or", "xor")), ("s32", ("add", "min")), ("u64", ("add",)),
-        ("f16", ("add", "min")), ("bf16", ("add",)), ("f32", ("add",)), ("f32.ftz", ("add",)), ("f64", ("add",)),
-    ):  # fmt: skip
-        for operation in operations:
-            for width, swizzle in ((16, 0), (32, 0), (64, 0), (128, 0), (128, 3)) if operation == "add" else ((64, 0),):
+    operations_of = dict.fromkeys(("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64"), ["add"])
+    operations_of |= {"u32": ["add", "min", "max", "inc", "dec", "and", "or", "xor"]}
+    operations_of |= {"s32": ["add", "min"], "f16": ["add", "min"]}
+    for element, operations in operations_of.items():
+        for operation, (width, swizzle) in product(operations, ((16, 0), (32, 0), (64, 0), (128, 0), (128, 3))):
+            if operation == "add" or (width, swizzle) == (64, 0):
                 box("store", element, swizzle, [width // ELEMENTS[element], 64], operation)
     sizes = (16, 32, 48, 64, 80, 96, 112, 128, 144, 192, 256, 384, 512, 1024, 1040, 2048, 4096, 8192, 16384)
     places = product(((0, 0), (16, 0), (0, 16), (48, 112)), ("load", "store"))
@@ -293,11 +290,11 @@ def bulk_rows(beside: str = "") -> list:
     places += [((0, 0), "copy"), ((48, 0), "copy"), ((0, 0), "multicast")]
     for size, (at, direction) in product(sizes, places):
         add(direction, size, at=at)
-    kinds = ["add.u32", "add.u64", "min.s32", "and.b32", "add.noftz.f16", "add.noftz.bf16", "add.f32", "add.f64", "inc.u32"]
-    reductions = [("store", kind) for kind in kinds]
-    reductions += [("copy", kind) for kind in ("add.u32", "add.u64", "and.b32", "max.s32")]
-    for (direction, kind), size in product(reductions, (16, 64, 128, 1024, 8192)):
-        add(direction, size, kind)
+    kinds = ["add.u32", "add.u64", "min.s32", "and.b32", "add.noftz.f16", "add.noftz.bf16", "add.f32", "add.f64"]
+    for kind, size in product([*kinds, "inc.u32"], (16, 64, 128, 1024, 8192)):
+        add("store", size, kind)
+    for kind, size in product(("add.u32", "add.u64", "and.b32", "max.s32"), (16, 64, 128, 1024, 8192)):
+        add("copy", size, kind)
     for width in (16, 64, 128):
         box("load", "u8", 0, [width, 64], steps=[1, 2])
         box("load", "u8", 0, [width, 64], steps=[1, 4])
