@@ -17,7 +17,6 @@ its contract. Some files must have the version of CMakeLists.txt, and all the sa
 import re
 import sys
 from fnmatch import fnmatch
-from itertools import takewhile
 from os.path import relpath
 from pathlib import Path
 
@@ -41,7 +40,8 @@ VERSIONED = {
 }
 OWNED = re.compile(r"(?:github\.com/|--repo |github\.sh |install |repository |REPO |uses: |:-)([\w-]+)/(?:homebrew-)?bankwise\b")
 PLAIN = (".cmake", ".json", ".md", ".rb", ".sh", ".yml")
-REMARKS = ("// Needs: ", "// No OpenCL port: ", "// Not emulated: ")
+REMARK = re.compile(r"^// (Needs|No OpenCL port|Not emulated): ", re.MULTILINE)
+ORDERED = re.compile(r"(?:// Needs: .*\n)*(?:// No OpenCL port: .*\n)*(?:// Not emulated: .*\n)*//\n// Contract\n")
 ONE_LINK = re.compile(r"\W*\[[^]]*\]\([^)]*\)\W*")
 
 
@@ -117,12 +117,10 @@ def kernel_heads(names: list) -> list:
     """What a kernel needs or lacks stands right before its contract, in one order."""
     faults = []
     for kernel in (name for name in names if name.endswith(".cuh") and name.split("/")[0] in STUDIES):
-        head = list(takewhile(lambda line: line.startswith("//"), (ROOT / kernel).read_text(encoding="utf-8").splitlines()))
-        remarks = [i for i, line in enumerate(head) if line.startswith(REMARKS)]
-        right = sorted((head[i] for i in remarks), key=lambda line: [not line.startswith(remark) for remark in REMARKS])
-        if remarks and head[remarks[0] : remarks[0] + len(remarks) + 2] != [*right, "//", "// Contract"]:
-            found = ", ".join(head[i][3:].split(":")[0] for i in remarks)
-            faults.append(f"{kernel}: {found}: not in order before the contract")
+        head = re.match(r"(//.*\n)*", (ROOT / kernel).read_text(encoding="utf-8"))[0]
+        remarks, ordered = REMARK.findall(head), ORDERED.search(head)
+        if remarks and not (ordered and REMARK.findall(ordered[0]) == remarks):
+            faults.append(f"{kernel}: {', '.join(remarks)}: not in order before the contract")
     return faults
 
 

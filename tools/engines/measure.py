@@ -95,8 +95,7 @@ class Gpu:
         tensor = bytes(128)
         if row.tensor and (tensor := self.tensor_map(row.tensor)) is None:
             return None
-        room = (ctypes.c_char * 192)()  # the driver copies from it; the parameter's alignment is that in the kernel
-        ctypes.memmove(room, tensor, 128)
+        room = ctypes.create_string_buffer(tensor, 192)  # the driver copies it to an aligned parameter
         words = dict(enumerate(row.parameters)) | changed
         values = (ctypes.c_uint32 * WORDS)(*[words.get(i, 0) & 0xFFFFFFFF for i in range(WORDS)])
         parameters = (ctypes.c_void_p * 4)(*[ctypes.addressof(part) for part in (self.out, self.data, room, values)])
