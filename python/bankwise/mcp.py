@@ -39,62 +39,59 @@ class Tool:
     description: str
     properties: dict[str, Any]
     required: tuple[str, ...]
-    words: Callable[[Folder, Arguments], list[str]]  # the command line of bankcheck
+    words: Callable[[Path, Arguments], list[str]]  # the command line of bankcheck
 
 
-class Folder:
-    """The folder that was named at the start. Error of its functions: ValueError for a path outside."""
+def _file(folder: Path, name: str) -> str:
+    """A file in the folder of the server. Error: ValueError for a path outside."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder):
+        raise ValueError(f"{name} is not in {folder}")
+    if not path.exists():
+        raise ValueError(f"there is no {name} in {folder}")
+    return str(path)
 
-    def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
 
-    def file(self, name: str) -> str:
-        path = (self.path / name).resolve()
-        if not path.is_relative_to(self.path):
-            raise ValueError(f"{name} is not in {self.path}")
-        if not path.exists():
-            raise ValueError(f"there is no {name} in {self.path}")
-        return str(path)
-
-    def output(self, name: str) -> str:
-        if Path(name).name != name or name in ("", ".", ".."):
-            raise ValueError(f"{name} is not the name of a file: it is written to {self.path}/.bankwise")
-        (self.path / ".bankwise").mkdir(exist_ok=True)
-        return self.file(".bankwise") + "/" + name
+def _output(folder: Path, name: str) -> str:
+    """A file to write. Error: ValueError."""
+    if Path(name).name != name or name in ("", ".", ".."):
+        raise ValueError(f"{name} is not the name of a file: it is written to {folder}/.bankwise")
+    (folder / ".bankwise").mkdir(exist_ok=True)
+    return _file(folder, ".bankwise") + "/" + name
 
 
 def _flags(arguments: Arguments, *names: str) -> list[str]:
     return [f"--{name}={arguments[name]}" for name in names if name in arguments]
 
 
-def _explain(folder: Folder, arguments: Arguments) -> list[str]:
+def _explain(folder: Path, arguments: Arguments) -> list[str]:
     flags = _flags(arguments, "index", "array", "block", "op", "width", "space", "arch")
     return ["predict", *flags, *(f"--let={name}={value}" for name, value in arguments.get("let", {}).items())]
 
 
-def _predict(folder: Folder, arguments: Arguments) -> list[str]:
+def _predict(folder: Path, arguments: Arguments) -> list[str]:
     return [*_explain(folder, arguments), "--json"]
 
 
-def _check(folder: Folder, arguments: Arguments) -> list[str]:
+def _check(folder: Path, arguments: Arguments) -> list[str]:
     checker = str(arguments["checker"])
     if checker not in ("emulate", "opencl", "cuda"):
         raise ValueError(f"checkers are emulate, opencl and cuda, not {checker}")
     words = [checker, f"--time-limit={TIME_LIMIT}", "--json=-", *_flags(arguments, "arch", "kernel")]
     words += ["--fit"] if arguments.get("fit") else []
-    words += [f"--trace={folder.output(str(arguments['trace']))}"] if "trace" in arguments else []
-    files = [folder.file(str(file)) for file in arguments["files"]]
+    words += [f"--trace={_output(folder, str(arguments['trace']))}"] if "trace" in arguments else []
+    files = [_file(folder, str(file)) for file in arguments["files"]]
     if not files:
         raise ValueError("files has no program")
     rest = [str(word) for word in arguments.get("arguments", ())]
     if checker == "emulate":
-        return [*words, f"--cache={folder.output('cache')}", *files, *(["--", *rest] if rest else [])]
+        return [*words, f"--cache={_output(folder, 'cache')}", *files, *(["--", *rest] if rest else [])]
     interpreter = [sys.executable] if files[0].endswith(".py") else []
     return [*words, "--", *interpreter, *files, *rest]
 
 
-def _fit(folder: Folder, arguments: Arguments) -> list[str]:
-    return ["fit", "--json=-", *_flags(arguments, "arch", "kernel"), folder.file(str(arguments["trace"]))]
+def _fit(folder: Path, arguments: Arguments) -> list[str]:
+    return ["fit", "--json=-", *_flags(arguments, "arch", "kernel"), _file(folder, str(arguments["trace"]))]
 
 
 INDEX = {
@@ -143,7 +140,7 @@ TOOLS = {
 }
 
 
-def call(folder: Folder, name: str, arguments: Arguments) -> str:
+def call(folder: Path, name: str, arguments: Arguments) -> str:
     """What the tool prints. Errors: ValueError, BankwiseError, subprocess.TimeoutExpired."""
     if name not in TOOLS:
         raise ValueError(f"there is no tool {name}")
@@ -152,7 +149,7 @@ def call(folder: Folder, name: str, arguments: Arguments) -> str:
             raise ValueError(f"{name} needs {needed}")
     if unknown := sorted(set(arguments) - set(TOOLS[name].properties)):
         raise ValueError(f"{name} does not take {', '.join(unknown)}")
-    return program.run(TOOLS[name].words(folder, arguments), timeout=2 * TIME_LIMIT, directory=folder.path).stdout
+    return program.run(TOOLS[name].words(folder, arguments), timeout=2 * TIME_LIMIT, directory=folder).stdout
 
 
 def _listed(name: str, tool: Tool) -> dict[str, Any]:
@@ -161,7 +158,7 @@ def _listed(name: str, tool: Tool) -> dict[str, Any]:
     return {"name": name, "description": tool.description, "inputSchema": schema, "annotations": hints}
 
 
-def _called(folder: Folder, parameters: Arguments) -> dict[str, Any]:
+def _called(folder: Path, parameters: Arguments) -> dict[str, Any]:
     try:
         text, failed = call(folder, str(parameters.get("name")), dict(parameters.get("arguments") or {})), False
     except Exception as error:  # for the assistant, which may call again with other arguments
@@ -169,7 +166,7 @@ def _called(folder: Folder, parameters: Arguments) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
-METHODS: dict[str, Callable[[Folder, Arguments], dict[str, Any]]] = {
+METHODS: dict[str, Callable[[Path, Arguments], dict[str, Any]]] = {
     "initialize": lambda folder, parameters: {
         "protocolVersion": PROTOCOL,
         "capabilities": {"tools": {}},
@@ -181,8 +178,9 @@ METHODS: dict[str, Callable[[Folder, Arguments], dict[str, Any]]] = {
 }
 
 
-def serve(folder: Folder, requests: TextIO, answers: TextIO) -> None:
+def serve(folder: Path, requests: TextIO, answers: TextIO) -> None:
     """Answers requests, one line each, until there are no more."""
+    folder = folder.resolve()
     for line in requests:
         if not line.strip():
             continue
@@ -208,5 +206,5 @@ def command(words: Sequence[str]) -> int:
     """The command `bankwise mcp`. Error: ValueError."""
     if len(words) != 1 or words[0].startswith("-") or not Path(words[0]).is_dir():
         raise ValueError("bankwise mcp FOLDER: the folder of the programs that it may read and run")
-    serve(Folder(Path(words[0])), sys.stdin, sys.stdout)
+    serve(Path(words[0]), sys.stdin, sys.stdout)
     return program.OK

@@ -9,7 +9,7 @@ from bankwise import mcp
 def ask(folder: Path, *requests: object) -> list[dict]:
     lines = [request if isinstance(request, str) else json.dumps(request) for request in requests]
     answers = io.StringIO()
-    mcp.serve(mcp.Folder(folder), io.StringIO("\n".join(lines)), answers)
+    mcp.serve(folder, io.StringIO("\n".join(lines)), answers)
     return [json.loads(line) for line in answers.getvalue().splitlines()]
 
 
