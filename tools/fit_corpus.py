@@ -11,7 +11,6 @@ one. Needs an NVIDIA GPU, nvcc, git and flock. Programs run with your rights: gi
 """
 
 import argparse
-import csv
 import json
 import os
 import shutil
@@ -23,6 +22,7 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
 from campaign import Run, add_record, data, output, records, run, said_by_bankcheck
+from reports import write_csv
 
 COLUMNS = ["repository", "program", "kernel", "arrays", "result", "passes_before", "passes_predicted", "passes_again"]
 COLUMNS += ["ns_before", "ns_after", "speedup", "at_most"]  # at most: without any conflict, as the report says
@@ -137,28 +137,25 @@ def measured(building: Future, program: Program, root: Path, options) -> dict:
     return {"repository": program.repository, "program": program.path, "reason": reason, "kernels": kernels}
 
 
-def row_of(record: dict, kernel: dict) -> list:
+def row_of(record: dict, kernel: dict) -> dict:
     found = kernel["measured"]
     before, after = found.get("versions", [{}, {}])
     changed = "changed with another kernel" if found.get("passes_again") else record["reason"]
     refusals = [why or found.get("not_measured") or changed for why in kernel["refusals"]]
     result = after.get("problem") or VERDICTS[found["verdict"]] if after else "; ".join(filter(None, dict.fromkeys(refusals)))
-    row = [record["repository"], record["program"], kernel["kernel"], " ".join(kernel["arrays"]), result, kernel["passes"]]
     predicted = kernel.get("patched") or after.get("predicted") or {}
     most = "?" if predicted and (predicted["of_recorded"] or predicted["most"] is None) else predicted.get("most")
-    row += [predicted.get("least"), found.get("passes_again"), before.get("nanoseconds"), after.get("nanoseconds")]
-    return [*row, after.get("speedup"), kernel["at_most"], most]
+    row = {"kernel": kernel["kernel"], "arrays": " ".join(kernel["arrays"]), "result": result}
+    row |= {"passes_before": kernel["passes"], "passes_predicted": predicted.get("least"), "passes_most": most}
+    row |= {"passes_again": found.get("passes_again"), "ns_before": before.get("nanoseconds")}
+    row |= {"ns_after": after.get("nanoseconds"), "speedup": after.get("speedup"), "at_most": kernel["at_most"]}
+    return {key: f"{cell:.4g}" if isinstance(cell, float) else cell for key, cell in row.items()}
 
 
-def write_csv(records: list, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        for record in records:
-            kernels = [row_of(record, kernel) for kernel in record["kernels"]]
-            empty = [record["repository"], record["program"], "", "", record["reason"] or "no conflicts", *[None] * 8]
-            for row in kernels or [empty]:
-                rows.writerow([f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row])
+def rows_of(record: dict) -> list:
+    kernels = [row_of(record, kernel) for kernel in record["kernels"]]
+    program = {"repository": record["repository"], "program": record["program"]}
+    return [program | row for row in kernels or [{"result": record["reason"] or "no conflicts"}]]
 
 
 def main() -> None:
@@ -188,7 +185,7 @@ def main() -> None:
             add_record(options.results, record)
             print(f"{record['program']}: {len(record['kernels'])} kernels {record['reason']}", file=sys.stderr, flush=True)
     done = records(options.results, "repository", "program")
-    write_csv([done[program[:2]] for program in work], options.csv)
+    write_csv(options.csv, COLUMNS, [row for program in work for row in rows_of(done[program[:2]])])
 
 
 if __name__ == "__main__":

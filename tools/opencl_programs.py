@@ -20,7 +20,6 @@ Exit codes: 0 ok, 1 a program did not finish or a line counted by hand differs, 
 """
 
 import argparse
-import csv
 import json
 import math
 import os
@@ -33,7 +32,7 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # of the modules next to this file
 from campaign import Run, data, output, run, said_by_bankcheck
-from reports import RESULTS, WAYS, csv_rows
+from reports import RESULTS, WAYS, csv_rows, write_csv
 
 HEAD = ["program", "source", "version", "command", "exit", "reason", "kernels", "work_groups", "group_sizes"]
 HEAD += ["accesses", "lanes", "passes", "conflicts", "remarks"]
@@ -239,15 +238,11 @@ def row_of(bankcheck: str, program: Program, folder: Path, rounds: int) -> tuple
 
 
 def replace(path: Path, head: list, rows: list, name: str) -> None:
-    """Writes a CSV file: the new rows, and the old ones of all programs but this one."""
+    """Writes the new rows to a CSV file, and the old ones of all programs but this one."""
     old = [row for row in csv_rows(path) if row["program"] != name] if path.exists() else []
     order = [program.name for program in PROGRAMS]
     rows = [row for row in [*old, *rows] if row["program"] in order]
-    rows.sort(key=lambda row: order.index(row["program"]))
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, head, restval="", lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
+    write_csv(path, head, sorted(rows, key=lambda row: order.index(row["program"])))
 
 
 def main() -> int:

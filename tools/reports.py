@@ -110,6 +110,14 @@ def csv_rows(path: Path) -> list:
         return list(csv.DictReader(file))
 
 
+def write_csv(path: Path, head: list, rows: list) -> None:
+    """Rows are dictionaries; what one lacks is empty."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, head, restval="", lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
 def block_counters(device: str) -> dict:
     """The hardware counters of one block, by case and variant."""
     rows = csv_rows(RESULTS / device / "counters.csv")
