@@ -21,7 +21,7 @@ sys.path.append(str(ROOT / "tests/browser"))
 from browser import Browser, skip_without_browser
 
 EXAMPLE = ROOT / "tests/bankcheck/opencl/example"
-WIDTH, SCALE = 1400, 0.72  # of the browser's window
+WIDTH, SCALE = 1400, 0.72
 
 
 def report(bankcheck: Path, folder: Path) -> Path:
@@ -37,8 +37,8 @@ def report(bankcheck: Path, folder: Path) -> Path:
     return page
 
 
-def save(browser: Browser, name: str, height: float) -> None:
-    clip = {"x": 0, "y": 0, "width": WIDTH, "height": height, "scale": SCALE}
+def save(browser: Browser, name: str, top: float, bottom: float) -> None:
+    clip = {"x": 0, "y": top, "width": WIDTH, "height": bottom - top, "scale": SCALE}
     shot = browser.devtools("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
     (ROOT / "docs/pictures" / name).write_bytes(base64.b64decode(shot["data"]))
 
@@ -47,7 +47,7 @@ def show_report(browser: Browser, page: Path) -> None:
     """From the top to the end of the first picture of banks."""
     browser.open(page)
     bottom = browser.run("return document.querySelector('.banks').getBoundingClientRect().bottom + scrollY")
-    save(browser, "html_report.png", bottom + 16)
+    save(browser, "html_report.png", 0, bottom + 16)
 
 
 def show_explorer(browser: Browser, page: Path) -> None:
@@ -58,10 +58,13 @@ def show_explorer(browser: Browser, page: Path) -> None:
             break
         time.sleep(0.1)
     browser.run("document.getElementById('fix').click()")
-    save(browser, "explorer.png", browser.run("return document.getElementById('costs').getBoundingClientRect().top + scrollY"))
-    browser.resize(1200, 630)  # what og:image is shown at
+    save(browser, "explorer.png", 0, browser.run("return document.getElementById('costs').getBoundingClientRect().top + scrollY"))
+    wide, high = 1200, 630  # what og:image is shown at
+    browser.resize(wide, high)
     browser.run("location.hash = '#i=tile[threadIdx.x][i]&d=float+tile[32][32]'; document.getElementById('presets').hidden = true")
-    (ROOT / "docs/explorer/preview.png").write_bytes(browser.screenshot())
+    clip = {"x": 0, "y": 0, "width": wide, "height": high, "scale": 1}
+    shot = browser.devtools("Page.captureScreenshot", format="png", clip=clip)
+    (ROOT / "docs/explorer/preview.png").write_bytes(base64.b64decode(shot["data"]))
 
 
 def main() -> int:
@@ -74,6 +77,7 @@ def main() -> int:
         return 3
     with tempfile.TemporaryDirectory() as name, Browser() as browser:
         browser.media()
+        browser.resize(WIDTH, 1000)
         browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
         try:
             show_report(browser, report(build / "bankcheck", Path(name)))
