@@ -28,7 +28,8 @@ std::uint64_t lanes_at(const RunningWarp& warp, LaneKey key) {
 
 }  // namespace
 
-thread_local constinit Lane* BlockRunner::current = nullptr;
+// Said again: g++ forgets it in what follows the definition in a unity build.
+[[gnu::tls_model("initial-exec")]] thread_local constinit Lane* BlockRunner::current = nullptr;
 
 BlockRunner::BlockRunner(const Launch& launch, const BoundKernel& kernel, const Stacks& stacks, GridBarrier* grid,
                          unsigned epoch)
