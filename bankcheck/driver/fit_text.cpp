@@ -229,13 +229,11 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
       return array.chosen > 0 && (", " + array.name + ",").find(", " + name + ",") != std::string::npos;
     });
   };
-  const auto& first = kernel.reports.front();
-  for (std::size_t i = 0; i < first.lines.size(); ++i) {
-    const trace::LineReport& line = first.lines[i];
+  for (const trace::LineReport& line : kernel.reports.front().lines) {
     if (!is_changed(line.array)) continue;
-    const SourcePlace& place = kernel.lines.front()[i].place;
-    auto& row = table.emplace_back(
-        std::vector<std::string>{where({{place.file, place.line}, ""}, line.site), access_text(line), line.array});
+    PlacedLine placed = kernel.placed(line.site);
+    placed.place.column = 0;
+    auto& row = table.emplace_back(std::vector<std::string>{where(placed, line.site), access_text(line), line.array});
     for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
       const trace::LineReport* before = same_line(report.fit.before[a], line);
       const trace::LineReport* now = same_line(report.fit.after[a], line);

@@ -167,16 +167,9 @@ void sort_by_place(trace::Report& report) {
   std::ranges::sort(report.unknown);
 }
 
-PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site) {
-  const auto place_in = [&](const auto& lines, const std::vector<PlacedLine>& places) -> const PlacedLine* {
-    const auto site_of = [](const auto& line) -> const trace::Site& { return line.site; };
-    const auto first = std::ranges::lower_bound(lines, site, {}, site_of);  // the lines are sorted by place
-    return first == lines.end() || first->site != site ? nullptr : &places[std::size_t(first - lines.begin())];
-  };
-  const trace::Report& report = kernel.reports.front();
-  if (const auto* place = place_in(report.lines, kernel.lines.front())) return *place;
-  if (const auto* place = place_in(report.global_lines, kernel.global_lines.front())) return *place;
-  return {.place = {site.file, site.line, site.column}};
+PlacedLine KernelReport::placed(const trace::Site& site) const {
+  const auto place = places.find(place_of(site));
+  return place == places.end() ? PlacedLine{.place = place_of(site)} : place->second;
 }
 
 std::uint64_t KernelReport::conflicts() const {
@@ -244,28 +237,21 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     const std::uint32_t number = kernel_trace.source;
     const std::string_view text = number == trace::no_source ? "" : std::string_view(trace.sources.at(number));
     const SourceText& source = sources.try_emplace(number, text).first->second;
-    std::map<SourcePlace, PlacedLine> places;
-    const auto placed_line = [&](const trace::Site& site) -> const PlacedLine& {
-      const auto [at, is_new] = places.try_emplace(place_of(site));
+    const auto add_place = [&](const trace::Site& site) {
+      const auto [at, is_new] = kernel.places.try_emplace(place_of(site));
       if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
-      return at->second;
     };
     for (const banks::Architecture* architecture : architectures) {
       trace::Report& report = kernel.reports.emplace_back(report_or_refuse(kernel_trace, *architecture));
       sort_by_place(report);
-      auto& lines = kernel.lines.emplace_back();
-      for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
-      auto& global_lines = kernel.global_lines.emplace_back();
-      for (const trace::GlobalLineReport& line : report.global_lines) global_lines.push_back(placed_line(line.site));
-      auto& remote_lines = kernel.remote_lines.emplace_back();
-      for (const trace::GlobalLineReport& line : report.remote_lines) remote_lines.push_back(placed_line(line.site));
-      auto& engine_lines = kernel.engine_lines.emplace_back();
-      for (const trace::EngineLineReport& line : report.engine_lines) engine_lines.push_back(placed_line(line.site));
+      for (const trace::LineReport& line : report.lines) add_place(line.site);
+      for (const trace::GlobalLineReport& line : report.global_lines) add_place(line.site);
+      for (const trace::GlobalLineReport& line : report.remote_lines) add_place(line.site);
+      for (const trace::EngineLineReport& line : report.engine_lines) add_place(line.site);
       kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size()), kernel.times.empty()));
     }
-    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
-      kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));
-    }
+    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses)
+      add_place(kernel_trace.sites.at(diagnosis.site));
   }
   name_apart(kernels);
   return kernels;
@@ -276,15 +262,16 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   const std::uint32_t source = kernel.trace.source;
   const SourceText program(source == trace::no_source ? "" : trace.sources.at(source));
   std::map<std::string, std::pair<NumberedLines, NumberedLines>> files;  // all lines, and those shown
-  for (const auto* spaces : {&kernel.lines, &kernel.global_lines}) {
-    for (const auto& lines : *spaces) {
-      for (const PlacedLine& line : lines) {
-        const auto [file, is_new] = files.try_emplace(line.place.file);
-        auto& [file_lines, shown] = file->second;
-        if (is_new) file_lines = read_lines(line, program, finder);
-        add(shown, file_lines, line);
-      }
-    }
+  const auto show = [&](const trace::Site& site) {
+    const PlacedLine line = kernel.placed(site);
+    const auto [file, is_new] = files.try_emplace(line.place.file);
+    auto& [file_lines, shown] = file->second;
+    if (is_new) file_lines = read_lines(line, program, finder);
+    add(shown, file_lines, line);
+  };
+  for (const trace::Report& report : kernel.reports) {
+    for (const trace::LineReport& line : report.lines) show(line.site);
+    for (const trace::GlobalLineReport& line : report.global_lines) show(line.site);
   }
   std::vector<SourceExcerpt> excerpts;
   excerpts.reserve(files.size());

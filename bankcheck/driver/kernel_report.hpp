@@ -97,17 +97,16 @@ struct PlacedLine {
 struct KernelReport {
   std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
-  std::vector<trace::Report> reports;                 ///< per architecture; lines sorted by place
-  std::vector<std::string> same_sources;              ///< files that contain its source equally well, if several do
-  std::vector<std::vector<PlacedLine>> lines;         ///< per architecture, one for each line of the report
-  std::vector<std::vector<PlacedLine>> global_lines;  ///< likewise of global memory
-  std::vector<std::vector<PlacedLine>> remote_lines;  ///< likewise of the shared memory of other blocks
-  std::vector<std::vector<PlacedLine>> engine_lines;  ///< likewise of engines
-  std::vector<std::optional<MemoryTime>> times;       ///< per architecture
-  std::vector<PlacedLine> diagnoses;                  ///< the place of each of the trace's diagnoses
-  std::size_t number = 0;                             ///< index into the kernels of the whole trace
-  std::size_t kernels = 1;                            ///< how many kernels it stands for, see grouped()
-  std::optional<std::uint64_t> watched_launches;      ///< if what is missing is whole launches
+  std::vector<trace::Report> reports;             ///< per architecture; lines sorted by place
+  std::vector<std::string> same_sources;          ///< files that contain its source equally well, if several do
+  std::map<SourcePlace, PlacedLine> places;       ///< of lines and diagnoses, by the compiler's names for them
+  std::vector<std::optional<MemoryTime>> times;   ///< per architecture
+  std::size_t number = 0;                         ///< index into the kernels of the whole trace
+  std::size_t kernels = 1;                        ///< how many kernels it stands for, see grouped()
+  std::optional<std::uint64_t> watched_launches;  ///< if what is missing is whole launches
+
+  /// Where the user finds a site of a line or a diagnosis; any other site itself.
+  PlacedLine placed(const trace::Site& site) const;
 
   /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
   std::uint64_t conflicts() const;
@@ -242,10 +241,13 @@ auto alike(std::size_t architectures, ValueOf value_of) {
 std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>& architectures);
 
 /// The lines of a kernel as tables show them.
-std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture);
-std::vector<report::ShownLine> shown_sector_lines(const KernelReport& kernel, std::size_t architecture,
-                                                  trace::SectorMemory memory);
-std::vector<report::ShownLine> shown_engine_lines(const KernelReport& kernel, std::size_t architecture);
+report::ShownLine shown_line(const KernelReport& kernel, const trace::Site& site);
+template <class Line>
+std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, const std::vector<Line>& lines) {
+  std::vector<report::ShownLine> shown;
+  for (const Line& line : lines) shown.push_back(shown_line(kernel, line.site));
+  return shown;
+}
 
 // Engines (wgmma, bulk copies, TMA) and the shared memory of other blocks in the text.
 
@@ -296,6 +298,7 @@ const Terms& terms_of(trace::Maker maker);
 
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
 std::string where(const PlacedLine& line, const trace::Site& site);
+std::string where(const KernelReport& kernel, const trace::Site& site);
 
 /// "3 launches, 15 blocks of 16 x 16 threads", "1 of 2 launches watched, ...", "1 launch, 3 of 6 blocks ... watched".
 std::string launches_text(const KernelReport& kernel, const Terms& terms);
@@ -312,9 +315,6 @@ void sort_by_place(trace::Report& report);
 /// The same for a line of global memory.
 const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted,
                                          trace::SectorMemory memory = trace::SectorMemory::global);
-
-/// Where the user finds a site with accesses; the site itself if there are none.
-PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site);
 
 /// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
 /// have the same rows, because the accesses are the same.

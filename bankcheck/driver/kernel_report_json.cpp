@@ -114,9 +114,8 @@ void put_engines(ordered_json& object, const KernelReport& kernel, std::size_t n
   for (const auto& [cause, count] : report.without_cost)
     object["without_cost"][cause.empty() ? "unknown" : cause] = count > 0 ? ordered_json(count) : ordered_json(nullptr);
   object["engine_lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < report.engine_lines.size(); ++i) {
-    const trace::EngineLineReport& line = report.engine_lines[i];
-    const PlacedLine& source = kernel.engine_lines[number][i];
+  for (const trace::EngineLineReport& line : report.engine_lines) {
+    const PlacedLine source = kernel.placed(line.site);
     object["engine_lines"].push_back({{"file", source.place.file},
                                       {"line", source.place.line},
                                       {"is_file", source.is_file},
@@ -136,8 +135,8 @@ void put_engines(ordered_json& object, const KernelReport& kernel, std::size_t n
   if (report.remote_lines.empty()) return;
   object["remote"] = ordered_json::object();
   put_sectors(object["remote"], report.remote, *report.architecture);
-  for (std::size_t i = 0; i < report.remote_lines.size(); ++i)
-    object["remote_lines"].push_back(json_of(report, report.remote_lines[i], kernel.remote_lines[number][i]));
+  for (const trace::GlobalLineReport& line : report.remote_lines)
+    object["remote_lines"].push_back(json_of(report, line, kernel.placed(line.site)));
 }
 
 /// Null where global memory was not watched.
@@ -152,10 +151,10 @@ void put_global(ordered_json& object, const KernelReport& kernel, std::size_t nu
   object["global"]["sector_bytes"] = memory ? ordered_json(memory->sector_bytes) : ordered_json(nullptr);
   object["global"]["incomplete"] = report.global_incomplete;
   object["global_lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < report.global_lines.size(); ++i) {
-    object["global_lines"].push_back(json_of(report, report.global_lines[i], kernel.global_lines[number][i]));
+  for (const trace::GlobalLineReport& line : report.global_lines) {
+    object["global_lines"].push_back(json_of(report, line, kernel.placed(line.site)));
     if (const auto& time = kernel.times[number]; time && time->measured_ns) {
-      const std::uint64_t extra = report::extra_sectors(report.global_lines[i].costs);
+      const std::uint64_t extra = report::extra_sectors(line.costs);
       object["global_lines"].back()["most_of_time"] = optional_number(time->most_share(0, extra));
     }
   }
@@ -188,7 +187,8 @@ ordered_json json_of(const std::optional<trace::KernelTime>& time) {
           {"overlapped", time->overlapped}};
 }
 
-ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& diagnosis, const PlacedLine& source) {
+ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& diagnosis) {
+  const PlacedLine source = kernel.placed(kernel.trace.sites.at(diagnosis.site));
   const trace::FaultRow& row = row_of(diagnosis.fault);
   ordered_json object{{"fault", row.id},           {"remark", row.is_remark},
                       {"file", source.place.file}, {"line", source.place.line},
@@ -208,11 +208,11 @@ ordered_json json_of(const RunReport& run, const KernelReport& kernel, std::size
   if (!report.ranges.empty()) object["why_range"] = report.ranges;
   object["incomplete"] = report.incomplete;
   object["lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < report.lines.size(); ++i) {
-    object["lines"].push_back(json_of(report, report.lines[i], kernel.lines[number][i], run.emitted));
+  for (const trace::LineReport& line : report.lines) {
+    object["lines"].push_back(json_of(report, line, kernel.placed(line.site), run.emitted));
     if (const auto& time = kernel.times[number]; time && time->measured_ns) {
-      const banks::Tally& costs = report.lines[i].costs;
-      object["lines"].back()["most_of_time"] = optional_number(time->most_share(report::most_conflicts(costs), 0));
+      const std::uint64_t conflicts = report::most_conflicts(line.costs);
+      object["lines"].back()["most_of_time"] = optional_number(time->most_share(conflicts, 0));
     }
   }
   put_engines(object, kernel, number);
@@ -320,7 +320,7 @@ ordered_json json_of(const KernelReport& kernel, const fit::Cure& cure) {
                       {"sentence", cure.sentence},
                       {"lines", ordered_json::array()},
                       {"architectures", ordered_json::array()}};
-  for (const trace::Site& site : cure.sites) object["lines"].push_back(json_of(placed_line(kernel, site)));
+  for (const trace::Site& site : cure.sites) object["lines"].push_back(json_of(kernel.placed(site)));
   for (std::size_t a = 0; a < cure.costs.size(); ++a) {
     object["architectures"].push_back({{"architecture", kernel.reports[a].architecture->name},
                                        {"before", cure.costs[a].before},
@@ -407,9 +407,8 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
                         {"same_sources", kernel.same_sources},
                         {"diagnoses", ordered_json::array()},
                         {"architectures", ordered_json::array()}};
-    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
-      object["diagnoses"].push_back(json_of(kernel, kernel.trace.diagnoses[i], kernel.diagnoses.at(i)));
-    }
+    for (const trace::DiagnosisRecord& diagnosis : kernel.trace.diagnoses)
+      object["diagnoses"].push_back(json_of(kernel, diagnosis));
     for (std::size_t i = 0; i < kernel.reports.size(); ++i)
       object["architectures"].push_back(json_of(report, kernel, i));
     if (k < fits.size()) object["fit"] = json_of(kernel, fits[k]);

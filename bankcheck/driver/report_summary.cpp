@@ -46,16 +46,15 @@ std::string marked(std::string_view word, const std::string& sentence, const Tex
 // --- The worst line of each kernel ---
 
 /// "2 lines with up to 8-way conflicts".
-std::string lines_text(const KernelReport& kernel, std::size_t architecture, bool incomplete) {
-  std::set<std::pair<std::string_view, unsigned>> places;
+std::string lines_text(const KernelReport& kernel, const trace::Report& on, bool incomplete) {
+  std::set<std::pair<std::string, unsigned>> places;
   std::set<unsigned> all_ways;
-  const trace::Report& on = kernel.reports[architecture];
-  for (std::size_t i = 0; i < on.lines.size(); ++i) {
-    if (report::most_conflicts(on.lines[i].costs) == 0) continue;
-    const SourcePlace& place = kernel.lines[architecture][i].place;
-    const auto& pc = on.lines[i].site.pc;
+  for (const trace::LineReport& line : on.lines) {
+    if (report::most_conflicts(line.costs) == 0) continue;
+    const SourcePlace place = kernel.placed(line.site).place;
+    const auto& pc = line.site.pc;
     places.emplace(place.file, place.line == 0 && pc ? unsigned(*pc) : place.line);
-    if (const auto known = ways(*on.architecture, on.lines[i])) all_ways.insert(*known);
+    if (const auto known = ways(*on.architecture, line)) all_ways.insert(*known);
   }
   const std::string lines = support::plural(places.size(), "line", "lines");
   if (all_ways.empty()) return lines + " with conflicts";
@@ -82,8 +81,8 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
   const banks::Tally& tally = on.all;
   std::string text = no_conflicts_text(kernel, incomplete);
   if (report::most_conflicts(tally) > 0) {
-    text = fmt::format("{}: {}", lines_text(kernel, architecture, incomplete),
-                       passes_where(tally, incomplete || tally.unknown > 0));
+    text =
+        fmt::format("{}: {}", lines_text(kernel, on, incomplete), passes_where(tally, incomplete || tally.unknown > 0));
     if (const auto share = report::conflict_share(tally)) {
       text += fmt::format("; {}{} are conflicts", report::percent(share), incomplete ? " of the watched passes" : "");
       if (const std::string engines = engine_share(on); !engines.empty()) text += ", " + engines;
@@ -100,10 +99,8 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
 std::string worst_line_text(const RunReport& report, const KernelReport& kernel, bool names_architecture) {
   const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return report::most_conflicts(on.all) > 0; });
   if (with == kernel.reports.end()) return "";
-  const auto architecture = std::size_t(with - kernel.reports.begin());
-  const std::size_t number = report::by_cost(*with).front();
-  const trace::LineReport& line = with->lines[number];
-  const report::ShownLine shown = shown_lines(kernel, architecture)[number];
+  const trace::LineReport& line = with->lines[report::by_cost(*with).front()];
+  const report::ShownLine shown = shown_line(kernel, line.site);
   const std::string_view access = report::access_in(shown, line);
   const auto known = ways(*with->architecture, line);
   const bool incomplete = is_incomplete(report, kernel, *with);
@@ -299,8 +296,8 @@ std::string faults_text(const RunReport& report, const TextOptions& options) {
     for (const auto& cause : kernel.faults_by_cause()) {
       const trace::DiagnosisRecord& first = diagnoses[cause.front()];
       if (++number > most) continue;
-      std::string sentence = fmt::format("{}: {}", where(kernel.diagnoses[cause.front()], sites.at(first.site)),
-                                         with_short_paths(sentence_of(first)));
+      std::string sentence =
+          fmt::format("{}: {}", where(kernel, sites.at(first.site)), with_short_paths(sentence_of(first)));
       if (const std::size_t others = cause.size() - 1; others > 0) {
         std::vector<std::string> pairs;
         for (std::size_t i = 1; i <= std::min(others, most_pairs); ++i) {

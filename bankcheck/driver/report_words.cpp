@@ -124,6 +124,8 @@ std::string where(const PlacedLine& line, const trace::Site& site) {
   return fmt::format("{}:{}{}", file, line.place.line, column);
 }
 
+std::string where(const KernelReport& kernel, const trace::Site& site) { return where(kernel.placed(site), site); }
+
 std::string launches_text(const KernelReport& kernel, const Terms& terms) {
   const trace::KernelTrace& trace = kernel.trace;
   std::string size = "several sizes";

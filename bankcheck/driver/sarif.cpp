@@ -88,28 +88,25 @@ std::string message(const KernelReport& kernel, const trace::Report& on, const t
                      looks.empty() ? "" : ", ", looks);
 }
 
-/// Calls `visit(kernel, report, line, source)` for each line of global memory that costs more than it must.
+/// Calls `visit(kernel, report, line, source)` for each line with conflicts.
 template <class Visit>
-void for_each_uncoalesced(const std::vector<KernelReport>& kernels, Visit visit) {
+void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
-      const trace::Report& report = kernel.reports[i];
-      for (std::size_t j = 0; j < report.global_lines.size(); ++j) {
-        const trace::GlobalLineReport& line = report.global_lines[j];
-        if (is_uncoalesced(line.costs)) visit(kernel, report, line, kernel.global_lines[i][j]);
+    for (const trace::Report& report : kernel.reports) {
+      for (const trace::LineReport& line : report.lines) {
+        if (line.costs.conflicts > 0) visit(kernel, report, line, kernel.placed(line.site));
       }
     }
   }
 }
 
-/// Calls `visit(kernel, report, line, source)` for each line with conflicts.
+/// The same for each line of global memory that costs more than it must.
 template <class Visit>
-void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
+void for_each_uncoalesced(const std::vector<KernelReport>& kernels, Visit visit) {
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
-      const trace::Report& report = kernel.reports[i];
-      for (std::size_t j = 0; j < report.lines.size(); ++j) {
-        if (report.lines[j].costs.conflicts > 0) visit(kernel, report, report.lines[j], kernel.lines[i][j]);
+    for (const trace::Report& report : kernel.reports) {
+      for (const trace::GlobalLineReport& line : report.global_lines) {
+        if (is_uncoalesced(line.costs)) visit(kernel, report, line, kernel.placed(line.site));
       }
     }
   }
@@ -135,9 +132,8 @@ ordered_json invocation_of(const RunReport& report) {
 void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules, ordered_json& results) {
   std::map<trace::Fault, ordered_json> rules_of_faults;
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
-      const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
-      const PlacedLine& source = kernel.diagnoses.at(i);
+    for (const trace::DiagnosisRecord& diagnosis : kernel.trace.diagnoses) {
+      const PlacedLine source = kernel.placed(kernel.trace.sites.at(diagnosis.site));
       if (!source.is_file) continue;
       const trace::FaultRow& row = row_of(diagnosis.fault);
       const char* level = row.is_remark ? "note" : "error";
@@ -172,10 +168,10 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
     std::string& names = result.architectures[text];
     names += (names.empty() ? " on " : ", ") + std::string(on.architecture->name);
   };
-  for_each_uncoalesced(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
+  for_each_uncoalesced(kernels, [&](auto& kernel, auto& on, auto& line, const auto& source) {
     if (source.is_file) add_name(global_results[source.place], kernel, on, message(kernel, on, line));
   });
-  for_each_conflict(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
+  for_each_conflict(kernels, [&](auto& kernel, auto& on, auto& line, const auto& source) {
     if (!source.is_file) return;
     Result& result = results[source.place];
     add_name(result, kernel, on, message(kernel, line));
@@ -235,11 +231,12 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
 
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
   std::size_t lines = 0;
-  const auto count = [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; };
+  const auto count = [&](auto&, auto&, auto&, const auto& source) { lines += source.is_file ? 0 : 1; };
   for_each_conflict(kernels, count);
   for_each_uncoalesced(kernels, count);
   for (const KernelReport& kernel : kernels) {
-    for (const PlacedLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
+    for (const trace::DiagnosisRecord& diagnosis : kernel.trace.diagnoses)
+      lines += kernel.placed(kernel.trace.sites.at(diagnosis.site)).is_file ? 0 : 1;
   }
   return lines;
 }

@@ -22,9 +22,8 @@ std::string faults_sentence(const KernelPart& part, const std::vector<std::vecto
   std::string text = kernel_link(part) + ":";
   for (std::size_t i = 0; i < std::min(faults.size(), max_faults); ++i) {
     const trace::DiagnosisRecord& fault = part.kernel.trace.diagnoses[faults[i].front()];
-    text += fmt::format(
-        "{} {} at {}", i == 0 ? "" : ",", support::xml_text(to_string(fault.fault)),
-        support::xml_text(where(part.kernel.diagnoses[faults[i].front()], part.kernel.trace.sites.at(fault.site))));
+    text += fmt::format("{} {} at {}", i == 0 ? "" : ",", support::xml_text(to_string(fault.fault)),
+                        support::xml_text(where(part.kernel, part.kernel.trace.sites.at(fault.site))));
   }
   if (faults.size() > max_faults) text += fmt::format(", and {} more", faults.size() - max_faults);
   return text;
@@ -112,7 +111,7 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
   std::size_t worst = 0, count = 0;
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < part.lines().size(); ++i) {
-    const banks::Tally& costs = costs_on(report, part.lines()[i]);
+    const banks::Tally& costs = line_on(report, part.lines()[i]).costs;
     const std::uint64_t conflicts = report::most_conflicts(costs);
     count += conflicts > 0 ? 1 : 0;
     if (conflicts <= most) continue;
@@ -143,9 +142,8 @@ void append_conflicts(std::string& html, const KernelPart& part) {
     html += fmt::format("<p>{} <span class=on>on {}</span>", sentence.empty() ? "No conflict" : sentence,
                         names_of(reports, same));
   }
-  const auto& worst = part.kernel.lines.front()[shown_lines(part).front()];
-  if (!worst.text.empty())
-    html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(worst.text, longest_source)));
+  const std::string worst = part.kernel.placed(part.lines()[shown_lines(part).front()].site).text;
+  if (!worst.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(worst, longest_source)));
   if (const std::string fix = part.fit == nullptr ? "" : fit_summary(*part.fit); !fix.empty()) {
     html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, support::xml_text(fix));
   }

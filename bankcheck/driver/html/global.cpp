@@ -117,8 +117,7 @@ bool is_global_at_least(const KernelPart& part) {
 std::string global_id(const KernelPart& part, std::size_t line) { return fmt::format("k{}g{}", part.number, line); }
 
 /// A table of the lines of a memory. Those of global memory are links to the source.
-void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemory memory, bool at_least,
-                    const std::vector<PlacedLine>& places) {
+void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemory memory, bool at_least) {
   const auto& reports = part.reports();
   const auto& lines = reports.front().sector_lines(memory);
   const bool is_global = memory == trace::SectorMemory::global;
@@ -137,15 +136,15 @@ void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemo
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::size_t i = rows[row];
     const trace::GlobalLineReport& line = lines[i];
-    const std::string place = support::xml_text(where(places[i], line.site));
+    const std::string place = support::xml_text(where(part.kernel, line.site));
     html +=
         fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
                     is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place, line.width,
                     to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
     for (const Columns& column : columns) html += column.value[row];
     constexpr std::size_t longest_cell = 120;
-    html +=
-        fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(places[i].text, longest_cell)));
+    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
+                        support::xml_text(cut(part.kernel.placed(line.site).text, longest_cell)));
   }
   html += "</table></div>";
   append_rest(html, lines.size(), max_lines, "lines");
@@ -175,7 +174,7 @@ void append_global_answer(std::string& html, const KernelPart& part) {
   html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in <a href=\"#k{}\">{}</a>",
                       global_id(part, worst), support::xml_text(sentences[0]), support::xml_text(sentences[1]),
                       part.number, support::xml_text(shortened_name(part.kernel.name)));
-  const std::string& source = part.kernel.global_lines.front()[worst].text;
+  const std::string source = part.kernel.placed(part.reports().front().global_lines[worst].site).text;
   constexpr std::size_t longest = 160;
   if (!source.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(source, longest)));
 }
@@ -187,12 +186,12 @@ void append_time(std::string& html, const KernelPart& part) {
 
 void append_global(std::string& html, const KernelPart& part) {
   if (has_global_accesses(part.kernel))
-    append_sectors(html, part, trace::SectorMemory::global, is_global_at_least(part), part.kernel.global_lines.front());
+    append_sectors(html, part, trace::SectorMemory::global, is_global_at_least(part));
 }
 
 void append_remote(std::string& html, const KernelPart& part) {
   if (!part.reports().front().remote_lines.empty())
-    append_sectors(html, part, trace::SectorMemory::remote, part.at_least, part.kernel.remote_lines.front());
+    append_sectors(html, part, trace::SectorMemory::remote, part.at_least);
 }
 
 void append_global_access(std::string& html, const KernelPart& part, std::size_t number, bool open) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>
@@ -162,12 +163,11 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
   const auto& diagnoses = part.kernel.trace.diagnoses;
   if (diagnoses.empty()) return;
   html += "<ul>";
-  for (std::size_t i = 0; i < std::min(diagnoses.size(), max_lines); ++i) {
-    const trace::Site& site = part.kernel.trace.sites.at(diagnoses[i].site);
-    const bool note = trace::row_of(diagnoses[i].fault).is_remark;
+  for (const trace::DiagnosisRecord& diagnosis : std::span(diagnoses).first(std::min(diagnoses.size(), max_lines))) {
+    const bool note = trace::row_of(diagnosis.fault).is_remark;
     html += fmt::format("<li{}>{}: {}</li>", note ? "" : " class=wrong",
-                        support::xml_text(where(part.kernel.diagnoses[i], site)),
-                        support::xml_text(sentence_of(diagnoses[i])));
+                        support::xml_text(where(part.kernel, part.kernel.trace.sites.at(diagnosis.site))),
+                        support::xml_text(sentence_of(diagnosis)));
   }
   html += "</ul>";
 }

@@ -41,7 +41,7 @@ std::string cut(std::string_view text, std::size_t longest, std::string_view wan
 }
 
 std::string place_of(const KernelPart& part, std::size_t line) {
-  const std::string place = where(part.kernel.lines.front()[line], part.lines()[line].site);
+  const std::string place = where(part.kernel, part.lines()[line].site);
   return place.starts_with('/') ? place.substr(place.rfind('/') + 1) : place;
 }
 
@@ -59,18 +59,12 @@ std::string conflict_name(const banks::Architecture& architecture, const trace::
   return known ? fmt::format("{}{}-way conflict", at_least ? "at least " : "", *known) : "conflicts";
 }
 
-const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line) {
-  return line_on(report, line).costs;
-}
-
 std::vector<std::size_t> shown_lines(const KernelPart& part) {
   std::vector<std::vector<std::uint64_t>> numbers(part.lines().size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    for (const auto& report : part.reports()) {
-      const banks::Tally& costs = costs_on(report, part.lines()[i]);
-      numbers[i].push_back(report::most_conflicts(costs));
-    }
-    for (const auto& report : part.reports()) numbers[i].push_back(costs_on(report, part.lines()[i]).passes);
+    for (const auto& report : part.reports())
+      numbers[i].push_back(report::most_conflicts(line_on(report, part.lines()[i]).costs));
+    for (const auto& report : part.reports()) numbers[i].push_back(line_on(report, part.lines()[i]).costs.passes);
   }
   std::vector<std::size_t> lines(numbers.size());
   std::iota(lines.begin(), lines.end(), 0);

@@ -58,8 +58,6 @@ std::string passes_sentence(const banks::Tally& costs, bool at_least);
 /// The number of passes of a line's worst access over its ideal: "8-way conflict"; "conflicts" if that is not known.
 std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line, bool at_least);
 
-const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line);
-
 /// Indices of the lines that are shown, those that cost most first: by conflicts on the first architecture, then on the
 /// next, then by passes.
 std::vector<std::size_t> shown_lines(const KernelPart& part);

@@ -138,8 +138,7 @@ void append_access(std::string& html, const KernelPart& part, std::size_t number
                            support::xml_text(to_text(*code)));
   }
   const bool conflicts = std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
-    const banks::Tally& costs = costs_on(report, line);
-    return report::most_conflicts(costs) > 0;
+    return report::most_conflicts(line_on(report, line).costs) > 0;
   });
   const std::string sentence = sentence_of(part, line, conflicts);
   if (!conflicts || html.size() > max_page) {
@@ -164,16 +163,15 @@ using Listing = std::map<std::tuple<std::string, unsigned, std::uint64_t>, Liste
 
 Listing listing_of(const KernelPart& part) {
   Listing listing;
-  const auto listed_at = [&](const PlacedLine& source, const trace::Site& site) -> Listed& {
+  const auto listed_at = [&](const trace::Site& site) -> Listed& {
+    const PlacedLine source = part.kernel.placed(site);
     Listed& listed = listing[{source.place.file, source.place.line, site.pc.value_or(0)}];
     listed.label = site.pc ? where(source, site) : source.place.line > 0 ? std::to_string(source.place.line) : "?";
     return listed;
   };
-  for (const std::size_t i : shown_lines(part))
-    listed_at(part.kernel.lines.front()[i], part.lines()[i].site).accesses.push_back(i);
+  for (const std::size_t i : shown_lines(part)) listed_at(part.lines()[i].site).accesses.push_back(i);
   const auto& global = part.reports().front().global_lines;
-  for (const std::size_t i : shown_global_lines(part))
-    listed_at(part.kernel.global_lines.front()[i], global[i].site).global.push_back(i);
+  for (const std::size_t i : shown_global_lines(part)) listed_at(global[i].site).global.push_back(i);
   return listing;
 }
 
@@ -197,7 +195,7 @@ class SourceTable {
     if (!part.has_conflicts()) return;
     columns_ = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
       banks::Tally sum;
-      for (const std::size_t i : rows[row]->accesses) sum.add(costs_on(reports[a], part.lines()[i]));
+      for (const std::size_t i : rows[row]->accesses) sum.add(line_on(reports[a], part.lines()[i]).costs);
       std::string cell;
       append_number(cell, report::conflicts_number(sum), part.at_least, heat(sum.conflicts, reports[a].all.conflicts));
       return cell;
@@ -219,9 +217,10 @@ class SourceTable {
     for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, excerpt);
     if (!listing_.empty()) html += "<tbody>";
     for (const auto& [key, listed] : listing_) {  // in no excerpt
-      append_line(html, listed,
-                  listed.accesses.empty() ? part_.kernel.global_lines.front()[listed.global.front()].text
-                                          : part_.kernel.lines.front()[listed.accesses.front()].text);
+      const trace::Site& site = listed.accesses.empty()
+                                    ? part_.reports().front().global_lines[listed.global.front()].site
+                                    : part_.lines()[listed.accesses.front()].site;
+      append_line(html, listed, part_.kernel.placed(site).text);
     }
     html += "</table></div>";
   }

@@ -218,7 +218,7 @@ void append_accesses(std::string& html, const KernelPart& part) {
                "<th scope=col class=t>source");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const trace::LineReport& line = part.lines()[rows[row]];
-    const PlacedLine& source = part.kernel.lines.front()[rows[row]];
+    const PlacedLine source = part.kernel.placed(line.site);
     html += fmt::format(R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}-byte {}<td class="t name">{})",
                         id_of(part, rows[row]), support::xml_text(place_of(part, rows[row])), line.width,
                         to_string(line.operation), support::xml_text(line.array));
@@ -248,7 +248,7 @@ void append_engines(std::string& html, const KernelPart& part) {
                5, {"passes", "ideal", "conflicts"}, "<th scope=col class=t>source");
   for (std::size_t i = 0; i < rows; ++i) {
     const trace::EngineLineReport& line = lines[i];
-    const PlacedLine& source = part.kernel.engine_lines.front()[i];
+    const PlacedLine source = part.kernel.placed(line.site);
     html += fmt::format(
         "<tr><th scope=row>{}<td class=t>{}<td>{}<td>{}<td>{}", support::xml_text(where(source, line.site)),
         to_string(line.engine), support::grouped(line.costs.accesses), support::grouped(line.bytes),
