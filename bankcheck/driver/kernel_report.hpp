@@ -296,6 +296,9 @@ struct Terms {
 };
 const Terms& terms_of(trace::Maker maker);
 
+/// As a shell reads it as one word.
+std::string shell_word(const std::string& word);
+
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
 std::string where(const PlacedLine& line, const trace::Site& site);
 std::string where(const KernelReport& kernel, const trace::Site& site);
