@@ -38,7 +38,7 @@ bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source,
   return is_opencl || name == "dynamic shared memory";
 }
 
-WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl) {
+WrittenArray ChangedArray::written() const {
   const bool named = array.name.find(' ') == std::string::npos;
   WrittenArray code{
       .name = named ? array.name : "array", .shape = array.shape, .dynamic = is_dynamic(array.name, source, is_opencl)};
@@ -73,6 +73,15 @@ LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit
 }
 
 }  // namespace
+
+std::vector<ChangedArray> changed_arrays(const KernelFitReport& report) {
+  std::vector<ChangedArray> changed;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen > 0) changed.push_back({array, report.sources[i], report.is_opencl});
+  }
+  return changed;
+}
 
 LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const PricedOption& option) {
   const fit::Change& change = option.option.change;
@@ -128,7 +137,14 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
   return layout;
 }
 
-std::string chosen_text(const ArrayFit& array, const WrittenArray& code) {
+std::string code_of(const LayoutCode& layout) {
+  const char* separator = layout.declaration.empty() || layout.index.empty() ? "" : ", ";
+  return layout.declaration + separator + layout.index;
+}
+
+std::string chosen_text(const ChangedArray& changed) {
+  const ArrayFit& array = changed.array;
+  const WrittenArray code = changed.written();
   const LayoutCode layout = layout_code(array, code, array.after());
   if (layout.index.empty() && !code.dimensions.empty() && layout.declaration.starts_with(code.name)) {
     return fmt::format("{}{} -> {}", code.name, in_brackets(code.dimensions), layout.declaration);

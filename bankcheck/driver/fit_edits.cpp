@@ -158,10 +158,7 @@ namespace {
 
 /// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
 std::string refusal_of(const KernelFitReport& report, bool by_text) {
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    const auto& source = report.sources[i];
+  for (const auto& [array, source, is_opencl] : changed_arrays(report)) {
     if (!source) return fmt::format("the declaration of {} was not found; see --sources", array.name);
     if (source->path.empty() && !by_text) {
       return fmt::format("{} is not declared in a file below the directory of --sources", array.name);
@@ -249,10 +246,9 @@ EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std:
     return edit.begin == edit.end && text.find('\n') == text.npos && (text.starts_with("//") || text.starts_with("/*"));
   };
   EditedFiles files;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const auto& source = report.sources[i];
+  for (const auto& [array, source, is_opencl] : changed_arrays(report)) {
     const auto* list = edits_in(source);
-    if (report.fit.arrays[i].chosen == 0 || list == nullptr) continue;
+    if (list == nullptr) continue;
     std::vector<fit::Edit> edits = *list;
     if (explained.contains(place_of(*source))) std::erase_if(edits, is_comment);
     fit::EditedFile& file = files[by_text ? source->text : source->path];

@@ -212,8 +212,6 @@ struct WrittenArray {
 /// Whether the launch decides the size of an array.
 bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl);
 
-WrittenArray written(const fit::ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl);
-
 /// A layout as the changes of the code: each "" if there is none.
 struct LayoutCode {
   std::string declaration;       ///< "tile[TILE][TILE + 1]", "1,056 elements", "elements of 20 bytes"
@@ -223,11 +221,23 @@ struct LayoutCode {
 
 LayoutCode layout_code(const fit::ArrayFit& array, const WrittenArray& code, const fit::PricedOption& option);
 
-/// What the chosen layout changes, in one line: "tile[y][x] -> tile[y][x ^ y]".
-std::string chosen_text(const fit::ArrayFit& array, const WrittenArray& code);
+/// "tile[TILE][TILE + 1], tile[y][x ^ y]": what a layout has of both.
+std::string code_of(const LayoutCode& layout);
 
-/// The rest of the chosen layout for an array whose lines cannot be rewritten here: lines, indented by two blanks.
-std::string by_hand_text(const fit::ArrayFit& array, const std::optional<ArraySource>& source,
-                         const WrittenArray& code);
+/// An array that gets another layout.
+struct ChangedArray {
+  const fit::ArrayFit& array;
+  const std::optional<ArraySource>& source;
+  bool is_opencl;
+  WrittenArray written() const;
+};
+/// Those of a kernel, which must outlive them.
+std::vector<ChangedArray> changed_arrays(const KernelFitReport& report);
+
+/// What the chosen layout changes, in one line: "tile[y][x] -> tile[y][x ^ y]".
+std::string chosen_text(const ChangedArray& changed);
+
+/// The rest of the chosen layout, if the lines cannot be rewritten here: lines, indented by two blanks; "" otherwise.
+std::string by_hand_text(const ChangedArray& changed);
 
 }  // namespace bankwise::driver

@@ -132,7 +132,10 @@ std::string diff_text(const std::string& path, const fit::EditedFile& edited) {
 
 }  // namespace
 
-std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>& source, const WrittenArray& code) {
+std::string by_hand_text(const ChangedArray& changed) {
+  const auto& [array, source, is_opencl] = changed;
+  if (edits_in(source) != nullptr) return "";
+  const WrittenArray code = changed.written();
   const fit::Option& option = array.after().option;
   const LayoutCode layout = layout_code(array, code, array.after());
   std::string text;
@@ -158,9 +161,10 @@ std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>
 namespace {
 
 /// "  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>".
-std::string index_line(const ArrayFit& array, const WrittenArray& code) {
+std::string index_line(const ChangedArray& changed) {
+  const ArrayFit& array = changed.array;
   const fit::Change& change = array.after().option.change;
-  std::string text = "  " + chosen_text(array, code);
+  std::string text = "  " + chosen_text(changed);
   if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) text += ", in CuTe " + cute;
   const auto tma = fit::tma_name(change);
   if (!tma.empty() && array.facts.bounds.copied_in) text += ", for TMA " + tma;
@@ -171,7 +175,7 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
     const std::uint64_t last = rows.from / array.shape.element - 1;
     text += fmt::format("  no recorded access uses {} of {}\n",
                         first == last ? fmt::format("column {}", last) : fmt::format("columns {} to {}", first, last),
-                        code.name);
+                        changed.written().name);
   }
   return text;
 }
@@ -179,15 +183,8 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
 /// The layouts of all changed arrays in code, and then the user's own lines as far as they can be rewritten.
 std::string code_text(const KernelReport& kernel, const KernelFitReport& report) {
   std::string text;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    text += result_text(kernel, array);
-    const std::optional<ArraySource>& source = report.sources[i];
-    const WrittenArray code = written(array, source, report.is_opencl);
-    text += index_line(array, code);
-    if (edits_in(source) == nullptr) text += by_hand_text(array, source, code);
-  }
+  for (const ChangedArray& changed : changed_arrays(report))
+    text += result_text(kernel, changed.array) + index_line(changed) + by_hand_text(changed);
   return text + diffs_text(report);
 }
 
@@ -289,8 +286,9 @@ std::string mark_of(const ArrayFit& array, std::size_t i) {
 }
 
 /// The proposal and the ends of the frontier; `everything`: all options that were compared.
-std::string options_table(const KernelReport& kernel, const ArrayFit& array, const WrittenArray& code,
-                          bool everything) {
+std::string options_table(const KernelReport& kernel, const ChangedArray& changed, bool everything) {
+  const ArrayFit& array = changed.array;
+  const WrittenArray code = changed.written();
   std::string number;
   Table table{{"", "passes on"}};
   for (const trace::Report& report : kernel.reports) table[0].emplace_back(report.architecture->name);
@@ -302,9 +300,8 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array, con
     const PricedOption& option = array.options[i];
     const LayoutCode layout = layout_code(array, code, option);
     if (!layout.number.empty()) number = layout.number;
-    const char* separator = layout.declaration.empty() || layout.index.empty() ? "" : ", ";
-    auto& row = table.emplace_back(std::vector<std::string>{std::string(to_string(option.option.change.kind())),
-                                                            layout.declaration + separator + layout.index});
+    auto& row = table.emplace_back(
+        std::vector<std::string>{std::string(to_string(option.option.change.kind())), code_of(layout)});
     for (const std::uint64_t passes : option.passes) row.push_back(grouped(passes));
     row.push_back(i == 0 ? "" : fmt::format("+{}", option.option.instructions));
     row.push_back(grouped(option.option.bytes));
@@ -383,12 +380,9 @@ std::string diffs_text(const KernelFitReport& report) {
 
 std::string fit_summary(const KernelFitReport& report) {
   std::string text;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ",
-                        chosen_text(array, written(array, report.sources[i], report.is_opencl)), left_text(array),
-                        bytes_text(array));
+  for (const ChangedArray& changed : changed_arrays(report)) {
+    text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ", chosen_text(changed), left_text(changed.array),
+                        bytes_text(changed.array));
   }
   const auto refused = std::ranges::find_if(report.fit.arrays, has_conflicts);
   if (!text.empty() || refused == report.fit.arrays.end()) return text;
@@ -404,13 +398,9 @@ std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, 
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report) + shared_text(kernel, report);
   if (!changes_something(report.fit)) return text + cures;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, options.columns);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays[i].chosen == 0) continue;
-    const WrittenArray code = written(arrays[i], report.sources[i], report.is_opencl);
-    text += options_table(kernel, arrays[i], code, options.everything);
-  }
-  const auto changed = std::ranges::find_if(arrays, [](const ArrayFit& array) { return array.chosen > 0; });
-  return text + pictures(kernel, report, *changed, options.columns, options.after_report) +
+  const std::vector<ChangedArray> changed = changed_arrays(report);
+  for (const ChangedArray& each : changed) text += options_table(kernel, each, options.everything);
+  return text + pictures(kernel, report, changed.front().array, options.columns, options.after_report) +
          occupancy_text(kernel, report) + '\n' + cures;
 }
 

@@ -24,10 +24,6 @@ std::vector<PricedOption> candidates_of(const fit::ArrayFit& array) {
   return candidates;
 }
 
-bool is_proposed(const fit::KernelFit& fit) {
-  return std::ranges::any_of(fit.arrays, [](const fit::ArrayFit& array) { return array.chosen > 0; });
-}
-
 /// The kernel with its n-th candidates: each array that fit changes has its n-th, or its last.
 std::vector<KernelFitReport> candidates_of(const KernelFitReport& report) {
   std::vector<std::vector<PricedOption>> options;
@@ -78,7 +74,7 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
   std::vector<KernelFitReport> declared = fits;
   for (std::size_t k = 0; by_text && k < fits.size(); ++k) declare_in_own_text(declared[k], kernels[k], trace);
   for (std::size_t k = 0; k < fits.size(); ++k) {
-    if (!is_proposed(fits[k].fit)) continue;
+    if (!changes_something(fits[k].fit)) continue;
     const auto has_its_name = [&](const KernelReport& other) { return other.trace.kernel == kernels[k].trace.kernel; };
     if (std::ranges::count_if(kernels, has_its_name) > 1) {
       planned.left_out[k] =
@@ -127,12 +123,7 @@ ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vec
 
 std::string changes_text(const KernelFitReport& fit) {
   std::string text;
-  for (std::size_t i = 0; i < fit.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = fit.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    const auto code = written(array, fit.sources[i], fit.is_opencl);
-    text += (text.empty() ? "" : "; ") + chosen_text(array, code);
-  }
+  for (const ChangedArray& changed : changed_arrays(fit)) text += (text.empty() ? "" : "; ") + chosen_text(changed);
   return text;
 }
 

@@ -52,10 +52,8 @@ std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::
 
 /// The change of an array as SARIF's fix; null if there is none in this file.
 ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const std::string& file) {
-  for (std::size_t i = 0; i < fits.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& fitted = fits.fit.arrays[i];
-    const auto& source = fits.sources[i];
-    if (fitted.chosen == 0 || fitted.name != array || !source) continue;
+  for (const auto& [fitted, source, is_opencl] : changed_arrays(fits)) {
+    if (fitted.name != array || !source) continue;
     std::error_code error;
     const auto* edits = edits_in(source);
     if (edits == nullptr || !std::filesystem::equivalent(source->path, file, error)) return {};

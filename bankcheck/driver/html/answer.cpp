@@ -167,9 +167,9 @@ void append_diff(std::string& html, const std::string& path, const fit::EditedFi
 }
 
 /// The layouts that were tried for an array, with their passes.
-void append_options(std::string& html, const KernelPart& part, std::size_t number) {
-  const fit::ArrayFit& array = part.fit->fit.arrays[number];
-  const WrittenArray code = written(array, part.fit->sources[number], part.fit->is_opencl);
+void append_options(std::string& html, const KernelPart& part, const ChangedArray& changed) {
+  const fit::ArrayFit& array = changed.array;
+  const WrittenArray code = changed.written();
   html += fmt::format("<details><summary>Layouts of {} that were compared</summary>", support::xml_text(array.name));
   begin_table(html, "layouts", "numbers");
   html += "<thead><tr><th scope=col class=t>layout<th scope=col class=t>code";
@@ -180,11 +180,9 @@ void append_options(std::string& html, const KernelPart& part, std::size_t numbe
   for (std::size_t i = 0; i < array.options.size(); ++i) {
     const fit::PricedOption& option = array.options[i];
     const bool chosen = i > 0 && i == array.chosen;
-    const LayoutCode layout = layout_code(array, code, option);
-    html += fmt::format(
-        "<tr{}><th scope=row>{}{}<td class=t><code>{}{}{}</code>", chosen ? " class=chosen" : "",
-        to_string(option.option.change.kind()), chosen ? " (proposed)" : "", support::xml_text(layout.declaration),
-        layout.declaration.empty() || layout.index.empty() ? "" : ", ", support::xml_text(layout.index));
+    html += fmt::format("<tr{}><th scope=row>{}{}<td class=t><code>{}</code>", chosen ? " class=chosen" : "",
+                        to_string(option.option.change.kind()), chosen ? " (proposed)" : "",
+                        support::xml_text(code_of(layout_code(array, code, option))));
     for (const std::uint64_t passes : option.passes) html += fmt::format("<td>{}", support::grouped(passes));
     html += i == 0 ? "<td>" : fmt::format("<td>+{}", option.option.instructions);
     html += fmt::format("<td>{}", support::grouped(option.option.bytes));
@@ -278,23 +276,18 @@ void append_fit(std::string& html, const KernelPart& part) {
     for (const auto& [same, sentence] : passes)
       html += fmt::format("<p>{} <span class=on>on {}</span></p>", sentence, names_of(part.reports(), same));
   }
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = report.fit.arrays[i];
-    const auto& source = report.sources[i];
-    if (array.chosen == 0) continue;
+  const std::vector<ChangedArray> changed_ones = changed_arrays(report);
+  for (const ChangedArray& changed : changed_ones) {
+    const fit::ArrayFit& array = changed.array;
     if (const auto cute = cute_name(array.after().option.change, unsigned(array.shape.element)); !cute.empty()) {
       html += fmt::format("<p>CuTe calls this layout of {} <code>{}</code></p>", support::xml_text(array.name),
                           support::xml_text(cute));
     }
-    if (!source || std::holds_alternative<std::string>(source->edits)) {
-      const std::string text = by_hand_text(array, source, written(array, source, report.is_opencl));
-      if (!text.empty()) html += fmt::format("<pre class=diff><code>{}</code></pre>", support::xml_text(text));
-    }
+    if (const std::string text = by_hand_text(changed); !text.empty())
+      html += fmt::format("<pre class=diff><code>{}</code></pre>", support::xml_text(text));
   }
   for (const auto& [path, file] : edited_files(report)) append_diff(html, path, file);
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    if (report.fit.arrays[i].chosen > 0) append_options(html, part, i);
-  }
+  for (const ChangedArray& changed : changed_ones) append_options(html, part, changed);
 }
 
 }  // namespace bankwise::driver::html
