@@ -339,7 +339,7 @@ std::vector<std::string> unknown_sentences(const KernelReport& kernel);
 std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms);
 
 /// The traffic that no number has: "64 bytes of shared memory moved by TMA"; "" if there is none.
-std::string not_counted(const KernelReport& kernel, const Terms& terms);
+std::string copied_text(std::uint64_t bytes, const Terms& terms);
 
 /// How many percent of the passes the conflicts are: "87.5"; "" if the cost is not known, or zero.
 std::string conflict_share(const trace::Report& report);

@@ -235,7 +235,7 @@ std::string section(const RunReport& report, const KernelReport& kernel, const T
       text += support::wrapped("  " + sentence, options.wrap, 4);
   }
   if (everything && kernel.trace.copied_bytes > 0)
-    text += fmt::format("  not counted: {}\n", not_counted(kernel, terms));
+    text += fmt::format("  not counted: {}\n", copied_text(kernel.trace.copied_bytes, terms));
   text += notes_text(kernel, terms, options);
   const bool has_picture = everything || (is_worst && !kernel.is_global_first(0));
   return has_picture ? text + worst_picture(kernel, terms, options) : text;

@@ -373,8 +373,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
   add(remote_sentence(kernels));
   std::uint64_t bytes = 0;
   for (const KernelReport& kernel : kernels) bytes += kernel.trace.copied_bytes;
-  if (bytes > 0)
-    add(fmt::format("not counted: {} bytes of {} moved by {}", support::grouped(bytes), terms.memory, terms.copies));
+  if (bytes > 0) add("not counted: " + copied_text(bytes, terms));
   const bool has_nvidia = std::ranges::any_of(
       kernels.front().reports, [](const trace::Report& on) { return on.architecture->name.starts_with("sm_"); });
   const bool has_passes =

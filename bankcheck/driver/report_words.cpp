@@ -228,10 +228,9 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
   return notes;
 }
 
-std::string not_counted(const KernelReport& kernel, const Terms& terms) {
-  if (kernel.trace.copied_bytes == 0) return "";
-  return fmt::format("{} bytes of {} moved by {}", support::grouped(kernel.trace.copied_bytes), terms.memory,
-                     terms.copies);
+std::string copied_text(std::uint64_t bytes, const Terms& terms) {
+  return bytes == 0 ? ""
+                    : fmt::format("{} bytes of {} moved by {}", support::grouped(bytes), terms.memory, terms.copies);
 }
 
 std::string conflict_share(const trace::Report& report) {

@@ -11,11 +11,7 @@
 namespace bankwise::driver::html {
 namespace {
 
-constexpr std::size_t max_answers = 5, max_faults = 3, max_causes = 6, longest_source = 160;
-
-std::string kernel_link(const KernelPart& part) {
-  return fmt::format("<a href=\"#k{}\">{}</a>", part.number, support::xml_text(shortened_name(part.kernel.name)));
-}
+constexpr std::size_t max_answers = 5, max_faults = 3, max_causes = 6;
 
 /// "k: race at k.cu:12, read of unwritten shared memory at k.cu:14".
 std::string faults_sentence(const KernelPart& part, const std::vector<std::vector<std::size_t>>& faults) {
@@ -70,17 +66,13 @@ Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vecto
     for (std::string& sentence : unknown_sentences(kernel)) gaps.sentences.push_back(std::move(sentence));
     unknown += most;
     copied += kernel.trace.copied_bytes;
-    if (const std::string bytes = not_counted(kernel, terms); !bytes.empty()) {
+    if (const std::string bytes = copied_text(kernel.trace.copied_bytes, terms); !bytes.empty())
       gaps.sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
-    }
   }
   if (unknown > 0 && report.gaps.empty())
     gaps.causes.push_back(support::plural(unknown, "access has", "accesses have") + " no known cost");
   if (std::string remote = remote_sentence(report.kernels); !remote.empty()) gaps.causes.push_back(std::move(remote));
-  if (copied > 0) {
-    gaps.causes.push_back(fmt::format("{} bytes of {} moved by {} are not counted", support::grouped(copied),
-                                      terms.memory, terms.copies));
-  }
+  if (copied > 0) gaps.causes.push_back(copied_text(copied, terms) + " are not counted");
   if (!extras.only.empty()) {
     gaps.causes.push_back(fmt::format("only kernels named {} are shown", fmt::join(extras.only, ", ")));
     gaps.sentences.push_back(gaps.causes.back());
@@ -142,8 +134,7 @@ void append_conflicts(std::string& html, const KernelPart& part) {
     html += fmt::format("<p>{} <span class=on>on {}</span>", sentence.empty() ? "No conflict" : sentence,
                         names_of(reports, same));
   }
-  const std::string worst = part.kernel.placed(part.lines()[shown_lines(part).front()].site).text;
-  if (!worst.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(worst, longest_source)));
+  append_answer_source(html, part, part.lines()[shown_lines(part).front()].site);
   if (const std::string fix = part.fit == nullptr ? "" : fit_summary(*part.fit); !fix.empty()) {
     html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, support::xml_text(fix));
   }

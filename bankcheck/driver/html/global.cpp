@@ -116,13 +116,18 @@ bool is_global_at_least(const KernelPart& part) {
 
 std::string global_id(const KernelPart& part, std::size_t line) { return fmt::format("k{}g{}", part.number, line); }
 
+std::vector<std::size_t> most_extra_first(const std::vector<trace::GlobalLineReport>& lines) {
+  std::vector<std::size_t> order = report::by_extra_sectors(lines);
+  order.resize(std::min(order.size(), max_lines));
+  return order;
+}
+
 /// A table of the lines of a memory. Those of global memory are links to the source.
 void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemory memory, bool at_least) {
   const auto& reports = part.reports();
   const auto& lines = reports.front().sector_lines(memory);
   const bool is_global = memory == trace::SectorMemory::global;
-  std::vector<std::size_t> rows = report::by_extra_sectors(lines);
-  rows.resize(std::min(rows.size(), max_lines));
+  const std::vector<std::size_t> rows = most_extra_first(lines);
   const auto columns = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
     return cells_of(reports[a], reports[a].sectors(memory), sector_costs_on(reports[a], lines[rows[row]], memory),
                     at_least);
@@ -141,21 +146,15 @@ void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemo
         fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
                     is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place, line.width,
                     to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
-    for (const Columns& column : columns) html += column.value[row];
-    constexpr std::size_t longest_cell = 120;
-    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
-                        support::xml_text(cut(part.kernel.placed(line.site).text, longest_cell)));
+    end_row(html, columns, row, part.kernel.placed(line.site).text);
   }
-  html += "</table></div>";
-  append_rest(html, lines.size(), max_lines, "lines");
+  end_table(html, lines.size(), max_lines, "lines");
 }
 
 }  // namespace
 
 std::vector<std::size_t> shown_global_lines(const KernelPart& part) {
-  std::vector<std::size_t> lines = report::by_extra_sectors(part.reports().front().global_lines);
-  lines.resize(std::min(lines.size(), max_lines));
-  return lines;
+  return most_extra_first(part.reports().front().global_lines);
 }
 
 std::string extra_cell(const KernelPart& part, const trace::Report& report, const std::vector<std::size_t>& lines) {
@@ -171,12 +170,9 @@ void append_global_answer(std::string& html, const KernelPart& part) {
   const auto sentences = global_answer(part.run, part.kernel);
   if (sentences.empty()) return;
   const std::size_t worst = report::by_extra_sectors(part.reports().front().global_lines).front();
-  html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in <a href=\"#k{}\">{}</a>",
-                      global_id(part, worst), support::xml_text(sentences[0]), support::xml_text(sentences[1]),
-                      part.number, support::xml_text(shortened_name(part.kernel.name)));
-  const std::string source = part.kernel.placed(part.reports().front().global_lines[worst].site).text;
-  constexpr std::size_t longest = 160;
-  if (!source.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(source, longest)));
+  html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in {}", global_id(part, worst),
+                      support::xml_text(sentences[0]), support::xml_text(sentences[1]), kernel_link(part));
+  append_answer_source(html, part, part.reports().front().global_lines[worst].site);
 }
 
 void append_time(std::string& html, const KernelPart& part) {

@@ -104,9 +104,31 @@ void begin_table(std::string& html, std::string_view label, std::string_view css
   html += fmt::format("<div class=scroll role=region tabindex=0 aria-label=\"{}\"><table class={}>", label, css_class);
 }
 
+void end_row(std::string& html, const std::vector<Columns>& columns, std::size_t row, std::string_view source,
+             std::string_view wanted) {
+  constexpr std::size_t longest = 120;
+  for (const Columns& column : columns) html += column.value[row];
+  html += fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(source, longest, wanted)));
+}
+
+void end_table(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name) {
+  html += "</table></div>";
+  append_rest(html, rows, max_rows, name);
+}
+
 void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name) {
   if (rows <= max_rows) return;
   html += fmt::format("<p class=more>and {} more {}: --json lists all of them</p>", rows - max_rows, name);
+}
+
+std::string kernel_link(const KernelPart& part) {
+  return fmt::format("<a href=\"#k{}\">{}</a>", part.number, support::xml_text(shortened_name(part.kernel.name)));
+}
+
+void append_answer_source(std::string& html, const KernelPart& part, const trace::Site& site) {
+  constexpr std::size_t longest = 160;
+  const std::string source = part.kernel.placed(site).text;
+  if (!source.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(source, longest)));
 }
 
 }  // namespace bankwise::driver::html

@@ -81,10 +81,18 @@ void append_heads(std::string& html, const std::vector<trace::Report>& reports, 
                   std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
                   std::string_view last_head);
 
-/// A table that scrolls on its own where it is too wide; its end is the text "</table></div>".
+/// A table that scrolls on its own where it is too wide.
 void begin_table(std::string& html, std::string_view label, std::string_view css_class);
-/// Below a table: how many rows it lacks.
+/// The rest of a row: the numbers of the architectures, and what the source of a line shows, with what is `wanted` in it.
+void end_row(std::string& html, const std::vector<Columns>& columns, std::size_t row, std::string_view source,
+             std::string_view wanted = "");
+/// The end of a table; below it, how many of its rows it lacks.
+void end_table(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name);
 void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name);
+/// The name of a kernel, as a link to its section.
+std::string kernel_link(const KernelPart& part);
+/// The source of a line that the answer names.
+void append_answer_source(std::string& html, const KernelPart& part, const trace::Site& site);
 
 /// What is wrong, then what was not watched, or that nothing is missing.
 void append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,

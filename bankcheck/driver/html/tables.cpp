@@ -12,8 +12,6 @@
 namespace bankwise::driver::html {
 namespace {
 
-constexpr std::size_t longest_cell = 120;
-
 /// Whether any tally has conflicts, or may have.
 template <class TallyOf>
 bool any_conflicts(const KernelPart& part, TallyOf tally_of) {
@@ -113,8 +111,7 @@ std::string levels_table(const KernelPart& part, const trace::Report& report, bo
     if (++shown > max_level_rows) break;
     html += fmt::format("<tr><th scope=row>{}{}", level_names(levels), row);
   }
-  html += "</table></div>";
-  append_rest(html, rows.size(), max_level_rows, "rows of levels");
+  end_table(html, rows.size(), max_level_rows, "rows of levels");
   append_rest(html, report.level_count, max_levels, "levels");
   return html;
 }
@@ -179,8 +176,7 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   }
   html += fmt::format("<tfoot><tr><th scope=row>all<td>{}", support::grouped(launches));
   for (const Columns& column : columns) html += column.value[rows];
-  html += "</table></div>";
-  append_rest(html, parts.size(), max_lines, "kernels");
+  end_table(html, parts.size(), max_lines, "kernels");
   html += "</section>\n";
 }
 
@@ -218,16 +214,12 @@ void append_accesses(std::string& html, const KernelPart& part) {
                "<th scope=col class=t>source");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const trace::LineReport& line = part.lines()[rows[row]];
-    const PlacedLine source = part.kernel.placed(line.site);
     html += fmt::format(R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}-byte {}<td class="t name">{})",
                         id_of(part, rows[row]), support::xml_text(place_of(part, rows[row])), line.width,
                         to_string(line.operation), support::xml_text(line.array));
-    for (const Columns& column : columns) html += column.value[row];
-    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
-                        support::xml_text(cut(source.text, longest_cell, line.array)));
+    end_row(html, columns, row, part.kernel.placed(line.site).text, line.array);
   }
-  html += "</table></div>";
-  append_rest(html, part.lines().size(), max_lines, "lines");
+  end_table(html, part.lines().size(), max_lines, "lines");
 }
 
 void append_engines(std::string& html, const KernelPart& part) {
@@ -253,11 +245,9 @@ void append_engines(std::string& html, const KernelPart& part) {
         "<tr><th scope=row>{}<td class=t>{}<td>{}<td>{}<td>{}", support::xml_text(where(source, line.site)),
         to_string(line.engine), support::grouped(line.costs.accesses), support::grouped(line.bytes),
         line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", support::grouped(line.rows()), line.row_bytes));
-    for (const Columns& column : columns) html += column.value[i];
-    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(source.text, longest_cell)));
+    end_row(html, columns, i, source.text);
   }
-  html += "</table></div>";
-  append_rest(html, lines.size(), max_lines, "lines");
+  end_table(html, lines.size(), max_lines, "lines");
 }
 
 void append_levels(std::string& html, const KernelPart& part) {
