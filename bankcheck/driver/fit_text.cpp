@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include <bankwise/support/numbers.hpp>
@@ -130,36 +131,6 @@ std::string diff_text(const std::string& path, const fit::EditedFile& edited) {
   return text;
 }
 
-}  // namespace
-
-std::string by_hand_text(const ChangedArray& changed) {
-  const auto& [array, source, is_opencl] = changed;
-  if (edits_in(source) != nullptr) return "";
-  const WrittenArray code = changed.written();
-  const fit::Option& option = array.after().option;
-  const LayoutCode layout = layout_code(array, code, array.after());
-  std::string text;
-  if (code.dynamic && option.bytes > array.facts.extent) {
-    text += fmt::format("  {} bytes at the launch instead of {}\n", grouped(option.bytes), grouped(array.facts.extent));
-  } else if (!layout.declaration.empty() && !layout.index.empty()) {
-    text += fmt::format("  {}{}{}\n", code.head, layout.declaration, code.head.empty() ? "" : ";");
-  }
-  const bool rows = code.shape.lengths.size() > 1;
-  if (array.shape_inferred && !code.by_number) {
-    text += fmt::format("  if its elements have {} bytes{}, as the accesses suggest\n", array.shape.element,
-                        rows ? fmt::format(", and its rows {} elements", code.shape.lengths.back()) : "");
-  }
-  if (option.change.kind() == fit::ChangeKind::pad && option.change.pads[0].every == array.shape.element) {
-    return text + fmt::format("  add a member of {} to {}\n",
-                              support::plural(option.change.pads[0].bytes, "byte", "bytes"),
-                              source ? source->declaration.type : "their type");
-  }
-  if (source) text += fmt::format("  not rewritten: {}\n", std::get<std::string>(source->edits));
-  return text;
-}
-
-namespace {
-
 /// "  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>".
 std::string index_line(const ChangedArray& changed) {
   const ArrayFit& array = changed.array;
@@ -271,16 +242,14 @@ std::string search_text(const ArrayFit& array) {
 /// What marks an option: "<- proposed, fewest bytes".
 std::string mark_of(const ArrayFit& array, std::size_t i) {
   const fit::FrontierEnds ends = frontier_ends(array);
+  const bool is_slower = !std::ranges::equal(array.options[i].passes, array.before().passes, std::less_equal());
   std::vector<std::string_view> marks;
-  if (i == array.chosen) marks.emplace_back("<- proposed");
-  if (i == ends.fewest_passes) marks.emplace_back("fewest passes");
-  if (i == ends.cheapest_index) marks.emplace_back("cheapest index");
-  if (i == ends.fewest_bytes) marks.emplace_back("fewest bytes");
-  const PricedOption& option = array.options[i];
-  for (std::size_t a = 0; a < option.passes.size() && i > 0; ++a) {
-    if (option.passes[a] <= array.before().passes[a]) continue;
-    marks.emplace_back("more passes than before");
-    break;
+  for (const auto& [is_so, mark] : {std::pair(i == array.chosen, "<- proposed"),
+                                    {i == ends.fewest_passes, "fewest passes"},
+                                    {i == ends.cheapest_index, "cheapest index"},
+                                    {i == ends.fewest_bytes, "fewest bytes"},
+                                    {is_slower, "more passes than before"}}) {
+    if (is_so) marks.emplace_back(mark);
   }
   return fmt::format("{}", fmt::join(marks, ", "));
 }
@@ -372,6 +341,32 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
 
 }  // namespace
 
+std::string by_hand_text(const ChangedArray& changed) {
+  const auto& [array, source, is_opencl] = changed;
+  if (edits_in(source) != nullptr) return "";
+  const WrittenArray code = changed.written();
+  const fit::Option& option = array.after().option;
+  const LayoutCode layout = layout_code(array, code, array.after());
+  std::string text;
+  if (code.dynamic && option.bytes > array.facts.extent) {
+    text += fmt::format("  {} bytes at the launch instead of {}\n", grouped(option.bytes), grouped(array.facts.extent));
+  } else if (!layout.declaration.empty() && !layout.index.empty()) {
+    text += fmt::format("  {}{}{}\n", code.head, layout.declaration, code.head.empty() ? "" : ";");
+  }
+  const bool rows = code.shape.lengths.size() > 1;
+  if (array.shape_inferred && !code.by_number) {
+    text += fmt::format("  if its elements have {} bytes{}, as the accesses suggest\n", array.shape.element,
+                        rows ? fmt::format(", and its rows {} elements", code.shape.lengths.back()) : "");
+  }
+  if (option.change.kind() == fit::ChangeKind::pad && option.change.pads[0].every == array.shape.element) {
+    return text + fmt::format("  add a member of {} to {}\n",
+                              support::plural(option.change.pads[0].bytes, "byte", "bytes"),
+                              source ? source->declaration.type : "their type");
+  }
+  if (source) text += fmt::format("  not rewritten: {}\n", std::get<std::string>(source->edits));
+  return text;
+}
+
 std::string diffs_text(const KernelFitReport& report) {
   std::string text;
   for (const auto& [path, file] : edited_files(report)) text += diff_text(path, file);
@@ -392,9 +387,7 @@ std::string fit_summary(const KernelFitReport& report) {
 std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options) {
   const auto& arrays = report.fit.arrays;
   const std::string cures = cures_text(kernel, report, options.everything);
-  if (arrays.empty()) {
-    return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
-  }
+  if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report) + shared_text(kernel, report);
   if (!changes_something(report.fit)) return text + cures;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, options.columns);

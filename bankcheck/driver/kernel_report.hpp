@@ -66,13 +66,9 @@ inline constexpr const char* cubin_help =
 
 using cuda::EmittedLine;
 
-/// Which of the two counts the instructions agree with.
-enum class AgreeingCount { source, merged, both, neither };
-std::string_view to_string(AgreeingCount column);
-
 struct EmittedEvidence {
   std::map<std::string, std::uint64_t> opcodes;  ///< those of the same kind of access
-  AgreeingCount column = AgreeingCount::both;
+  std::string_view agrees;                       ///< with which of the two counts: source, merged, both or neither
 };
 
 /// Bytes per lane of "LDS.U16", "STS.128", "LDS".
@@ -270,6 +266,9 @@ std::string remote_sentence(const std::vector<KernelReport>& kernels);
 std::string remote_summary(const RunReport& report, const KernelReport& kernel);
 
 // Global memory in the text.
+
+/// Which part of the bytes that sectors move is used; nothing where the size of a sector is not known.
+std::optional<double> used_share(const banks::SectorTally& tally, const banks::Architecture& architecture);
 
 /// A line of global memory that costs more than it must.
 bool is_uncoalesced(const banks::SectorTally& tally);

@@ -32,8 +32,7 @@ std::string sectors_word(const banks::Architecture& architecture) {
 }
 
 std::string used_text(const trace::Report& on, const banks::SectorTally& tally) {
-  const auto& memory = on.architecture->sectors.fact;
-  return report::percent_text(report::used_share(tally, memory ? memory->sector_bytes : 1));
+  return report::percent_text(used_share(tally, *on.architecture));
 }
 
 std::string sectors_summary(const trace::Report& on, const banks::SectorTally& all, std::string_view memory,
@@ -82,6 +81,11 @@ std::string narrow_rows(const KernelReport& kernel, const trace::EngineLineRepor
 }
 
 }  // namespace
+
+std::optional<double> used_share(const banks::SectorTally& tally, const banks::Architecture& architecture) {
+  const auto& memory = architecture.sectors.fact;
+  return report::used_share(tally, memory ? memory->sector_bytes : 1);
+}
 
 std::string sector_tables(const RunReport& report, const KernelReport& kernel, trace::SectorMemory memory,
                           const TextOptions& options) {

@@ -130,35 +130,23 @@ std::vector<LabelledRow> shared_rows(const RunReport& report, const KernelReport
 
 constexpr std::size_t longest_label = 20, shortest_label = 7;  // "  worst"
 
-/// Lines with labels in front, as wide as the names of the kernels unless these are long.
-class Labelled {
- public:
-  Labelled(std::size_t widest, const TextOptions& options)
-      : width_(std::clamp(widest, shortest_label, longest_label) + 2), options_(options) {}
-
-  void add(const std::string& label, const std::string& line) {
-    std::string head = support::visible(label), text = support::visible(line);
-    if (head.size() + 2 > width_) {  // on a line of its own
-      text_ += (options_.colour ? support::painted(head, bold) : head) + '\n';
-      head.clear();
-    }
-    std::string row = support::wrapped(fmt::format("{:{}}{}", head, width_, text), options_.wrap, width_);
-    if (options_.colour) {
-      if (const auto end = row.find("-way"); end != std::string::npos) {
-        const auto begin = row.rfind(' ', end) + 1;
-        paint(row, row.substr(begin, end + 4 - begin), red, width_);
-      }
-      if (!head.starts_with(' ')) paint(row, head, bold);
-    }
-    text_ += row;
+/// A line with its label in front, or on a line of its own if it is longer than `width` allows.
+std::string labelled(const std::string& label, const std::string& line, std::size_t width, const TextOptions& options) {
+  std::string head = support::visible(label), text;
+  if (head.size() + 2 > width) {
+    text = (options.colour ? support::painted(head, bold) : head) + '\n';
+    head.clear();
   }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::size_t width_;
-  const TextOptions& options_;
-  std::string text_;
-};
+  std::string row = support::wrapped(fmt::format("{:{}}{}", head, width, support::visible(line)), options.wrap, width);
+  if (options.colour) {
+    if (const auto end = row.find("-way"); end != std::string::npos) {
+      const auto begin = row.rfind(' ', end) + 1;
+      paint(row, row.substr(begin, end + 4 - begin), red, width);
+    }
+    if (!head.starts_with(' ')) paint(row, head, bold);
+  }
+  return text + row;
+}
 
 /// What kernels without a problem have none of: "no bank conflicts and no extra sectors".
 std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_part, std::string_view no_conflicts) {
@@ -198,44 +186,40 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
       (is_part && kernel.trace.watches_shared ? in_part : clean).push_back(&kernel);
     }
   }
+  const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
   const bool has_fault = std::ranges::any_of(kernels, [](auto& kernel) { return !kernel.faults_by_cause().empty(); });
   const std::string memory =
       fmt::format("{}{}{}", watches_shared ? terms_of(report.maker).memory : "",
                   watches_shared && watches_global ? " or " : "", watches_global ? "global memory" : "");
-  const std::string more = listed.empty() ? "" : "more ";
-  const auto number_of = [](const std::vector<const KernelReport*>& some) {
+  if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
+  const std::string_view more = listed.empty() ? "" : "more ";
+  const auto counted = [](const std::vector<const KernelReport*>& some, std::string_view is_more, const char* one,
+                          const char* several) {
     std::size_t number = 0;
     for (const KernelReport* kernel : some) number += kernel->kernels;
-    return number;
+    return fmt::format("{} {}{}", number, is_more, number == 1 ? one : several);
   };
-  const std::size_t clean_count = number_of(clean), part_count = number_of(in_part), silent_count = number_of(silent);
-  const auto counted = [&](std::size_t number) {
-    return fmt::format("{} {}{}", number, more, number == 1 ? "kernel" : "kernels");
-  };
-  if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
-  std::string text = has_fault && listed.empty() ? "faults above, but " : "";
-  const auto exact = [&] {
-    return fmt::format("{} {} {}", counted(clean_count), clean_count == 1 ? "has" : "have",
-                       none_of(clean, false, "no conflicts"));
-  };
-  const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
+  std::vector<std::string> parts;
   if (listed.empty()) {
+    const auto& first = in_part.empty() ? clean : in_part;
     std::vector<std::size_t> all(kernels.front().reports.size());
     std::iota(all.begin(), all.end(), 0);
-    const auto& first = in_part.empty() ? clean : in_part;
-    text += fmt::format("{} on {}: {}", in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
-                        names_of(kernels.front(), all), counted(number_of(first)));
-    if (!in_part.empty() && !clean.empty()) text += "; " + exact();
-  } else {
-    if (!in_part.empty()) text = fmt::format("{}: {}", counted(part_count), of_part);
-    if (!clean.empty()) text += (text.empty() ? "" : "; ") + exact();
+    parts.push_back(fmt::format("{}{} on {}: {}", has_fault ? "faults above, but " : "",
+                                in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
+                                names_of(kernels.front(), all), counted(first, more, "kernel", "kernels")));
+  } else if (!in_part.empty()) {
+    parts.push_back(fmt::format("{}: {}", counted(in_part, more, "kernel", "kernels"), of_part));
+  }
+  if (!clean.empty() && (!listed.empty() || !in_part.empty())) {
+    parts.push_back(fmt::format("{} {}", counted(clean, more, "kernel has", "kernels have"),
+                                none_of(clean, false, "no conflicts")));
   }
   if (!silent.empty()) {
-    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", silent_count,
-                        clean.size() + in_part.size() > 0 ? "" : more,
-                        silent_count == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", memory);
+    parts.push_back(fmt::format("{} no {}access to {}",
+                                counted(silent, parts.empty() ? more : "", "kernel has", "kernels have"),
+                                recorded ? "recorded " : "", memory));
   }
-  return text;
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 /// The sum over all kernels, once for the architectures on which it is the same.
@@ -348,19 +332,18 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     rows.insert(rows.end(), first.begin(), first.end());
     rows.insert(rows.end(), second.begin(), second.end());
   }
-  std::size_t widest = 0;
+  std::size_t widest = shortest_label;  // unless a name is longer than a label may be
   for (const auto& [label, row] : rows) {
     if (label.size() <= longest_label) widest = std::max(widest, label.size());
   }
-  Labelled text(widest, options);
-  for (const auto& [label, row] : rows) text.add(label, row);
+  std::string text;
+  for (const auto& [label, row] : rows) text += labelled(label, row, widest + 2, options);
   const auto any_of_worst = [&](auto is) {
     return std::ranges::any_of(worst, [&](std::size_t k) { return is(kernels[k]); });
   };
   const bool has_extra = any_of_worst([](const KernelReport& kernel) { return kernel.is_uncoalesced(); });
-  std::string rest;
   const auto add = [&](const std::string& sentence) {
-    if (!sentence.empty()) rest += support::wrapped(support::visible(sentence), options.wrap, 2);
+    if (!sentence.empty()) text += support::wrapped(support::visible(sentence), options.wrap, 2);
   };
   if (shown < worst.size())
     add(fmt::format("and {} more kernels with {}: {}", worst.size() - shown,
@@ -380,7 +363,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
       any_of_worst([](const KernelReport& kernel) { return kernel.conflicts() > 0 || kernel.has_unknown(); });
   if (has_passes && has_nvidia) add("pass: one turn of the banks; NVIDIA's counters call it a wavefront");
   if (has_extra && has_nvidia) add("sector: 32 bytes that global memory moves as a whole");
-  return text.take() + rest;
+  return text;
 }
 
 }  // namespace bankwise::driver

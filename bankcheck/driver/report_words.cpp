@@ -53,27 +53,22 @@ std::string same_sources(const KernelReport& kernel) {
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// What the widths say. A line without instructions was dropped or merged into another line.
-AgreeingCount column_of(const trace::LineReport& line, const EmittedEvidence& evidence) {
-  if (line.costs == line.merged) return AgreeingCount::both;
+std::string_view agreeing_count(const trace::LineReport& line, const EmittedEvidence& evidence) {
+  if (line.costs == line.merged) return "both";
   const bool is_gone = line.merged.accesses == 0;
-  if (evidence.opcodes.empty()) return is_gone ? AgreeingCount::merged : AgreeingCount::neither;
-  if (is_gone) return AgreeingCount::source;
+  if (evidence.opcodes.empty()) return is_gone ? "merged" : "neither";
+  if (is_gone) return "source";
   unsigned widest = 0;
   for (const auto& [opcode, count] : evidence.opcodes) widest = std::max(widest, width_of_opcode(opcode));
   const unsigned widest_merged = std::max(line.width, line.widest);
-  if (widest == line.width) return widest_merged == line.width ? AgreeingCount::both : AgreeingCount::source;
-  return widest == widest_merged ? AgreeingCount::merged : AgreeingCount::neither;
+  if (widest == line.width) return widest_merged == line.width ? "both" : "source";
+  return widest == widest_merged ? "merged" : "neither";
 }
 
 }  // namespace
 
 std::string about(std::uint64_t count) {
   return count < 1'000'000 ? support::grouped(count) : fmt::format("{:.1f} million", double(count) / 1e6);
-}
-
-std::string_view to_string(AgreeingCount column) {
-  constexpr std::string_view names[]{"source", "merged", "both", "neither"};
-  return names[int(column)];
 }
 
 unsigned width_of_opcode(std::string_view opcode) {
@@ -99,7 +94,7 @@ std::optional<EmittedEvidence> evidence_for(const trace::LineReport& line, const
     }
   }
   if (!has_file) return std::nullopt;
-  evidence.column = column_of(line, evidence);
+  evidence.agrees = agreeing_count(line, evidence);
   return evidence;
 }
 
@@ -108,7 +103,7 @@ std::string to_text(const EmittedEvidence& evidence) {
   for (const auto& [opcode, count] : evidence.opcodes) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, opcode);
   }
-  return fmt::format("{}: {}", text.empty() ? "no instruction" : text, to_string(evidence.column));
+  return fmt::format("{}: {}", text.empty() ? "no instruction" : text, evidence.agrees);
 }
 
 const Terms& terms_of(trace::Maker maker) {

@@ -84,8 +84,7 @@ std::string picture(const banks::Sectors& memory, const trace::GlobalAccess& acc
 }
 
 std::string used_percent(const trace::Report& report, const banks::SectorTally& tally) {
-  const auto& memory = report.architecture->sectors.fact;
-  return report::percent_text(report::used_share(tally, memory ? memory->sector_bytes : 1));
+  return report::percent_text(used_share(tally, *report.architecture));
 }
 
 /// The numbers of a line, or of all.

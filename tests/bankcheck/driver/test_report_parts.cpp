@@ -210,7 +210,7 @@ std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
                    banks::Operation operation = banks::Operation::load) {
   const auto evidence = evidence_of(width, {{"b/k.cu", 12, std::move(opcodes)}}, operation);
   REQUIRE(evidence);
-  return std::string(to_string(evidence->column));
+  return std::string(evidence->agrees);
 }
 
 }  // namespace
