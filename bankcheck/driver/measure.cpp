@@ -161,9 +161,11 @@ std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdi
     for (std::size_t k = 0; k < chosen.size(); ++k) is_same = is_same && chosen[k] == (kernels[k] ? v : 0);
     if (is_same) return v;
   }
-  std::vector<ProgramVersion> planned;
-  for (const MeasuredVersion& measured : measurement.versions) planned.push_back(measured.version);
-  const std::size_t number = measurement.add(combined(reporting.kernels(), reporting.fits(), planned, chosen, by_text));
+  std::vector<std::optional<KernelFitReport>> candidates;
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    candidates.push_back(measurement.versions[chosen[k]].version.kernels[k]);
+  const std::size_t number =
+      measurement.add(combined(reporting.kernels(), reporting.fits(), std::move(candidates), by_text));
   measurement.check(number);
   return number;
 }

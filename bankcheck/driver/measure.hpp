@@ -81,10 +81,9 @@ struct PlannedVersions {
 PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                               const trace::Trace& trace, unsigned candidates, bool by_text);
 
-/// A version from the candidates of others: for each kernel the number of a version; 0: as it is.
+/// A version from the candidates of others: for each kernel one, or nothing to leave it as it is.
 ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                        const std::vector<ProgramVersion>& versions, const std::vector<std::size_t>& chosen,
-                        bool by_text);
+                        std::vector<std::optional<KernelFitReport>> candidates, bool by_text);
 
 /// What the chosen layouts change, in one line for each array.
 std::string changes_text(const KernelFitReport& fit);
@@ -121,7 +120,7 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
 
 // --- The times ---
 
-enum class Gain { faster, slower, none, unknown };
+enum class Gain { faster, slower, none, unknown };  // the order of texts in measure_text.cpp
 
 /// The samples of one kernel in one version: nanoseconds of a launch, mean over a run.
 struct KernelSamples {

@@ -113,10 +113,8 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
 }
 
 ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                        const std::vector<ProgramVersion>& versions, const std::vector<std::size_t>& chosen,
-                        bool by_text) {
-  ProgramVersion version{"combined", {}, {}, {}};
-  for (std::size_t k = 0; k < fits.size(); ++k) version.kernels.push_back(versions[chosen[k]].kernels[k]);
+                        std::vector<std::optional<KernelFitReport>> candidates, bool by_text) {
+  ProgramVersion version{"combined", std::move(candidates), {}, {}};
   set_sources(kernels, fits, version, by_text);
   return version;
 }

@@ -30,13 +30,8 @@ double speedup(const KernelSamples& original, const KernelSamples& samples) {
 std::string speedup_text(double factor) { return fmt::format("{:.2f} x", factor); }
 
 std::string_view to_string(Gain gain) {
-  switch (gain) {
-    case Gain::faster: return "faster";
-    case Gain::slower: return "slower";
-    case Gain::none: return "none";
-    case Gain::unknown: break;
-  }
-  return "unknown";
+  constexpr std::string_view names[]{"faster", "slower", "none", "unknown"};
+  return names[int(gain)];
 }
 
 /// The first of those that are as fast as the fastest within the noise, and compare alike with the kernel as it is.
@@ -129,11 +124,11 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
                          const KernelFitReport& proposed, const KernelVerdict& verdict) {
   const std::string about = fmt::format("measured: {}: ", kernel.name);
   if (verdict.fastest == 0) return about + "no candidate could be measured\n";
-  switch (verdict.gain) {
-    case Gain::unknown: return about + "too few runs to know the noise; --measure-time measures longer\n";
-    case Gain::none: return about + "no candidate is faster beyond the noise: keep the code\n";
-    case Gain::slower: return about + "the fastest candidate is slower: keep the code\n";
-    case Gain::faster: break;
+  if (verdict.gain != Gain::faster) {
+    constexpr const char* advice[]{"", "the fastest candidate is slower: keep the code",
+                                   "no candidate is faster beyond the noise: keep the code",
+                                   "too few runs to know the noise; --measure-time measures longer"};
+    return fmt::format("{}{}\n", about, advice[int(verdict.gain)]);
   }
   const ProgramVersion& version = versions[verdict.fastest].version;
   const KernelSamples &original = *samples_of(versions, 0, number),
