@@ -111,8 +111,9 @@ const fit::Edit* overlapping(const std::optional<ArraySource>& a, const std::opt
   return found == edits->end() ? nullptr : &*found;
 }
 
-unsigned line_of(const ArraySource& source, std::size_t offset) {
-  return unsigned(1 + std::ranges::count(std::string_view(source.text).substr(0, offset), '\n'));
+/// The number of the line that an offset is in.
+std::size_t line_at(std::string_view text, std::size_t offset) {
+  return 1 + std::size_t(std::ranges::count(text.substr(0, offset), '\n'));
 }
 
 /// An index of one changed array that reads another one: the two edits cannot both be made.
@@ -127,7 +128,7 @@ void part_overlapping(KernelFitReport& report) {
     (*source)->edits = fmt::format(
         "line {}: the index of a changed array reads another changed array; read that element into a "
         "variable first",
-        line_of(**source, *place));
+        line_at((*source)->text, *place));
   }
 }
 
@@ -192,7 +193,7 @@ std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
       return fmt::format(
           "{}: line {}: the same {} serves the array of line {}, which does not get this change; write a "
           "copy of it first",
-          own.name, source->declaration.line, tie.by_macro ? "macro" : "function", line_of(*source, tie.at));
+          own.name, source->declaration.line, tie.by_macro ? "macro" : "function", line_at(source->text, tie.at));
     }
   }
   return "";
@@ -231,15 +232,15 @@ bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& p
         return overlap(edit, other) || add_at_one_place(edit, other);
       });
       if (!clashes) continue;
-      place = fmt::format("line {}",
-                          1 + std::count(file.text.begin(), file.text.begin() + std::ptrdiff_t(edit.begin), '\n'));
+      place = fmt::format("line {}", line_at(file.text, edit.begin));
       return true;
     }
   }
   return false;
 }
 
-/// The edits of a kernel, without comments at the declarations that have one already.
+}  // namespace
+
 EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std::set<Place>& explained) {
   const auto is_comment = [](const fit::Edit& edit) {
     const std::string_view text = source::trimmed(edit.text);
@@ -257,10 +258,6 @@ EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std:
   }
   return files;
 }
-
-}  // namespace
-
-EditedFiles edited_files(const KernelFitReport& report, bool by_text) { return edited_files(report, by_text, {}); }
 
 FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                            bool by_text) {

@@ -139,8 +139,9 @@ std::string diffs_text(const KernelFitReport& report);
 
 using EditedFiles = std::map<std::string, fit::EditedFile>;  ///< by path, "" for a source without a file
 
-/// The edits of all changed arrays that have some. `by_text`: by the text of the source instead of its path.
-EditedFiles edited_files(const KernelFitReport& report, bool by_text = false);
+/// The edits of all changed arrays that have some, without comments at the declarations that are `explained` already.
+/// `by_text`: by the text of the source instead of its path.
+EditedFiles edited_files(const KernelFitReport& report, bool by_text = false, const std::set<Place>& explained = {});
 
 struct FixedSources {
   EditedFiles edits;                         ///< of the kernels that are changed

@@ -233,9 +233,8 @@ std::string search_text(const ArrayFit& array) {
                         grouped(array.parted));
   }
   const fit::Prediction& prediction = array.after().prediction;
-  if (!prediction.most || *prediction.most != prediction.least) {
+  if (!prediction.most || *prediction.most != prediction.least)
     text += "  the compiler decides which accesses it merges or saves with this index, so the passes are not certain\n";
-  }
   return text + fmt::format("  proposed: {}\n", reason_of(array, array.after()));
 }
 

@@ -68,19 +68,16 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
       ->check(CLI::Validator(not_memory_spaces, ""))
       ->type_name("SPACE,...")
       ->default_str(options.memory.text());
-  command
-      .add_option("--max-launches", options.max_launches,
-                  "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")
-      ->check(CLI::Validator(not_a_number, ""))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--max-groups", options.max_groups,
-          fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks))
-      ->check(CLI::Validator(not_a_number, ""))
-      ->type_name("N")
-      ->capture_default_str();
+  const auto add_limit = [&](const char* flag, std::uint64_t& limit, const std::string& help) {
+    command.add_option(flag, limit, help)
+        ->check(CLI::Validator(not_a_number, ""))
+        ->type_name("N")
+        ->capture_default_str();
+  };
+  add_limit("--max-launches", options.max_launches,
+            "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all");
+  add_limit("--max-groups", options.max_groups,
+            fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks));
   command
       .add_option("--time-limit", options.time_limit,
                   "End the program after this many seconds, and report what was recorded; 0: never")

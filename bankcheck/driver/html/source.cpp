@@ -156,6 +156,7 @@ struct Listed {
   std::string label;
   std::vector<std::size_t> accesses;  ///< indices of lines of the first report, those that cost most first
   std::vector<std::size_t> global;    ///< the same of its lines of global memory
+  std::size_t row = 0;                ///< of the columns
 };
 
 /// By file, line, and offset of the instruction if that is all that is known.
@@ -184,7 +185,7 @@ class SourceTable {
     if (part.kernel.is_uncoalesced()) worst_global_ = shown_global_lines(part).front();
     std::vector<const Listed*> rows;
     for (auto& [key, listed] : listing_) {
-      numbers_[&listed] = rows.size();
+      listed.row = rows.size();
       rows.push_back(&listed);
     }
     if (part.kernel.is_uncoalesced()) {
@@ -230,7 +231,7 @@ class SourceTable {
   void append_line(std::string& html, const Listed& listed, const std::string& text) const {
     html += fmt::format("<tr class=hit><th scope=row>{}", listed.label);
     for (const auto* columns : {&columns_, &extra_}) {
-      for (const Columns& column : *columns) html += column.value[numbers_.at(&listed)];
+      for (const Columns& column : *columns) html += column.value[listed.row];
     }
     html += fmt::format("<td><code>{}</code>", support::xml_text(text));
     html += fmt::format("<tr class=why><td colspan={}>", number_columns() + 2);
@@ -263,8 +264,7 @@ class SourceTable {
   }
 
   const KernelPart& part_;
-  Listing listing_;  ///< the lines that are not yet on the page
-  std::map<const Listed*, std::size_t> numbers_;
+  Listing listing_;                       ///< the lines that are not yet on the page
   std::vector<Columns> columns_, extra_;  ///< conflicts, and extra sectors
   std::size_t worst_ = 0;
   std::optional<std::size_t> worst_global_;
