@@ -30,6 +30,18 @@ std::string new_lengths(const WrittenArray& code, const std::vector<std::uint64_
                    : fmt::format("{}[{}]", code.name, fmt::join(lengths, "]["));
 }
 
+/// Of an array whose indices have rows.
+LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit::Change& change) {
+  std::vector<std::string> lengths = code.dimensions, names = fit::subscript_names(lengths.size() + 1);
+  lengths.back() = rows_text(change, plane, lengths.back(), code.pitch);
+  names.resize(names.size() - 2);
+  const std::string planes = names.empty() ? "" : in_brackets(names);
+  return {.declaration = lengths == code.dimensions ? "" : code.name + in_brackets(lengths),
+          .old_index = code.name + planes + row_index_text({}, plane, "y", "x", code.pitch),
+          .index = code.name + planes + row_index_text(change, plane, "y", "x", code.pitch),
+          .number = ""};
+}
+
 }  // namespace
 
 bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl) {
@@ -57,22 +69,6 @@ WrittenArray ChangedArray::written() const {
   if (code.by_number || code.dynamic) code.shape.lengths = {array.facts.extent / array.shape.element};
   return code;
 }
-
-namespace {
-
-/// Of an array whose indices have rows.
-LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit::Change& change) {
-  std::vector<std::string> lengths = code.dimensions, names = fit::subscript_names(lengths.size() + 1);
-  lengths.back() = rows_text(change, plane, lengths.back(), code.pitch);
-  names.resize(names.size() - 2);
-  const std::string planes = names.empty() ? "" : in_brackets(names);
-  return {.declaration = lengths == code.dimensions ? "" : code.name + in_brackets(lengths),
-          .old_index = code.name + planes + row_index_text({}, plane, "y", "x", code.pitch),
-          .index = code.name + planes + row_index_text(change, plane, "y", "x", code.pitch),
-          .number = ""};
-}
-
-}  // namespace
 
 std::vector<ChangedArray> changed_arrays(const KernelFitReport& report) {
   std::vector<ChangedArray> changed;

@@ -132,31 +132,6 @@ void part_overlapping(KernelFitReport& report) {
   }
 }
 
-}  // namespace
-
-void set_all_edits(KernelFitReport& report) {
-  for (std::size_t i = 0; i < report.sources.size(); ++i) {
-    if (report.sources[i]) set_edits(report, i);
-  }
-  part_overlapping(report);
-}
-
-Place place_of(const ArraySource& source) {
-  return {source.path.empty() ? source.text : source.path, source.declaration.at};
-}
-
-std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports) {
-  std::map<Place, std::vector<ArrayNumber>> arrays;
-  for (std::size_t k = 0; k < reports.size(); ++k) {
-    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
-      if (reports[k].sources[i]) arrays[place_of(*reports[k].sources[i])].emplace_back(k, i);
-    }
-  }
-  return arrays;
-}
-
-namespace {
-
 /// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
 std::string refusal_of(const KernelFitReport& report, bool by_text) {
   for (const auto& [array, source, is_opencl] : changed_arrays(report)) {
@@ -241,6 +216,27 @@ bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& p
 
 }  // namespace
 
+void set_all_edits(KernelFitReport& report) {
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    if (report.sources[i]) set_edits(report, i);
+  }
+  part_overlapping(report);
+}
+
+Place place_of(const ArraySource& source) {
+  return {source.path.empty() ? source.text : source.path, source.declaration.at};
+}
+
+std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports) {
+  std::map<Place, std::vector<ArrayNumber>> arrays;
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
+      if (reports[k].sources[i]) arrays[place_of(*reports[k].sources[i])].emplace_back(k, i);
+    }
+  }
+  return arrays;
+}
+
 EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std::set<Place>& explained) {
   const auto is_comment = [](const fit::Edit& edit) {
     const std::string_view text = source::trimmed(edit.text);
@@ -259,15 +255,14 @@ EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std:
   return files;
 }
 
-FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                           bool by_text) {
+FixedSources fixed_sources(const std::vector<KernelFitReport>& fits, bool by_text) {
   FixedSources fixed;
   const std::vector<std::string> refusals = refusals_of(fits, by_text);
   std::set<Place> explained;  // instances of a template need not give the same reason
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
     const auto leave_out = [&](const std::string& why) {
-      fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, why));
+      fixed.left_out.push_back(fmt::format("{}: {}", fits[k].kernel, why));
     };
     const std::string& refusal = refusals[k];
     const EditedFiles edits = edited_files(fits[k], by_text, explained);
@@ -318,7 +313,7 @@ fit::PricedOption priced(const trace::KernelTrace& trace, const fit::ArrayFit& a
 
 void note_patched(std::vector<KernelFitReport>& reports, const trace::Trace& trace,
                   const std::vector<KernelReport>& kernels, const fit::Architectures& architectures) {
-  const std::vector<std::size_t> changed = fixed_sources(kernels, reports).kernels;
+  const std::vector<std::size_t> changed = fixed_sources(reports).kernels;
   std::map<Place, PatchedPlace> places;
   for (const std::size_t k : changed) {
     reports[k].patched = PatchedKernel{"", prediction_of(reports[k].fit)};
@@ -344,7 +339,7 @@ void note_patched(std::vector<KernelFitReport>& reports, const trace::Trace& tra
       array.chosen = array.options.size() - 1;
       with = place->second.kernel;
     }
-    if (with) reports[k].patched = PatchedKernel{kernels[*with].name, prediction_of(fit)};
+    if (with) reports[k].patched = PatchedKernel{reports[*with].kernel, prediction_of(fit)};
   }
 }
 

@@ -186,6 +186,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernels[k].number];
     KernelFitReport& report = reports.emplace_back();
+    report.kernel = kernels[k].name;
     report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
     const DeclaredArrays& declared = declared_by_kernel[k];
     fit::KnownShapes shapes;

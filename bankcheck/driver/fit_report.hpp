@@ -73,6 +73,7 @@ struct PatchedKernel {
 };
 
 struct KernelFitReport {
+  std::string kernel;  ///< KernelReport::name
   fit::KernelFit fit;
   std::vector<std::optional<ArraySource>> sources;  ///< one for each array of the fit
   bool is_opencl = false;
@@ -152,8 +153,7 @@ struct FixedSources {
 
 /// A kernel is changed if all of its changes can be, in files, and if no other kernel, or other instance of a template,
 /// needs other text there. `by_text`: in texts without a file instead.
-FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                           bool by_text = false);
+FixedSources fixed_sources(const std::vector<KernelFitReport>& fits, bool by_text = false);
 
 // --- Where the arrays of a trace are declared ---
 

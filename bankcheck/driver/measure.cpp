@@ -164,8 +164,7 @@ std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdi
   std::vector<std::optional<KernelFitReport>> candidates;
   for (std::size_t k = 0; k < chosen.size(); ++k)
     candidates.push_back(measurement.versions[chosen[k]].version.kernels[k]);
-  const std::size_t number =
-      measurement.add(combined(reporting.kernels(), reporting.fits(), std::move(candidates), by_text));
+  const std::size_t number = measurement.add(combined(reporting.fits(), std::move(candidates), by_text));
   measurement.check(number);
   return number;
 }

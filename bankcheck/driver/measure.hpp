@@ -82,7 +82,7 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
                               const trace::Trace& trace, unsigned candidates, bool by_text);
 
 /// A version from the candidates of others: for each kernel one, or nothing to leave it as it is.
-ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+ProgramVersion combined(const std::vector<KernelFitReport>& fits,
                         std::vector<std::optional<KernelFitReport>> candidates, bool by_text);
 
 /// What the chosen layouts change, in one line for each array.

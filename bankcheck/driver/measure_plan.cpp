@@ -56,9 +56,8 @@ std::vector<KernelFitReport> fits_of(const std::vector<KernelFitReport>& fits, c
 }
 
 /// Sets the sources of a version, and leaves kernels as they are that need other code in another one's place.
-void set_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                 ProgramVersion& version, bool by_text) {
-  version.sources = fixed_sources(kernels, fits_of(fits, version), by_text);
+void set_sources(const std::vector<KernelFitReport>& fits, ProgramVersion& version, bool by_text) {
+  version.sources = fixed_sources(fits_of(fits, version), by_text);
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (std::ranges::find(version.sources.kernels, k) == version.sources.kernels.end()) version.kernels[k].reset();
   }
@@ -82,14 +81,12 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
       continue;
     }
     // Before the others, which may have to get the same change but cannot be in its way.
-    std::vector<KernelReport> own_first = kernels;
     std::vector<KernelFitReport> proposed = declared;
-    std::swap(own_first.front(), own_first[k]);
     std::swap(proposed.front(), proposed[k]);
     std::string why;
     for (KernelFitReport& candidate : candidates_of(declared[k])) {
       proposed.front() = candidate;
-      const FixedSources fixed = fixed_sources(own_first, proposed, by_text);
+      const FixedSources fixed = fixed_sources(proposed, by_text);
       if (fixed.kernels.empty() || fixed.kernels.front() != 0) {
         if (!fixed.left_out.empty()) why = fixed.left_out.front();
       } else if (of_kernels[k].size() < candidates) {
@@ -107,15 +104,15 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
       version.kernels.emplace_back();
       if (n < of_kernel.size()) version.kernels.back() = std::move(of_kernel[n]);
     }
-    set_sources(kernels, fits, version, by_text);
+    set_sources(fits, version, by_text);
   }
   return planned;
 }
 
-ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
+ProgramVersion combined(const std::vector<KernelFitReport>& fits,
                         std::vector<std::optional<KernelFitReport>> candidates, bool by_text) {
   ProgramVersion version{"combined", std::move(candidates), {}, {}};
-  set_sources(kernels, fits, version, by_text);
+  set_sources(fits, version, by_text);
   return version;
 }
 

@@ -116,23 +116,20 @@ void tell(const std::string& sentence, bool red) {
 
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
   if (path.empty()) return {};
-  const auto refuse = [&](const std::string& why) {
-    throw support::UsageError(fmt::format("--cubin {}: {}", support::in_quotes(path), why));
-  };
-  const auto bytes = support::read_file(path);
-  if (!bytes) refuse("it cannot be read");
   std::vector<EmittedLine> lines;
+  std::string why;
   try {
+    const auto bytes = support::read_file(path);
+    if (!bytes) throw std::runtime_error("it cannot be read");
     const cuda::Cubin cubin({bytes->begin(), bytes->end()});
     lines = cuda::emitted_in(cubin);
-    if (!cubin.line_error().empty()) refuse(cubin.line_error());
-  } catch (const support::UsageError&) {
-    throw;
+    why = cubin.line_error();
   } catch (const std::runtime_error& error) {
-    refuse(error.what());
+    why = error.what();
   }
-  if (lines.empty() && !may_be_empty)
-    refuse("it has no source lines with accesses to shared memory; compile it with -lineinfo");
+  if (why.empty() && lines.empty() && !may_be_empty)
+    why = "it has no source lines with accesses to shared memory; compile it with -lineinfo";
+  if (!why.empty()) throw support::UsageError(fmt::format("--cubin {}: {}", support::in_quotes(path), why));
   return lines;
 }
 
@@ -291,7 +288,7 @@ void Reporting::add_incompleteness(RunReport& report) const {
   report.gaps = gaps_of(report, told, limits);
 }
 
-TextOptions Reporting::text_options(const RunReport& report) const {
+TextOptions Reporting::text_options() const {
   const bool has_fit = wants_fit();
   TextOptions text{.detail = options_.detail,
                    .colour = has_colour(STDOUT_FILENO),
@@ -301,7 +298,7 @@ TextOptions Reporting::text_options(const RunReport& report) const {
   const bool has_page = !report::path_of(options_.outputs, "--html").empty();
   if (!has_fit) text.fit_command = typed_with_fit();
   if (!has_fit) text.next = "--fit looks for a layout without conflicts";
-  if (!fixed_sources(report.kernels, fits_).files.empty()) {
+  if (!fixed_sources(fits_).files.empty()) {
     text.next = options_.next_after_fit;
     if (report::path_of(options_.outputs, "--patch").empty()) {
       text.next += fmt::format("{}--patch fix.diff writes the change for git apply", text.next.empty() ? "" : ", ");
@@ -321,7 +318,7 @@ void Reporting::write(std::size_t begin, std::size_t end, const RunReport& repor
   const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
     return verdict_of(baseline_of(kernels)).exceeded;
   };
-  const TextOptions text = text_options(report);
+  const TextOptions text = text_options();
   const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, text, exceeded};
   report::write_files(sinks().subspan(begin, end - begin), std::span(files_).subspan(begin), input,
                       [](const std::string& sentence) { tell(sentence); });
@@ -360,7 +357,7 @@ void Reporting::add_measured(const std::vector<std::optional<MeasuredKernel>>& m
 void Reporting::write_patch(const trace::Trace& trace, bool is_disproved) const {
   const std::size_t patch = number_of_patch();
   if (!files_[patch]) return;
-  if (!is_disproved || fixed_sources(kernels(), fits_).files.empty()) return write(patch, patch + 1, report_, trace);
+  if (!is_disproved || fixed_sources(fits_).files.empty()) return write(patch, patch + 1, report_, trace);
   files_[patch].write("");
   tell("--patch is empty: --verify has disproved the changes");
 }

@@ -95,7 +95,7 @@ class Reporting {
   /// The kernels of --kernel, all of which must be in the trace unless the run `failed`.
   RunReport report_of(const trace::Trace& trace, std::vector<std::string> incomplete, bool failed);
   void add_incompleteness(RunReport& report) const;
-  TextOptions text_options(const RunReport& report) const;
+  TextOptions text_options() const;
   bool wants_fit() const { return options_.fit.fit || !report::path_of(options_.outputs, "--patch").empty(); }
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
