@@ -78,16 +78,13 @@ std::string with_red_conflicts(const std::string& table) {
   const std::size_t found = table.find(column), end = found + column.size();
   if (found == std::string::npos || found > table.find('\n')) return table;
   std::string text;
-  for (std::size_t at = 0; at < table.size();) {
-    const std::size_t next = table.find('\n', at) + 1;
-    std::string line = table.substr(at, next - at);
-    const std::size_t begin = line.size() > end ? line.rfind(' ', end - 1) + 1 : end;
+  for (std::string& line : lines_of(table)) {
+    const std::size_t begin = line.size() >= end ? line.rfind(' ', end - 1) + 1 : end;
     const std::string number = line.substr(std::min(begin, line.size()), end - std::min(begin, end));
-    const std::size_t digits = number.find_first_of("123456789");
-    if (at > 0 && digits != std::string::npos && number.find_first_not_of(">=0123456789,-") == std::string::npos)
+    const bool is_count = number.find_first_not_of(">=0123456789,-") == std::string::npos;
+    if (is_count && number.find_first_of("123456789") != std::string::npos)
       line.replace(begin, number.size(), support::painted(number, conflict_colour));
-    text += line;
-    at = next;
+    text += line + '\n';
   }
   return text;
 }

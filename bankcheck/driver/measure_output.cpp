@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/measure.hpp"
@@ -55,23 +56,14 @@ struct Token {
 
 /// The end of the number that begins here, for example -1.5e-3 or 0x1f; `begin` if none does.
 std::size_t end_of_number(std::string_view line, std::size_t begin) {
-  const auto digits_from = [&](std::size_t i) {
-    while (i < line.size() && is_decimal(line[i])) ++i;
-    return i;
-  };
-  std::size_t i = begin + (line[begin] == '-' || line[begin] == '+' ? 1 : 0);
-  if (line.substr(i).starts_with("0x"))
-    return std::min(line.find_first_not_of("0123456789abcdefABCDEF", i + 2), line.size());
-  const std::size_t digits = i;
-  i = digits_from(i);
-  const bool is_whole = i > digits;
-  if (i < line.size() && line[i] == '.' && (is_whole || digits_from(i + 1) > i + 1)) i = digits_from(i + 1);
-  if (i == digits) return begin;
-  if (i < line.size() && (line[i] == 'e' || line[i] == 'E')) {
-    const std::size_t power = i + (i + 1 < line.size() && (line[i + 1] == '-' || line[i + 1] == '+') ? 2 : 1);
-    if (digits_from(power) > power) i = digits_from(power);
-  }
-  return i;
+  const std::size_t digits = begin + (line[begin] == '-' || line[begin] == '+' ? 1 : 0);
+  const std::string_view rest = line.substr(digits);
+  if (rest.starts_with("0x"))
+    return std::min(line.find_first_not_of("0123456789abcdefABCDEF", digits + 2), line.size());
+  if (rest.empty() || !(is_decimal(rest.front()) || rest.front() == '.')) return begin;
+  double value = 0;
+  const std::from_chars_result parsed = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  return parsed.ptr == rest.data() ? begin : digits + std::size_t(parsed.ptr - rest.data());
 }
 
 /// The tokens of a line. A number is a time if a unit follows, which is then left out, or if a word about time stands

@@ -49,6 +49,11 @@ bool has_loaded(long process, std::string_view library) {
   return false;
 }
 
+void declare_trace(CLI::App& command, ReportCommand& options) {
+  command.option_defaults()->group("Input");
+  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+}
+
 }  // namespace
 
 void declare_check(CLI::App& command, ProgramRecorder& recorder) {
@@ -158,8 +163,7 @@ void declare_report(CLI::App& command, ReportCommand& options) {
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(command, options.report);
   command.add_option("--cubin", options.cubin, cubin_help)->type_name("FILE");
-  command.option_defaults()->group("Input");
-  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  declare_trace(command, options);
 }
 
 void declare_fit(CLI::App& command, ReportCommand& options) {
@@ -170,8 +174,7 @@ void declare_fit(CLI::App& command, ReportCommand& options) {
       "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
   declare_report_options(command, options.report);
   command.remove_option(command.get_option("--fit"));
-  command.option_defaults()->group("Input");
-  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  declare_trace(command, options);
   options.report.fit.fit = options.report.fit.only = true;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <bankwise/support/files.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -18,13 +19,12 @@ constexpr std::uintmax_t largest_file = 4 << 20;
 enum class SourceKind { opencl, host, device, none };
 
 SourceKind kind_of(const fs::path& path) {
-  constexpr std::string_view extensions[]{" .cl .clh .ocl .opencl ",
-                                          " .c .cc .cpp .cxx .h .hh .hpp .hxx .in .inc .inl .m .mm .py .rs .go .java "
-                                          ".jl .js .ts ",
-                                          " .cu .cuh .hip .ptx .s .tcc .ipp "};
-  const std::string wanted = " " + path.extension().string() + " ";
-  const auto* kind = std::ranges::find_if(
-      extensions, [&](std::string_view list) { return wanted.size() > 2 && list.find(wanted) != list.npos; });
+  constexpr std::string_view extensions[]{
+      ".cl .clh .ocl .opencl", ".c .cc .cpp .cxx .h .hh .hpp .hxx .in .inc .inl .m .mm .py .rs .go .java .jl .js .ts",
+      ".cu .cuh .hip .ptx .s .tcc .ipp"};
+  const std::string wanted = path.extension().string();
+  const auto* kind =
+      std::ranges::find_if(extensions, [&](std::string_view list) { return support::has_word(list, wanted); });
   return SourceKind(kind - std::begin(extensions));
 }
 
@@ -109,16 +109,6 @@ std::optional<SourceText::Line> directive_in(std::string_view line, std::string_
   return next;
 }
 
-}  // namespace
-
-std::string source_file_text(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return "";
-  return support::read_file(path).value_or("");
-}
-
-namespace {
-
 /// The sources below a directory of the kinds up to `last`, within the limits: those without OpenCL's extensions come
 /// later, and so do those in deeper directories.
 std::vector<fs::path> sources_below(const fs::path& root, const SearchLimits& limits, SourceKind last) {
@@ -149,6 +139,12 @@ std::vector<fs::path> sources_below(const fs::path& root, const SearchLimits& li
 }
 
 }  // namespace
+
+std::string source_file_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return "";
+  return support::read_file(path).value_or("");
+}
 
 const std::vector<SourceFinder::File>& SourceFinder::files() {
   if (files_) return *files_;
