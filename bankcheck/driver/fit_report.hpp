@@ -100,13 +100,8 @@ std::string passes_text(const fit::Prediction& prediction, std::size_t architect
 /// Looks for the arrays' declarations in the text that the program gives to its OpenCL driver, and not in files.
 void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace);
 
-struct FitTextOptions {
-  unsigned columns = 0;       ///< of the terminal
-  bool after_report = false;  ///< the reader has seen the report, and the picture of the worst access
-  bool everything = false;    ///< all layouts that were compared, not only the ends of the frontier
-};
 /// Results, the code to paste, then tables.
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options);
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const TextOptions& options);
 
 /// Drops cures that the source refutes, and says the others in the words of the program's language.
 void adapt_cures(KernelFitReport& report, const KernelReport& kernel, trace::Maker maker);

@@ -383,16 +383,17 @@ std::string fit_summary(const KernelFitReport& report) {
   return refusal_text(*refused);
 }
 
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options) {
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const TextOptions& options) {
+  const bool everything = options.detail == Detail::verbose;
   const auto& arrays = report.fit.arrays;
-  const std::string cures = cures_text(kernel, report, options.everything);
+  const std::string cures = cures_text(kernel, report, everything);
   if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report) + shared_text(kernel, report);
   if (!changes_something(report.fit)) return text + cures;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, options.columns);
   const std::vector<ChangedArray> changed = changed_arrays(report);
-  for (const ChangedArray& each : changed) text += options_table(kernel, each, options.everything);
-  return text + pictures(kernel, report, changed.front().array, options.columns, options.after_report) +
+  for (const ChangedArray& each : changed) text += options_table(kernel, each, everything);
+  return text + pictures(kernel, report, changed.front().array, options.columns, !options.fits_only) +
          occupancy_text(kernel, report) + '\n' + cures;
 }
 

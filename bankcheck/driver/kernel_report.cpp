@@ -58,13 +58,10 @@ constexpr std::size_t longest_text = 300;  // bytes of a line: generated code ma
 
 using NumberedLines = std::map<unsigned, std::string>;
 
-/// Without what follows the last complete character before the limit, and without the carriage return of Windows.
-std::string shortened(std::string text) {
-  if (text.ends_with('\r')) text.pop_back();
-  if (text.size() <= longest_text) return text;
-  std::size_t end = longest_text;
-  while (support::is_inside_character(text, end)) --end;
-  return text.substr(0, end) + " \xE2\x80\xA6";
+/// Without the carriage return of Windows, and cut.
+std::string shortened(std::string_view text) {
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return cut(text, longest_text);
 }
 
 /// All lines of the file that a kernel's line is in; empty if they are not known.
@@ -192,11 +189,11 @@ bool KernelReport::is_uncoalesced() const {
                              [](const trace::Report& report) { return driver::is_uncoalesced(report.global); });
 }
 
-bool KernelReport::is_global_first(std::size_t architecture) const {
-  const trace::Report& on = reports[architecture];
+bool KernelReport::is_global_first() const {
+  const trace::Report& on = reports.front();
   const std::uint64_t conflicts = report::most_conflicts(on.all);
   if (!driver::is_uncoalesced(on.global)) return false;
-  const auto& time = times[architecture];
+  const auto& time = times.front();
   const std::uint64_t extra = report::extra_sectors(on.global);
   return time ? time->likely_ns(0, extra) > time->likely_ns(conflicts, 0) : extra > conflicts;
 }

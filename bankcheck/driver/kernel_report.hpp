@@ -109,8 +109,8 @@ struct KernelReport {
   bool has_unknown() const;
   /// Whether so many sectors are beyond the ideal on any architecture that it is worth a look.
   bool is_uncoalesced() const;
-  /// Whether those of an architecture probably take more time than its conflicts.
-  bool is_global_first(std::size_t architecture) const;
+  /// Whether those of the first architecture probably take more time than its conflicts.
+  bool is_global_first() const;
   /// What conflicts and sectors beyond the ideal probably take, on the architecture where that is most.
   double likely_ns() const;
   /// Indices of the trace's diagnoses that are faults and no notes: all races within warps of one function most likely
@@ -294,6 +294,9 @@ struct Terms {
   bool simulated;               ///< Oclgrind ran the lanes, one after another
 };
 const Terms& terms_of(trace::Maker maker);
+
+/// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
+std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
 
 /// As a shell reads it as one word.
 std::string shell_word(const std::string& word);

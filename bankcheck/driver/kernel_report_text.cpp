@@ -211,7 +211,7 @@ std::string all_tables(const RunReport& report, const KernelReport& kernel, cons
   if (const std::string sentence = global_summary(report, kernel); global.empty() && !sentence.empty())
     global = fmt::format("  {}\n", sentence);
   if (global.empty()) return shared;
-  return kernel.is_global_first(0) ? global + '\n' + shared : shared + '\n' + global;
+  return kernel.is_global_first() ? global + '\n' + shared : shared + '\n' + global;
 }
 
 std::string section(const RunReport& report, const KernelReport& kernel, const TextOptions& options, bool is_worst) {
@@ -234,7 +234,7 @@ std::string section(const RunReport& report, const KernelReport& kernel, const T
   if (everything && kernel.trace.copied_bytes > 0)
     text += fmt::format("  not counted: {}\n", copied_text(kernel.trace.copied_bytes, terms));
   text += notes_text(kernel, terms, options);
-  const bool has_picture = everything || (is_worst && !kernel.is_global_first(0));
+  const bool has_picture = everything || (is_worst && !kernel.is_global_first());
   return has_picture ? text + worst_picture(kernel, terms, options) : text;
 }
 
@@ -286,8 +286,7 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
                                                             : "no conflicts"));
       continue;
     }
-    const FitTextOptions fit_options{options.columns, !options.fits_only, options.detail == Detail::verbose};
-    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], fit_options));
+    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options));
     text += (text.empty() && options.fits_only ? "" : "\n") + (options.colour ? predict::coloured(fit) : fit);
   }
   return text;

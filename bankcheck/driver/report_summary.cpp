@@ -324,7 +324,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
       shared.emplace_back("  fix", "--fit looks for one: " + options.fit_command);
       asks_for_fit = false;
     }
-    const bool global_first = shared.empty() || kernel.is_global_first(0);
+    const bool global_first = shared.empty() || kernel.is_global_first();
     auto &first = global_first ? global : shared, &second = global_first ? shared : global;
     if (global_first) first.front().second.insert(0, "global memory: ");
     first.front().first = kernel.name;

@@ -110,6 +110,19 @@ const Terms& terms_of(trace::Maker maker) {
   return maker == trace::Maker::cuda || maker == trace::Maker::emulate ? cuda_terms : opencl_terms;
 }
 
+std::string cut(std::string_view text, std::size_t longest, std::string_view wanted) {
+  if (text.size() <= longest) return std::string(text);
+  const std::size_t found = wanted.empty() ? std::string_view::npos : text.find(wanted);
+  std::size_t begin = 0;
+  if (found != std::string_view::npos && found + wanted.size() + longest / 4 > longest) {
+    begin = std::min(found - std::min(found, longest / 2), text.size() - longest);
+  }
+  std::size_t end = begin + longest;
+  while (support::is_inside_character(text, begin)) ++begin;
+  while (support::is_inside_character(text, end)) --end;
+  return fmt::format("{}{}{}", begin > 0 ? "… " : "", text.substr(begin, end - begin), end < text.size() ? " …" : "");
+}
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;

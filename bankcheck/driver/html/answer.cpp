@@ -18,8 +18,8 @@ std::string faults_sentence(const KernelPart& part, const std::vector<std::vecto
   std::string text = kernel_link(part) + ":";
   for (std::size_t i = 0; i < std::min(faults.size(), max_faults); ++i) {
     const trace::DiagnosisRecord& fault = part.kernel.trace.diagnoses[faults[i].front()];
-    text += fmt::format("{} {} at {}", i == 0 ? "" : ",", support::xml_text(to_string(fault.fault)),
-                        support::xml_text(where(part.kernel, part.kernel.trace.sites.at(fault.site))));
+    text += fmt::format("{} {} at {}", i == 0 ? "" : ",", xml_text(to_string(fault.fault)),
+                        xml_text(where(part.kernel, part.kernel.trace.sites.at(fault.site))));
   }
   if (faults.size() > max_faults) text += fmt::format(", and {} more", faults.size() - max_faults);
   return text;
@@ -35,12 +35,12 @@ bool append_wrong(std::string& html, const HtmlExtras& extras, const std::vector
     faults += faults_of_kernel.size();
     sentences.push_back(faults_sentence(part, faults_of_kernel));
   }
-  for (const std::string& sentence : extras.exceeded) sentences.push_back(support::xml_text(sentence));
+  for (const std::string& sentence : extras.exceeded) sentences.push_back(xml_text(sentence));
   if (sentences.empty()) return false;
-  std::string title = faults == 0 ? "" : support::plural(faults, "fault in the program", "faults in the program");
+  std::string title = faults == 0 ? "" : plural(faults, "fault in the program", "faults in the program");
   if (!extras.exceeded.empty()) {
     title += fmt::format("{}{} exceeded", title.empty() ? "" : "; ",
-                         support::plural(extras.exceeded.size(), "limit is", "limits are"));
+                         plural(extras.exceeded.size(), "limit is", "limits are"));
   }
   html += fmt::format("<section class=\"box wrong\"><h2>{}</h2><ul>", title);
   for (std::size_t i = 0; i < std::min(sentences.size(), max_lines); ++i) html += "<li>" + sentences[i];
@@ -70,7 +70,7 @@ Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vecto
       gaps.sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
   }
   if (unknown > 0 && report.gaps.empty())
-    gaps.causes.push_back(support::plural(unknown, "access has", "accesses have") + " no known cost");
+    gaps.causes.push_back(plural(unknown, "access has", "accesses have") + " no known cost");
   if (std::string remote = remote_sentence(report.kernels); !remote.empty()) gaps.causes.push_back(std::move(remote));
   if (copied > 0) gaps.causes.push_back(copied_text(copied, terms) + " are not counted");
   if (!extras.only.empty()) {
@@ -83,12 +83,12 @@ Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vecto
 /// One line, with the sentences on demand.
 void append_gaps(std::string& html, const Gaps& gaps, bool at_least) {
   html += fmt::format("<section class=\"box warn\"><h2><b>Not watched:</b> {}{}</h2>",
-                      support::xml_text(fmt::format("{}", fmt::join(gaps.causes, "; "))),
+                      xml_text(fmt::format("{}", fmt::join(gaps.causes, "; "))),
                       at_least ? ". Numbers are lower bounds (≥)" : "");
   if (gaps.causes != gaps.sentences) {
     html += "<details><summary>Each reason</summary><ul>";
     for (std::size_t i = 0; i < std::min(gaps.sentences.size(), max_lines); ++i) {
-      html += fmt::format("<li>{}</li>", support::xml_text(gaps.sentences[i]));
+      html += fmt::format("<li>{}</li>", xml_text(gaps.sentences[i]));
     }
     if (gaps.sentences.size() > max_lines) {
       html += fmt::format("<li>and {} more: see --json</li>", gaps.sentences.size() - max_lines);
@@ -115,7 +115,7 @@ std::string headline(const KernelPart& part, const trace::Report& report) {
   std::string name = conflict_name(*report.architecture, line, part.at_least);
   name[0] = char(std::toupper(static_cast<unsigned char>(name[0])));
   std::string text = fmt::format("<b>{} at <a href=\"#{}\">{}</a></b>: {}", name, id_of(part, worst),
-                                 support::xml_text(place_of(part, worst)), passes_sentence(line.costs, part.at_least));
+                                 xml_text(where(part.kernel, line.site)), passes_sentence(line.costs, part.at_least));
   if (const std::string share = conflict_share(report); !share.empty()) {
     text +=
         fmt::format("; {} % of {}'s {}passes are conflicts", share, kernel_link(part), part.at_least ? "watched " : "");
@@ -136,7 +136,7 @@ void append_conflicts(std::string& html, const KernelPart& part) {
   }
   append_answer_source(html, part, part.lines()[shown_lines(part).front()].site);
   if (const std::string fix = part.fit == nullptr ? "" : fit_summary(*part.fit); !fix.empty()) {
-    html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, support::xml_text(fix));
+    html += fmt::format("<p><b><a href=\"#k{}fix\">Fix</a></b>: {}", part.number, xml_text(fix));
   }
 }
 
@@ -144,14 +144,14 @@ constexpr std::size_t longest_line = 300;  // bytes
 
 /// The user's own lines before and after.
 void append_diff(std::string& html, const std::string& path, const fit::EditedFile& edited) {
-  html += fmt::format("<pre class=diff><code><b>{}</b>\n", support::xml_text(path.empty() ? nameless_place : path));
+  html += fmt::format("<pre class=diff><code><b>{}</b>\n", xml_text(path.empty() ? nameless_place : path));
   for (const fit::Hunk& hunk : fit::hunks_of(edited.text, edited.edits)) {
     unsigned number = hunk.line;
     for (const std::string& line : lines_of(hunk.before)) {
-      html += fmt::format("<i>{}</i><del>- {}</del>\n", number++, support::xml_text(cut(line, longest_line)));
+      html += fmt::format("<i>{}</i><del>- {}</del>\n", number++, xml_text(cut(line, longest_line)));
     }
     for (const std::string& line : lines_of(hunk.after)) {
-      html += fmt::format("<i></i><ins>+ {}</ins>\n", support::xml_text(cut(line, longest_line)));
+      html += fmt::format("<i></i><ins>+ {}</ins>\n", xml_text(cut(line, longest_line)));
     }
   }
   html += "</code></pre>";
@@ -161,11 +161,11 @@ void append_diff(std::string& html, const std::string& path, const fit::EditedFi
 void append_options(std::string& html, const KernelPart& part, const ChangedArray& changed) {
   const fit::ArrayFit& array = changed.array;
   const WrittenArray code = changed.written();
-  html += fmt::format("<details><summary>Layouts of {} that were compared</summary>", support::xml_text(array.name));
+  html += fmt::format("<details><summary>Layouts of {} that were compared</summary>", xml_text(array.name));
   begin_table(html, "layouts", "numbers");
   html += "<thead><tr><th scope=col class=t>layout<th scope=col class=t>code";
   for (const trace::Report& report : part.reports()) {
-    html += fmt::format("<th scope=col>passes on {}", support::xml_text(report.architecture->name));
+    html += fmt::format("<th scope=col>passes on {}", xml_text(report.architecture->name));
   }
   html += "<th scope=col>instructions<th scope=col>bytes<tbody>";
   for (std::size_t i = 0; i < array.options.size(); ++i) {
@@ -173,14 +173,14 @@ void append_options(std::string& html, const KernelPart& part, const ChangedArra
     const bool chosen = i > 0 && i == array.chosen;
     html += fmt::format("<tr{}><th scope=row>{}{}<td class=t><code>{}</code>", chosen ? " class=chosen" : "",
                         to_string(option.option.change.kind()), chosen ? " (proposed)" : "",
-                        support::xml_text(code_of(layout_code(array, code, option))));
-    for (const std::uint64_t passes : option.passes) html += fmt::format("<td>{}", support::grouped(passes));
+                        xml_text(code_of(layout_code(array, code, option))));
+    for (const std::uint64_t passes : option.passes) html += fmt::format("<td>{}", grouped(passes));
     html += i == 0 ? "<td>" : fmt::format("<td>+{}", option.option.instructions);
-    html += fmt::format("<td>{}", support::grouped(option.option.bytes));
+    html += fmt::format("<td>{}", grouped(option.option.bytes));
   }
   html += fmt::format("</table></div><p>Proposed: {}</p>", reason_of(array, array.after()));
   for (const std::string& doubt : array.doubts) {
-    html += fmt::format("<p>A better layout may exist: {}</p>", support::xml_text(doubt));
+    html += fmt::format("<p>A better layout may exist: {}</p>", xml_text(doubt));
   }
   html += "</details>";
 }
@@ -203,7 +203,7 @@ void append_status(std::string& html, const RunReport& report, const HtmlExtras&
     html += fmt::format(
         "<section class=\"box fine\"><h2><b>Complete:</b> all {} of {} were watched, and every access has a "
         "cost{}</h2></section>\n",
-        support::plural(blocks, terms.block, terms.blocks), support::plural(launches, "launch", "launches"),
+        plural(blocks, terms.block, terms.blocks), plural(launches, "launch", "launches"),
         report.maker == trace::Maker::emulate ? "; no fault was found" : "");
   }
 }
@@ -222,7 +222,7 @@ void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
       continue;
     }
     if (++conflicts > max_answers) continue;
-    const bool global_first = part.kernel.is_global_first(0);
+    const bool global_first = part.kernel.is_global_first();
     html += "<div>";
     if (global_first) append_global_answer(html, part);
     if (part.has_conflicts()) append_conflicts(html, part);
@@ -233,7 +233,7 @@ void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
   }
   if (conflicts > max_answers) {
     html += fmt::format("<p>{} conflicts: see <a href=\"#kernels\">the table</a>",
-                        support::plural(conflicts - max_answers, "more kernel has", "more kernels have"));
+                        plural(conflicts - max_answers, "more kernel has", "more kernels have"));
   }
   if (has_conflicts && parts.front().fit == nullptr) {
     html += "<p class=hint>The same command with <code>--fit</code> looks for the layout that removes the conflicts.";
@@ -253,16 +253,16 @@ void append_fit(std::string& html, const KernelPart& part) {
   const KernelFitReport& report = *part.fit;
   if (const std::string cures = cures_text(part.kernel, report, true); !cures.empty()) {
     const std::string lines = cures.substr(cures.find('\n') + 1);  // the heading says the first
-    html += fmt::format("<h3>Other cures</h3><pre class=diff><code>{}</code></pre>", support::xml_text(lines));
+    html += fmt::format("<h3>Other cures</h3><pre class=diff><code>{}</code></pre>", xml_text(lines));
   }
   const std::string summary = fit_summary(report);
   if (summary.empty()) return;
   html += fmt::format("<h3 id=k{}fix>{}</h3><p>{}</p>", part.number, changes_something(report.fit) ? "Fix" : "No fix",
-                      support::xml_text(summary));
+                      xml_text(summary));
   if (changes_something(report.fit)) {
     const auto passes = alike(part.reports().size(), [&](std::size_t a) {
-      return fmt::format("{} passes instead of {}", support::grouped(report.fit.after[a].all.passes),
-                         support::grouped(report.fit.before[a].all.passes));
+      return fmt::format("{} passes instead of {}", grouped(report.fit.after[a].all.passes),
+                         grouped(report.fit.before[a].all.passes));
     });
     for (const auto& [same, sentence] : passes)
       html += fmt::format("<p>{} <span class=on>on {}</span></p>", sentence, names_of(part.reports(), same));
@@ -271,11 +271,10 @@ void append_fit(std::string& html, const KernelPart& part) {
   for (const ChangedArray& changed : changed_ones) {
     const fit::ArrayFit& array = changed.array;
     if (const auto cute = cute_name(array.after().option.change, unsigned(array.shape.element)); !cute.empty()) {
-      html += fmt::format("<p>CuTe calls this layout of {} <code>{}</code></p>", support::xml_text(array.name),
-                          support::xml_text(cute));
+      html += fmt::format("<p>CuTe calls this layout of {} <code>{}</code></p>", xml_text(array.name), xml_text(cute));
     }
     if (const std::string text = by_hand_text(changed); !text.empty())
-      html += fmt::format("<pre class=diff><code>{}</code></pre>", support::xml_text(text));
+      html += fmt::format("<pre class=diff><code>{}</code></pre>", xml_text(text));
   }
   for (const auto& [path, file] : edited_files(report)) append_diff(html, path, file);
   for (const ChangedArray& changed : changed_ones) append_options(html, part, changed);

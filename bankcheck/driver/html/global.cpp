@@ -54,11 +54,11 @@ std::string picture(const banks::Sectors& memory, const trace::GlobalAccess& acc
   const std::size_t drawn = std::min(lines.size(), max_drawn);
   std::string svg =
       fmt::format("<svg class=sectors viewBox=\"0 0 {0} {1}\" width={0} height={1} role=img aria-label=\"{2} in {3}\">",
-                  label + line_width, drawn * row, support::plural(sectors.size(), "sector", "sectors"),
-                  support::plural(lines.size(), "cache line", "cache lines"));
+                  label + line_width, drawn * row, plural(sectors.size(), "sector", "sectors"),
+                  plural(lines.size(), "cache line", "cache lines"));
   std::size_t y = 0;
   for (auto line = lines.begin(); line != lines.end() && y < drawn * row; ++line, y += row) {
-    svg += fmt::format("<text x=0 y={}>+{}</text>", y + 15, support::grouped(*line * memory.line_bytes));
+    svg += fmt::format("<text x=0 y={}>+{}</text>", y + 15, grouped(*line * memory.line_bytes));
     for (unsigned i = 0; i < per_line; ++i) {
       const unsigned x = label + i * box;
       const auto sector = sectors.find(*line * per_line + i);
@@ -91,10 +91,10 @@ std::string used_percent(const trace::Report& report, const banks::SectorTally& 
 std::string cells_of(const trace::Report& report, const banks::SectorTally& all, const banks::SectorTally& costs,
                      bool at_least) {
   std::string cells;
-  append_number(cells, support::grouped(costs.accesses), at_least);
+  append_number(cells, grouped(costs.accesses), at_least);
   append_number(cells, report::sectors_number(costs), at_least);
   append_number(cells, report::ideal_number(costs), at_least);
-  append_number(cells, costs.unknown > 0 ? "?" : support::grouped(report::extra_sectors(costs)), at_least,
+  append_number(cells, costs.unknown > 0 ? "?" : grouped(report::extra_sectors(costs)), at_least,
                 heat(report::extra_sectors(costs), report::extra_sectors(all)));
   const std::string used = used_percent(report, costs);
   append_number(cells, used == "-" ? "?" : used + "&nbsp;%", false);
@@ -140,11 +140,10 @@ void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemo
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::size_t i = rows[row];
     const trace::GlobalLineReport& line = lines[i];
-    const std::string place = support::xml_text(where(part.kernel, line.site));
-    html +=
-        fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
-                    is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place, line.width,
-                    to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
+    const std::string place = xml_text(where(part.kernel, line.site));
+    html += fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
+                        is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place,
+                        line.width, to_string(line.operation), xml_text(report::looks_like(reports.front(), line)));
     end_row(html, columns, row, part.kernel.placed(line.site).text);
   }
   end_table(html, lines.size(), max_lines, "lines");
@@ -160,7 +159,7 @@ std::string extra_cell(const KernelPart& part, const trace::Report& report, cons
   banks::SectorTally sum;
   for (const std::size_t i : lines) sum.add(sector_costs_on(report, part.reports().front().global_lines[i]));
   std::string cell;
-  append_number(cell, sum.unknown > 0 ? "?" : support::grouped(report::extra_sectors(sum)), is_global_at_least(part),
+  append_number(cell, sum.unknown > 0 ? "?" : grouped(report::extra_sectors(sum)), is_global_at_least(part),
                 heat(report::extra_sectors(sum), report::extra_sectors(report.global)));
   return cell;
 }
@@ -170,13 +169,13 @@ void append_global_answer(std::string& html, const KernelPart& part) {
   if (sentences.empty()) return;
   const std::size_t worst = report::by_extra_sectors(part.reports().front().global_lines).front();
   html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in {}", global_id(part, worst),
-                      support::xml_text(sentences[0]), support::xml_text(sentences[1]), kernel_link(part));
+                      xml_text(sentences[0]), xml_text(sentences[1]), kernel_link(part));
   append_answer_source(html, part, part.reports().front().global_lines[worst].site);
 }
 
 void append_time(std::string& html, const KernelPart& part) {
   for (const std::string& sentence : time_sentences(part.run, part.kernel))
-    html += fmt::format("<p>{}</p>", support::xml_text(sentence));
+    html += fmt::format("<p>{}</p>", xml_text(sentence));
 }
 
 void append_global(std::string& html, const KernelPart& part) {
@@ -194,12 +193,11 @@ void append_global_access(std::string& html, const KernelPart& part, std::size_t
   const trace::GlobalLineReport& line = report.global_lines[number];
   const auto& memory = report.architecture->sectors.fact;
   const std::string looks = report::looks_like(report, line);
-  const std::string sentence =
-      fmt::format("<b>{}-byte {} of global memory</b>: {}{} where {} would do, {} % of the bytes moved are used{}",
-                  line.width, to_string(line.operation), is_global_at_least(part) ? "≥" : "",
-                  report::sectors_number(line.costs) + (line.costs.sectors == 1 ? " sector" : " sectors"),
-                  report::ideal_number(line.costs), used_percent(report, line.costs),
-                  looks.empty() ? "" : ": " + support::xml_text(looks));
+  const std::string sentence = fmt::format(
+      "<b>{}-byte {} of global memory</b>: {}{} where {} would do, {} % of the bytes moved are used{}", line.width,
+      to_string(line.operation), is_global_at_least(part) ? "≥" : "",
+      report::sectors_number(line.costs) + (line.costs.sectors == 1 ? " sector" : " sectors"),
+      report::ideal_number(line.costs), used_percent(report, line.costs), looks.empty() ? "" : ": " + xml_text(looks));
   if (!is_uncoalesced(line.costs) || !line.typical || !memory || html.size() > max_page) {
     html += fmt::format("<p class=calm id={}>{}</p>", global_id(part, number), sentence);
     return;
@@ -208,9 +206,8 @@ void append_global_access(std::string& html, const KernelPart& part, std::size_t
       "<details id={}{}><summary>{}</summary><figure><figcaption><b>{}</b><br>The access that moves the most, {} of {} "
       "times: a row for each cache line, the lanes of each sector, and the bytes that they use</figcaption>{}</figure>"
       "</details>",
-      global_id(part, number), open ? " open" : "", sentence, report.architecture->name,
-      support::grouped(line.typical->count), support::grouped(line.costs.accesses),
-      picture(*memory, *line.typical, line.width));
+      global_id(part, number), open ? " open" : "", sentence, report.architecture->name, grouped(line.typical->count),
+      grouped(line.costs.accesses), picture(*memory, *line.typical, line.width));
 }
 
 }  // namespace bankwise::driver::html

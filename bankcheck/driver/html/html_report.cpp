@@ -166,8 +166,8 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
   for (const trace::DiagnosisRecord& diagnosis : std::span(diagnoses).first(std::min(diagnoses.size(), max_lines))) {
     const bool note = trace::row_of(diagnosis.fault).is_remark;
     html += fmt::format("<li{}>{}: {}</li>", note ? "" : " class=wrong",
-                        support::xml_text(where(part.kernel, part.kernel.trace.sites.at(diagnosis.site))),
-                        support::xml_text(sentence_of(diagnosis)));
+                        xml_text(where(part.kernel, part.kernel.trace.sites.at(diagnosis.site))),
+                        xml_text(sentence_of(diagnosis)));
   }
   html += "</ul>";
 }
@@ -177,15 +177,15 @@ void append_kernel(std::string& html, const KernelPart& part) {
   const bool calm = !part.has_conflicts() && !part.kernel.is_uncoalesced() && kernel_trace.diagnoses.empty();
   html +=
       fmt::format("<section class=\"kernel{1}\" id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{2}</h2><p>{3}", part.number,
-                  calm ? " short" : "", support::xml_text(part.kernel.name), launches_text(part.kernel, part.terms));
+                  calm ? " short" : "", xml_text(part.kernel.name), launches_text(part.kernel, part.terms));
   if (!kernel_trace.options.empty()) {
-    html += fmt::format(", built with <code>{}</code>", support::xml_text(kernel_trace.options));
+    html += fmt::format(", built with <code>{}</code>", xml_text(kernel_trace.options));
   }
   html += "</p>";
   append_diagnoses(html, part);
   if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty()) {
     html += "<ul>";
-    for (const std::string& note : notes) html += fmt::format("<li>{}", support::xml_text(note));
+    for (const std::string& note : notes) html += fmt::format("<li>{}", xml_text(note));
     html += "</ul>";
   }
   append_time(html, part);
@@ -198,7 +198,7 @@ void append_kernel(std::string& html, const KernelPart& part) {
     html += "</section>\n";
     return;
   }
-  const bool global_first = part.kernel.is_global_first(0);
+  const bool global_first = part.kernel.is_global_first();
   if (has_accesses(part.kernel)) append_total(html, part);
   if (global_first) append_global(html, part);
   if (part.fit != nullptr) append_fit(html, part);
@@ -245,12 +245,11 @@ std::string command_line(const std::vector<std::string>& words) {
   return line;
 }
 
-void append_header(std::string& html, const RunReport& report, const HtmlExtras& extras, const Terms& terms) {
-  const bool has_global = std::ranges::any_of(report.kernels, [](auto& kernel) { return has_global_accesses(kernel); });
+void append_header(std::string& html, const RunReport& report, const HtmlExtras& extras, const Terms& terms,
+                   bool has_global) {
   html += fmt::format("<header><h1>Bank conflicts in {}{}</h1>", terms.memory,
                       has_global ? ", and use of global memory" : "");
-  if (!report.command.empty())
-    html += fmt::format("<p>of <code>{}</code>", support::xml_text(command_line(report.command)));
+  if (!report.command.empty()) html += fmt::format("<p>of <code>{}</code>", xml_text(command_line(report.command)));
   html += "<p>";
   if (!report.kernels.empty()) {
     const auto& reports = report.kernels.front().reports;
@@ -259,7 +258,7 @@ void append_header(std::string& html, const RunReport& report, const HtmlExtras&
     html += fmt::format("Costs on {} · ", names_of(reports, all, true));
   }
   html += fmt::format("{}{}bankwise {}{}{}", to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ",
-                      support::revision(), extras.date.empty() ? "" : " · ", support::xml_text(extras.date));
+                      support::revision(), extras.date.empty() ? "" : " · ", xml_text(extras.date));
   html += report.kernels.empty() ? "</header>\n<main>\n"
                                  : " · <a href=\"#reading\">How to read this page</a></header>\n<main>\n";
 }
@@ -273,17 +272,17 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   for (const std::size_t i : worst_first(report.kernels)) {
     const KernelReport& kernel = report.kernels[i];
     parts.push_back({report, kernel, terms, i, is_incomplete(report, kernel),
-                     i < extras.sources.size() ? &extras.sources[i] : nullptr,
+                     i < extras.sources.size() ? std::span(extras.sources[i]) : std::span<const SourceExcerpt>(),
                      i < extras.fits.size() ? &extras.fits[i] : nullptr});
   }
-  const bool has_global = std::ranges::any_of(report.kernels, [](auto& kernel) { return has_global_accesses(kernel); });
-  const std::string command = support::xml_text(html::command_line(report.command));
+  const bool has_global = std::ranges::any_of(report.kernels, has_global_accesses);
+  const std::string command = html::xml_text(html::command_line(report.command));
   std::string page = "<!doctype html>\n<html lang=en>\n";
   page += html::head;
   page += fmt::format("<title>Bank conflicts{}{}</title>\n<style>\n", command.empty() ? "" : " of ", command);
   page += html::style;
   page += "</style>\n<body id=top>\n";
-  html::append_header(page, report, extras, terms);
+  html::append_header(page, report, extras, terms, has_global);
   html::append_status(page, report, extras, parts);
   if (!parts.empty()) html::append_answer(page, parts);
   if (parts.size() > 1) html::append_summary(page, parts);

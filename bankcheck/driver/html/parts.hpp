@@ -2,24 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/sinks.hpp"
 
 namespace bankwise::driver::html {
+
+using support::grouped;
+using support::plural;
+using support::xml_text;
 
 /// A kernel on the page.
 struct KernelPart {
   const RunReport& run;
   const KernelReport& kernel;
   const Terms& terms;
-  std::size_t number;                                   ///< the kernel's in the run; part of the ids of its elements
-  bool at_least;                                        ///< it may have done more, so its numbers are lower bounds
-  const std::vector<SourceExcerpt>* sources = nullptr;  ///< null without
-  const KernelFitReport* fit = nullptr;                 ///< null without --fit
+  std::size_t number;                        ///< the kernel's in the run; part of the ids of its elements
+  bool at_least;                             ///< it may have done more, so its numbers are lower bounds
+  std::span<const SourceExcerpt> sources{};  ///< empty without
+  const KernelFitReport* fit = nullptr;      ///< null without --fit
 
   const std::vector<trace::Report>& reports() const { return kernel.reports; }
   /// The rows of the first report, which the other architectures have, too.
@@ -46,11 +53,6 @@ std::vector<Columns> folded_columns(std::size_t architectures, std::size_t rows,
 /// "sm_90, sm_80"; with their GPUs, "sm_90 (Hopper: H100, H200), ...".
 std::string names_of(const std::vector<trace::Report>& reports, const std::vector<std::size_t>& architectures,
                      bool with_gpus = false);
-
-/// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
-std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
-/// Where a line is, without the directory of an absolute path: "k.cl:12:7".
-std::string place_of(const KernelPart& part, std::size_t line);
 
 /// "≥524,288 passes where 65,536 would do"; "4,096 passes, no conflict".
 std::string passes_sentence(const banks::Tally& costs, bool at_least);

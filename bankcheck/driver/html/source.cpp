@@ -87,7 +87,7 @@ std::string worst_access(const KernelPart& part, const trace::Report& report, co
   }
   const auto [access, cost] = worst_cost(model, line);
   std::string html = fmt::format("The access with the most conflicts, {}</figcaption>",
-                                 support::xml_text(worst_text(*line.worst, cost, part.terms)));
+                                 xml_text(worst_text(*line.worst, cost, part.terms)));
   const predict::BankPicture banks = predict::picture(model, access, cost);
   html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
   if (banks.lane_groups.empty()) {
@@ -121,7 +121,7 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
                        passes_sentence(same.costs, part.at_least));
   });
   std::string text =
-      fmt::format("<b>{}-byte {} of {}</b>: ", line.width, to_string(line.operation), support::xml_text(line.array));
+      fmt::format("<b>{}-byte {} of {}</b>: ", line.width, to_string(line.operation), xml_text(line.array));
   for (const auto& [same, cost] : costs) {
     text += fmt::format("{}{}", &cost == &costs.front().value ? "" : "; ", cost);
     if (conflicts || costs.size() > 1) text += " on " + names_of(reports, same);
@@ -135,7 +135,7 @@ void append_access(std::string& html, const KernelPart& part, std::size_t number
   std::string evidence;
   if (const auto code = line.costs == line.merged ? std::nullopt : evidence_for(line, part.run.emitted)) {
     evidence = fmt::format("<p>Instructions in the machine code, and the count that they agree with: {}</p>",
-                           support::xml_text(to_text(*code)));
+                           xml_text(to_text(*code)));
   }
   const bool conflicts = std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
     return report::most_conflicts(line_on(report, line).costs) > 0;
@@ -203,19 +203,17 @@ class SourceTable {
     });
   }
 
-  void append(std::string& html, const std::vector<SourceExcerpt>& excerpts) {
+  void append(std::string& html) {
     begin_table(html, "source", "source");
     html += "<thead><tr><th scope=col>line";
-    for (const Columns& column : columns_) {
-      html += fmt::format("<th scope=col>conflicts{}",
-                          columns_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
-    }
-    for (const Columns& column : extra_) {
-      html += fmt::format("<th scope=col>extra sectors{}",
-                          extra_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
+    for (const auto& [columns, name] : {std::pair(&columns_, "conflicts"), {&extra_, "extra sectors"}}) {
+      for (const Columns& column : *columns) {
+        html += fmt::format("<th scope=col>{}{}", name,
+                            columns->size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
+      }
     }
     html += "<th scope=col>source";
-    for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, excerpt);
+    for (const SourceExcerpt& excerpt : part_.sources) append_excerpt(html, excerpt);
     if (!listing_.empty()) html += "<tbody>";
     for (const auto& [key, listed] : listing_) {  // in no excerpt
       const trace::Site& site = listed.accesses.empty()
@@ -233,7 +231,7 @@ class SourceTable {
     for (const auto* columns : {&columns_, &extra_}) {
       for (const Columns& column : *columns) html += column.value[listed.row];
     }
-    html += fmt::format("<td><code>{}</code>", support::xml_text(text));
+    html += fmt::format("<td><code>{}</code>", xml_text(text));
     html += fmt::format("<tr class=why><td colspan={}>", number_columns() + 2);
     for (const std::size_t i : listed.accesses) append_access(html, part_, i, i == worst_);
     for (const std::size_t i : listed.global) append_global_access(html, part_, i, i == worst_global_);
@@ -243,7 +241,7 @@ class SourceTable {
 
   void append_excerpt(std::string& html, const SourceExcerpt& excerpt) {
     html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", number_columns() + 2,
-                        support::xml_text(excerpt.file));
+                        xml_text(excerpt.file));
     unsigned next = 0;
     for (const auto& [number, text] : excerpt.lines) {
       if (html.size() > max_page && listing_.empty()) break;
@@ -257,7 +255,7 @@ class SourceTable {
       if (listed == end) {
         html += fmt::format("<tr><th scope=row>{}", number);
         if (number_columns() > 0) html += fmt::format("<td colspan={}>", number_columns());
-        html += fmt::format("<td><code>{}</code>", support::xml_text(text));
+        html += fmt::format("<td><code>{}</code>", xml_text(text));
       }
       for (; listed != end; listed = listing_.erase(listed)) append_line(html, listed->second, text);
     }
@@ -274,9 +272,8 @@ class SourceTable {
 
 void append_source(std::string& html, const KernelPart& part) {
   if (part.lines().empty() && part.reports().front().global_lines.empty()) return;
-  static const std::vector<SourceExcerpt> none;
   html += part.has_conflicts() ? "<h3>Source, with the conflicts of each line</h3>" : "<h3>Source</h3>";
-  SourceTable(part).append(html, part.sources == nullptr ? none : *part.sources);
+  SourceTable(part).append(html);
 }
 
 }  // namespace bankwise::driver::html
