@@ -39,8 +39,7 @@ std::string left_text(const ArrayFit& array) {
 std::string bytes_text(const ArrayFit& array) {
   const std::uint64_t before = array.facts.extent, after = array.after().option.bytes;
   const std::uint64_t difference = after < before ? before - after : after - before;
-  return fmt::format("{} {} {}", grouped(difference), difference == 1 ? "byte" : "bytes",
-                     after < before ? "fewer" : "more");
+  return fmt::format("{} {}", support::plural(difference, "byte", "bytes"), after < before ? "fewer" : "more");
 }
 
 bool has_conflicts(const ArrayFit& array) { return array.verdict != FitVerdict::no_conflicts; }

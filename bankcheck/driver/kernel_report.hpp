@@ -133,7 +133,13 @@ struct RunReport {
   std::vector<EmittedLine> emitted;  ///< what a device compiler made, if its machine code is known
 };
 
-struct Terms;
+/// The words of the program's language.
+struct Terms {
+  std::string_view block, blocks, threads, memory, copies;
+  std::string_view blocks_key;  ///< in JSON
+  bool simulated;               ///< Oclgrind ran the lanes, one after another
+};
+const Terms& terms_of(trace::Maker maker);
 
 /// `gpus`: the GPU that the user named for each architecture, or null; or nothing. Error: UsageError for an
 /// architecture whose warp width the trace does not support.
@@ -287,14 +293,6 @@ std::string global_summary(const RunReport& report, const KernelReport& kernel);
 /// What the memories are busy with, a sentence for each architecture where that is known.
 std::vector<std::string> time_sentences(const RunReport& report, const KernelReport& kernel);
 
-/// The words of the program's language.
-struct Terms {
-  std::string_view block, blocks, threads, memory, copies;
-  std::string_view blocks_key;  ///< in JSON
-  bool simulated;               ///< Oclgrind ran the lanes, one after another
-};
-const Terms& terms_of(trace::Maker maker);
-
 /// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
 std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
 
@@ -346,13 +344,9 @@ std::string copied_text(std::uint64_t bytes, const Terms& terms);
 /// How many percent of the passes the conflicts are: "87.5"; "" if the cost is not known, or zero.
 std::string conflict_share(const trace::Report& report);
 
-/// The worst access of a line, and its cost.
-struct WorstCost {
-  banks::Access access;
-  banks::Cost cost;
-};
-/// The line must have a worst access, and outlive the result.
-WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line);
+/// The worst access of a line, which must have one and outlive it, and its cost.
+std::pair<banks::Access, banks::Cost> worst_cost(const banks::Architecture& architecture,
+                                                 const trace::LineReport& line);
 
 /// "first in block 0, level 1, warp 3: passes 16, ideal 1".
 std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms);

@@ -55,13 +55,12 @@ std::string conflicting_stores(const KernelReport& kernel) {
     const bool stores = line.operation == banks::Operation::store || to_string(line.operation).starts_with("stmatrix");
     if (stores && line.costs.conflicts > 0) places.insert(where(kernel, line.site));
   }
-  std::string text;
-  std::size_t number = 0;
-  for (const std::string& place : places) {
-    if (++number > most) return text + ", ...";
-    text += (text.empty() ? "" : ", ") + place;
+  std::vector<std::string_view> shown(places.begin(), places.end());
+  if (shown.size() > most) {
+    shown.resize(most);
+    shown.emplace_back("...");
   }
-  return text;
+  return fmt::format("{}", fmt::join(shown, ", "));
 }
 
 /// Boxes whose rows are so narrow that the engine moves fewer bytes than it can.

@@ -246,7 +246,8 @@ std::string conflict_share(const trace::Report& report) {
   return share ? report::percent_text(share) : "";
 }
 
-WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line) {
+std::pair<banks::Access, banks::Cost> worst_cost(const banks::Architecture& architecture,
+                                                 const trace::LineReport& line) {
   const trace::WorstAccess& worst = *line.worst;
   const banks::Access access{line.operation, line.width, worst.mask, worst.addresses, worst.sources};
   return {access, std::get<banks::Cost>(banks::cost(architecture, access))};
@@ -254,7 +255,7 @@ WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineR
 
 std::optional<unsigned> ways(const banks::Architecture& architecture, const trace::LineReport& line) {
   if (!line.worst) return std::nullopt;
-  const banks::Cost cost = worst_cost(architecture, line).cost;
+  const banks::Cost cost = worst_cost(architecture, line).second;
   return (std::max(cost.passes, cost.passes_max) + cost.ideal - 1) / cost.ideal;
 }
 

@@ -61,10 +61,9 @@ Gaps gaps_of(const RunReport& report, const HtmlExtras& extras, const std::vecto
   std::uint64_t unknown = 0, copied = 0;
   for (const KernelPart& part : parts) {
     const KernelReport& kernel = part.kernel;
-    std::uint64_t most = 0;
-    for (const trace::Report& on : kernel.reports) most = std::max(most, on.all.unknown);
+    const auto unknown_of = [](const trace::Report& on) { return on.all.unknown; };
     for (std::string& sentence : unknown_sentences(kernel)) gaps.sentences.push_back(std::move(sentence));
-    unknown += most;
+    unknown += unknown_of(*std::ranges::max_element(kernel.reports, {}, unknown_of));
     copied += kernel.trace.copied_bytes;
     if (const std::string bytes = copied_text(kernel.trace.copied_bytes, terms); !bytes.empty())
       gaps.sentences.push_back(fmt::format("{}: not counted: {}", kernel.name, bytes));
@@ -100,21 +99,17 @@ void append_gaps(std::string& html, const Gaps& gaps, bool at_least) {
 
 /// The worst line of a kernel on one architecture; empty without conflicts.
 std::string headline(const KernelPart& part, const trace::Report& report) {
-  std::size_t worst = 0, count = 0;
-  std::uint64_t most = 0;
-  for (std::size_t i = 0; i < part.lines().size(); ++i) {
-    const banks::Tally& costs = line_on(report, part.lines()[i]).costs;
-    const std::uint64_t conflicts = report::most_conflicts(costs);
-    count += conflicts > 0 ? 1 : 0;
-    if (conflicts <= most) continue;
-    most = conflicts;
-    worst = i;
-  }
-  if (most == 0) return "";
-  const trace::LineReport& line = line_on(report, part.lines()[worst]);
+  const auto conflicts_of = [&](const trace::LineReport& line) {
+    return report::most_conflicts(line_on(report, line).costs);
+  };
+  const auto worst = std::ranges::max_element(part.lines(), {}, conflicts_of);
+  if (worst == part.lines().end() || conflicts_of(*worst) == 0) return "";
+  const auto count = std::ranges::count_if(part.lines(), [&](auto& line) { return conflicts_of(line) > 0; });
+  const trace::LineReport& line = line_on(report, *worst);
   std::string name = conflict_name(*report.architecture, line, part.at_least);
   name[0] = char(std::toupper(static_cast<unsigned char>(name[0])));
-  std::string text = fmt::format("<b>{} at <a href=\"#{}\">{}</a></b>: {}", name, id_of(part, worst),
+  std::string text = fmt::format("<b>{} at <a href=\"#{}\">{}</a></b>: {}", name,
+                                 id_of(part, std::size_t(worst - part.lines().begin())),
                                  xml_text(where(part.kernel, line.site)), passes_sentence(line.costs, part.at_least));
   if (const std::string share = conflict_share(report); !share.empty()) {
     text +=

@@ -133,10 +133,9 @@ void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemo
   });
   html += fmt::format("<h3>{}, the lines with the most extra sectors first</h3>",
                       is_global ? "Global memory" : "Shared memory of other blocks");
-  begin_table(html, is_global ? "global memory" : trace::remote_memory, "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>pattern", 3,
-               {"accesses", "sectors", "ideal", "extra", "used"}, "<th scope=col class=t>source");
+  begin_numbers(html, is_global ? "global memory" : trace::remote_memory, reports, columns,
+                "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>pattern", 3,
+                {"accesses", "sectors", "ideal", "extra", "used"}, "<th scope=col class=t>source");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::size_t i = rows[row];
     const trace::GlobalLineReport& line = lines[i];

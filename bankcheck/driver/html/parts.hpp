@@ -78,10 +78,10 @@ void append_tally(std::string& html, const banks::Tally& costs, bool at_least, b
 /// A percentage with a bar.
 void append_share(std::string& html, const std::string& percent);
 
-/// Two rows of heads: the architectures, and the `heads` that each of them has.
-void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
-                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
-                  std::string_view last_head);
+/// A table with two rows of heads: the architectures, and the `heads` that each of them has.
+void begin_numbers(std::string& html, std::string_view label, const std::vector<trace::Report>& reports,
+                   const std::vector<Columns>& columns, std::string_view first_heads, std::size_t first_count,
+                   const std::vector<std::string_view>& heads, std::string_view last_head);
 
 /// A table that scrolls on its own where it is too wide.
 void begin_table(std::string& html, std::string_view label, std::string_view css_class);

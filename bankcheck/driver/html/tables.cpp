@@ -117,9 +117,10 @@ std::string levels_table(const KernelPart& part, const trace::Report& report, bo
 
 }  // namespace
 
-void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
-                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
-                  std::string_view last_head) {
+void begin_numbers(std::string& html, std::string_view label, const std::vector<trace::Report>& reports,
+                   const std::vector<Columns>& columns, std::string_view first_heads, std::size_t first_count,
+                   const std::vector<std::string_view>& heads, std::string_view last_head) {
+  begin_table(html, label, "numbers");
   html += fmt::format("<thead><tr><td colspan={}>", first_count);
   for (const Columns& column : columns) {
     html += fmt::format("<th scope=colgroup colspan={}>{}", heads.size(), names_of(reports, column.architectures));
@@ -162,8 +163,7 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   if (has_global) heads.insert(heads.end(), {"sectors", "extra"});
   html += fmt::format("<section id=kernels><h2>Kernels, those that lose the most {} first</h2>",
                       has_global ? "time" : "passes");
-  begin_table(html, "kernels", "numbers");
-  append_heads(html, reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2, heads, "");
+  begin_numbers(html, "kernels", reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2, heads, "");
   for (std::size_t row = 0; row < rows; ++row) {
     const KernelPart& part = parts[row];
     const std::string name = xml_text(part.kernel.name), shown = xml_text(shortened_name(part.kernel.name));
@@ -205,10 +205,9 @@ void append_accesses(std::string& html, const KernelPart& part) {
         "<p class=hint>Merged: the same accesses as a compiler for the device may merge them to wider ones and drop "
         "repeated loads.</p>";
   }
-  begin_table(html, "accesses", "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>array", 3, heads,
-               "<th scope=col class=t>source");
+  begin_numbers(html, "accesses", reports, columns,
+                "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>array", 3, heads,
+                "<th scope=col class=t>source");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const trace::LineReport& line = part.lines()[rows[row]];
     html += fmt::format(R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}-byte {}<td class="t name">{})",
@@ -230,11 +229,10 @@ void append_engines(std::string& html, const KernelPart& part) {
     return cells;
   });
   html += "<h3>Engines</h3>";
-  begin_table(html, "engines", "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>engine<th scope=col>count<th scope=col>bytes<th "
-               "scope=col>rows of a box",
-               5, {"passes", "ideal", "conflicts"}, "<th scope=col class=t>source");
+  begin_numbers(html, "engines", reports, columns,
+                "<th scope=col class=t>where<th scope=col class=t>engine<th scope=col>count<th scope=col>bytes<th "
+                "scope=col>rows of a box",
+                5, {"passes", "ideal", "conflicts"}, "<th scope=col class=t>source");
   for (std::size_t i = 0; i < rows; ++i) {
     const trace::EngineLineReport& line = lines[i];
     const PlacedLine source = part.kernel.placed(line.site);
