@@ -16,16 +16,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// When the runs in turn end. A sample is a whole run of the program.
-support::StopLimits stop_limits(double seconds) {
-  return {.min_samples = 10, .max_samples = 40, .min_time = 0, .max_noise = 0.005, .timeout = seconds};
-}
-
 /// Makes the versions and runs them.
 class Measurement {
  public:
   Measurement(const std::vector<KernelReport>& kernels, const MeasureOptions& options, const ProgramVersions& program)
-      : kernels_(kernels), limits_(stop_limits(options.seconds)), program_(program) {}
+      : kernels_(kernels),
+        limits_{.min_samples = 10, .max_samples = 40, .min_time = 0, .max_noise = 0.005, .timeout = options.seconds},
+        program_(program) {}
 
   /// Makes a version. Returns its number. Error: CommandFailed if it is the program as it is, and cannot be made.
   std::size_t add(ProgramVersion version) {
@@ -131,7 +128,7 @@ class Measurement {
   }
 
   const std::vector<KernelReport>& kernels_;
-  const support::StopLimits limits_;
+  const support::StopLimits limits_;  // of the runs in turn; a sample is a whole run of the program
   const ProgramVersions& program_;
   Clock::time_point start_;
 };

@@ -108,10 +108,8 @@ void name_slowed(const MeasuredVersions& versions, const std::vector<KernelRepor
   };
   for (std::size_t k = 0; k < verdicts.size(); ++k) {
     if (verdicts[k].gain != Gain::faster) continue;
-    const KernelFitReport& changed = *versions[verdicts[k].fastest].version.kernels[k];
-    for (std::size_t i = 0; i < changed.sources.size(); ++i) {
-      if (changed.fit.arrays[i].chosen == 0 || !changed.sources[i]) continue;
-      const auto sharing = arrays.find(place_of(*changed.sources[i]));
+    for (const auto& [changed, source, is_opencl] : changed_arrays(*versions[verdicts[k].fastest].version.kernels[k])) {
+      const auto sharing = source ? arrays.find(place_of(*source)) : arrays.end();
       if (sharing == arrays.end()) continue;
       for (const auto& [other, array] : sharing->second) {
         if (other != k && is_slower(other, verdicts[k].fastest)) verdicts[k].slows = kernels[other].name;
