@@ -114,7 +114,13 @@ std::string cures_text(const KernelReport& kernel, const KernelFitReport& report
 /// conflicts.
 std::string fit_summary(const KernelFitReport& report);
 
-/// With `fits`, one for each kernel, each kernel has one more member, "fit".
+/// The report as text: the answer first. `fits` has one element for each kernel, or none.
+std::string to_text(const RunReport& report, const TextOptions& options = {},
+                    const std::vector<KernelFitReport>& fits = {});
+/// A part of it: the worst line of each kernel and its fix.
+std::string summary_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
+
+/// With `fits`, each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits = {});
 
 // The edits that make the chosen changes, and the places that several kernels share.

@@ -201,16 +201,9 @@ struct TextOptions {
   std::string next;            ///< what to type next if there are conflicts; "" for nothing
 };
 
-struct KernelFitReport;
-
-/// The report as text: the answer first. `fits` has one element for each kernel, or none.
-std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
-std::string to_text(const RunReport& report, const TextOptions& options = {});
-
-/// The parts of the text: gaps and faults; the worst line of each kernel and its fix.
+/// Parts of the text: gaps and faults.
 std::string gaps_text(const RunReport& report, const TextOptions& options);
 std::string faults_text(const RunReport& report, const TextOptions& options);
-std::string summary_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
 
 /// The kernels by the time that conflicts and extra sectors probably take, most first: their indices. By conflicts if
 /// global memory plays no part.

@@ -328,6 +328,4 @@ std::string to_text(const RunReport& report, const TextOptions& options, const s
   return options.after_program && !text.empty() && !report.kernels.empty() ? rule(report, options) + text : text;
 }
 
-std::string to_text(const RunReport& report, const TextOptions& options) { return to_text(report, options, {}); }
-
 }  // namespace bankwise::driver
