@@ -81,8 +81,6 @@ NumberedLines read_lines(const PlacedLine& line, const SourceText& program, cons
   return lines;
 }
 
-bool is_blank(std::string_view text) { return trimmed(text).empty(); }
-
 /// Adds the line, with the lines around it as far as they belong to its function: a brace in the first column ends the
 /// function, and what includes a file is before it.
 void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
@@ -98,8 +96,8 @@ void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine
       if (std::next(last)->first > number + around) break;
       ++last;
     }
-    while (first != found && is_blank(first->second)) ++first;
-    while (last != found && is_blank(last->second)) --last;
+    while (first != found && trimmed(first->second).empty()) ++first;
+    while (last != found && trimmed(last->second).empty()) --last;
     for (auto shown_line = first; shown_line != std::next(last); ++shown_line)
       shown.emplace(shown_line->first, shortened(shown_line->second));
   }
@@ -220,9 +218,6 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder, const std::vector<const banks::GpuModel*>& gpus) {
   std::vector<KernelReport> kernels;
-  const auto gpu_of = [&](std::size_t architecture) {
-    return architecture < gpus.size() ? gpus[architecture] : nullptr;
-  };
   std::map<std::uint32_t, SourceText> sources;
   for (const trace::KernelTrace& kernel_trace : trace.kernels) {
     KernelReport& kernel = kernels.emplace_back(
@@ -245,7 +240,8 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
       for (const trace::GlobalLineReport& line : report.global_lines) add_place(line.site);
       for (const trace::GlobalLineReport& line : report.remote_lines) add_place(line.site);
       for (const trace::EngineLineReport& line : report.engine_lines) add_place(line.site);
-      kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size()), kernel.times.empty()));
+      const std::size_t a = kernel.times.size();
+      kernel.times.push_back(memory_time(kernel_trace, report, a < gpus.size() ? gpus[a] : nullptr, a == 0));
     }
     for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses)
       add_place(kernel_trace.sites.at(diagnosis.site));

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -20,19 +19,18 @@ std::string lower(std::string_view text) {
 }
 
 bool is_unit(std::string_view word) {
-  constexpr std::array<std::string_view, 16> units{"ns",   "us",  "µs",   "ms",      "s",   "sec", "secs",    "second",
-                                                   "msec", "fps", "usec", "seconds", "mhz", "ghz", "speedup", "x"};
+  constexpr std::string_view units = "ns us µs ms s sec secs second msec fps usec seconds mhz ghz speedup x";
   const bool is_rate = word.ends_with("/s") || word.ends_with("/sec") || word.ends_with("flops") ||
                        word.ends_with("flop/s") || word.ends_with("bps");
-  return is_rate || std::ranges::find(units, word) != units.end();
+  return is_rate || support::has_word(units, word);
 }
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<signed char>(c) < 0; }
 
 /// Whether one of its parts is about time or a rate: "kernel_time", "elapsedTime", but not "timestep".
 bool is_about_time(std::string_view word) {
-  constexpr std::array<std::string_view, 10> names{"time",       "times",    "runtime",     "elapsed", "bandwidth",
-                                                   "throughput", "duration", "performance", "speedup", "latency"};
+  constexpr std::string_view names =
+      "time times runtime elapsed bandwidth throughput duration performance speedup latency";
   for (std::size_t begin = 0; begin < word.size();) {
     std::size_t end = begin + 1;
     const auto begins_part = [&](std::size_t i) {
@@ -42,7 +40,7 @@ bool is_about_time(std::string_view word) {
     while (end < word.size() && !begins_part(end)) ++end;
     std::string_view part = word.substr(begin, end - begin);
     if (!is_letter(part.front())) part.remove_prefix(1);
-    if (std::ranges::find(names, lower(part)) != names.end()) return true;
+    if (support::has_word(names, lower(part))) return true;
     begin = end;
   }
   return false;

@@ -62,19 +62,18 @@ std::vector<report::Output> all_outputs(const ReportOptions& options) {
 /// long command is cut.
 std::string typed_with_fit() {
   constexpr std::size_t longest = 80;
-  constexpr std::string_view flags[]{"--quiet", "--summary", "--verbose"};
-  constexpr std::string_view with_value[]{"--baseline",      "--color",       "--html",
-                                          "--json",          "--sarif",       "--trace",
-                                          "--max-conflicts", "--max-sectors", "--update-baseline"};
+  constexpr std::string_view flags = "--quiet --summary --verbose";
+  constexpr std::string_view with_value =
+      "--baseline --color --html --json --sarif --trace --max-conflicts --max-sectors --update-baseline";
   const std::string words = support::read_file("/proc/self/cmdline").value_or("");
   std::string text = "bankcheck";
   bool is_own = true, is_value = false;  // not the program's
   for (std::size_t at = words.find('\0') + 1, number = 1; at < words.size(); at = words.find('\0', at) + 1, ++number) {
     const std::string word = words.substr(at, words.find('\0', at) - at);
     is_own = is_own && word != "--";
-    const bool is_flag = std::ranges::find(flags, word) != std::end(flags);
+    const bool is_flag = support::has_word(flags, word);
     const std::size_t sign = word.find('=');  // --json=FILE
-    const bool has_value = std::ranges::find(with_value, word.substr(0, sign)) != std::end(with_value);
+    const bool has_value = support::has_word(with_value, word.substr(0, sign));
     const bool is_left_out = is_own && (is_value || is_flag || has_value);
     is_value = is_own && !is_value && has_value && sign == std::string::npos;
     if (is_left_out) continue;

@@ -28,8 +28,6 @@ SourceKind kind_of(const fs::path& path) {
   return SourceKind(kind - std::begin(extensions));
 }
 
-std::vector<std::string> lines_in(const fs::path& path) { return lines_of(source_file_text(path)); }
-
 unsigned indentation(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
   return begin == std::string_view::npos ? 0 : unsigned(begin);
@@ -58,7 +56,7 @@ FileLine without_quotes(std::string_view raw) {
 
 std::vector<FileLine> readable_lines(const fs::path& path) {
   std::vector<FileLine> lines;
-  for (const std::string& line : lines_in(path)) lines.push_back(without_quotes(line));
+  for (const std::string& line : lines_of(source_file_text(path))) lines.push_back(without_quotes(line));
   return lines;
 }
 
@@ -91,8 +89,6 @@ unsigned column_in(const FileLine& file, const SourceText::Line& program, unsign
   const unsigned begin = indentation(program.text);
   return column <= begin || column - begin > file.plain ? 0 : column - begin + file.begin;
 }
-
-std::string file_name(std::string_view path) { return fs::path(path).filename().string(); }
 
 /// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
 std::optional<SourceText::Line> directive_in(std::string_view line, std::string_view file) {
@@ -183,7 +179,7 @@ std::string SourceFinder::text_at(const SourcePlace& place) {
 
 std::vector<std::string> SourceFinder::lines_of_file(const std::string& file, bool is_found) const {
   const std::string path = path_of(file, is_found);
-  return path.empty() ? std::vector<std::string>() : lines_in(path);
+  return path.empty() ? std::vector<std::string>() : lines_of(source_file_text(path));
 }
 
 SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePlace& place) {
@@ -203,7 +199,7 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePla
   std::size_t most_agreeing =
       std::min<std::size_t>(2, source.filled() - 1);  // up to this many lines may match by chance
   for (const File& file : files()) {
-    if (!nameless && file_name(file.path) != file_name(place.file)) continue;
+    if (!nameless && fs::path(file.path).filename() != fs::path(place.file).filename()) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {
       const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
       if (best.place && agreeing == most_agreeing && best.files.back() != file.path) best.files.push_back(file.path);
