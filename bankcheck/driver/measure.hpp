@@ -94,19 +94,13 @@ std::string changes_text(const KernelFitReport& fit);
 enum class Variation { none, times, numbers, words };
 
 /// The stdout of several runs of one version, line by line.
-class RepeatedOutput {
- public:
+struct RepeatedOutput {
   void add(std::string_view output);
-  const std::vector<std::string>& lines() const { return lines_; }
-  /// What differs in a line from run to run.
-  Variation variation(std::size_t line) const { return variations_[line]; }
-  /// Whether all runs had equally many lines.
-  bool has_equal_lengths() const { return equal_lengths_; }
 
- private:
-  std::vector<std::string> lines_;
-  std::vector<Variation> variations_;
-  bool is_empty_ = true, equal_lengths_ = true;
+  std::size_t runs = 0;
+  std::vector<std::string> lines;     ///< of the first run
+  std::vector<Variation> variations;  ///< what differs in each of them from run to run
+  bool has_equal_lengths = true;      ///< all runs had equally many lines
 };
 
 /// Whether a line has a number that is a time or a rate: such numbers differ between versions that do the same.

@@ -121,30 +121,27 @@ Variation difference_of(std::string_view before, std::string_view after) {
 }  // namespace
 
 void RepeatedOutput::add(std::string_view output) {
-  std::vector<std::string> lines = lines_of(output);
-  if (is_empty_) {
-    lines_ = std::move(lines);
-    variations_.assign(lines_.size(), Variation::none);
-    is_empty_ = false;
+  std::vector<std::string> now = lines_of(output);
+  if (runs++ == 0) {
+    lines = std::move(now);
+    variations.assign(lines.size(), Variation::none);
     return;
   }
-  equal_lengths_ = equal_lengths_ && lines.size() == lines_.size();
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Variation now = i < lines.size() ? difference_of(lines_[i], lines[i]) : Variation::words;
-    variations_[i] = std::max(variations_[i], now);
-  }
+  has_equal_lengths = has_equal_lengths && now.size() == lines.size();
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    variations[i] = std::max(variations[i], i < now.size() ? difference_of(lines[i], now[i]) : Variation::words);
 }
 
 bool has_time(std::string_view line) { return std::ranges::any_of(tokens_of(line), &Token::is_time); }
 
 ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& changed) {
   ComparedOutput compared;
-  const std::vector<std::string>&before = original.lines(), &after = changed.lines();
-  if (!original.has_equal_lengths()) {
+  const std::vector<std::string>&before = original.lines, &after = changed.lines;
+  if (!original.has_equal_lengths) {
     compared.not_compared = before.size();
     return compared;
   }
-  if (before.size() != after.size() || !changed.has_equal_lengths()) {
+  if (before.size() != after.size() || !changed.has_equal_lengths) {
     compared.difference =
         before.size() == after.size()
             ? "the number of lines of stdout differs from run to run"
@@ -152,9 +149,10 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
     return compared;
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const Variation allowed = std::max(original.variation(i), has_time(before[i]) ? Variation::times : Variation::none);
-    const Variation observed = std::max(changed.variation(i), difference_of(before[i], after[i]));
-    if (observed == Variation::none && original.variation(i) == Variation::none) {
+    const Variation allowed =
+        std::max(original.variations[i], has_time(before[i]) ? Variation::times : Variation::none);
+    const Variation observed = std::max(changed.variations[i], difference_of(before[i], after[i]));
+    if (observed == Variation::none && original.variations[i] == Variation::none) {
       ++compared.equal;
     } else if (observed <= allowed) {
       ++compared.not_compared;

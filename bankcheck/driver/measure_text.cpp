@@ -143,7 +143,7 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
 }
 
 std::string results_text(const MeasuredVersions& versions) {
-  std::size_t equal = versions.front().output.lines().size(), left_out = 0;
+  std::size_t equal = versions.front().output.lines.size(), left_out = 0;
   for (std::size_t v = 1; v < versions.size(); ++v) {
     if (versions[v].version.rejected) continue;
     const ComparedOutput compared = compare(versions.front().output, versions[v].output);
