@@ -7,7 +7,6 @@
 #include <bit>
 #include <filesystem>
 
-#include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/compiled_accesses.hpp"
 #include "bankcheck/fit/functions.hpp"

@@ -7,7 +7,6 @@
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {

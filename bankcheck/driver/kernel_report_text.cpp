@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <span>
 
-#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/html/parts.hpp"
