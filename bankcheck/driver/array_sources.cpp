@@ -7,7 +7,6 @@
 #include <bit>
 #include <filesystem>
 
-#include <bankwise/support/files.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/fit/compiled_accesses.hpp"
 #include "bankcheck/fit/functions.hpp"
@@ -66,7 +65,7 @@ std::vector<UsedLines> used_lines(const KernelReport& kernel, const trace::Kerne
   for (const trace::Pattern& pattern : kernel_trace.patterns) {
     if (!known.emplace(pattern.array, pattern.site).second) continue;
     const trace::Site& site = kernel_trace.sites[pattern.site];
-    const SourcePlace place = placed_line(kernel, site).place;
+    const SourcePlace place = kernel.placed(site).place;
     lines[pattern.array][place.file].insert(place.line);
     if (ends_with_path(site.file, nameless_source)) lines[pattern.array][""].insert(site.line);
   }
@@ -167,7 +166,7 @@ fit::CompiledLoads compiled_loads(const KernelReport& kernel, const trace::Kerne
   std::map<unsigned, std::set<std::uint32_t>> sites;
   for (const trace::Pattern& pattern : kernel_trace.patterns) {
     if (kernel_trace.arrays[pattern.array].name != array.name) continue;
-    const SourcePlace place = placed_line(kernel, kernel_trace.sites[pattern.site]).place;
+    const SourcePlace place = kernel.placed(kernel_trace.sites[pattern.site]).place;
     if (place.file != source.seen_as) return {};  // a function of another file
     const bool is_store = pattern.operation == banks::Operation::store;
     if (!is_store && pattern.operation != banks::Operation::load) continue;

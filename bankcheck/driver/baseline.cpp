@@ -20,20 +20,27 @@ namespace {
 
 constexpr std::uintmax_t largest_baseline = std::uintmax_t{64} << 20;
 
+constexpr std::size_t few_columns = 5, most_columns = 8;
 constexpr const char* head = "kernel,architecture,accesses,conflicts,unknown";
 constexpr const char* head_with_sectors =
     "kernel,architecture,accesses,conflicts,unknown,global_accesses,extra_sectors,global_unknown";
 
-std::string conflicts_text(std::uint64_t conflicts) { return support::plural(conflicts, "conflict", "conflicts"); }
+/// How sentences name what is limited of a memory.
+struct MemoryWords {
+  const char *one, *several, *to, *option;
+};
+constexpr MemoryWords shared_words{"conflict", "conflicts", "", "--max-conflicts"};
+constexpr MemoryWords global_words{"extra sector", "extra sectors", " to global memory", "--max-sectors"};
 
-std::string extra_text(std::uint64_t extra) { return support::plural(extra, "extra sector", "extra sectors"); }
-
-std::string unknown_text(const Baseline::key_type& key, std::uint64_t unknown, const char* memory = "") {
-  return fmt::format("{} has {}{} without a known cost on {}, so no limit can be checked", key.first,
-                     support::plural(unknown, "access", "accesses"), memory, key.second);
+/// "k has 3 conflicts on sm_90".
+std::string cost_text(const Baseline::key_type& key, const Counts& counts, const MemoryWords& words) {
+  return fmt::format("{} has {} on {}", key.first, support::plural(counts.cost, words.one, words.several), key.second);
 }
 
-constexpr const char* to_global = " to global memory";
+std::string unknown_text(const Baseline::key_type& key, const Counts& counts, const MemoryWords& words) {
+  return fmt::format("{} has {}{} without a known cost on {}, so no limit can be checked", key.first,
+                     support::plural(counts.unknown, "access", "accesses"), words.to, key.second);
+}
 
 std::set<std::string> architectures_in(const Baseline& baseline) {
   std::set<std::string> architectures;
@@ -45,27 +52,26 @@ std::set<std::string> architectures_in(const Baseline& baseline) {
 std::optional<Baseline::value_type> parse_row(std::string_view line, std::size_t columns) {
   std::vector<std::string_view> fields;
   std::vector<std::string> unquoted;
-  Allowed allowed;
   if (!support::split_csv(line, fields, unquoted) || fields.size() != columns) return std::nullopt;
-  const auto parse = [&](std::size_t field, std::uint64_t& number) {
-    return support::parse_number(fields[field], number);
+  const auto counts_from = [&](std::size_t field) {
+    Counts counts;
+    const bool is_valid = support::parse_number(fields[field], counts.accesses) &&
+                          support::parse_number(fields[field + 1], counts.cost) &&
+                          support::parse_number(fields[field + 2], counts.unknown);
+    return is_valid ? std::optional(counts) : std::nullopt;
   };
-  if (!parse(2, allowed.accesses) || !parse(3, allowed.conflicts) || !parse(4, allowed.unknown)) return std::nullopt;
-  constexpr std::size_t global = 5;
-  if (columns > global && !(fields[5].empty() && fields[6].empty() && fields[7].empty())) {
-    AllowedSectors& sectors = allowed.sectors.emplace();
-    if (!parse(5, sectors.accesses) || !parse(6, sectors.extra) || !parse(7, sectors.unknown)) return std::nullopt;
+  const auto shared = counts_from(2);
+  if (!shared) return std::nullopt;
+  Allowed allowed{*shared};
+  if (columns > few_columns && !(fields[5].empty() && fields[6].empty() && fields[7].empty())) {
+    allowed.sectors = counts_from(few_columns);
+    if (!allowed.sectors) return std::nullopt;
   }
   return Baseline::value_type{{std::string(fields[0]), std::string(fields[1])}, allowed};
 }
 
-/// What is compared of a kernel: conflicts, or extra sectors.
-struct Compared {
-  std::uint64_t accesses, cost;
-};
-
 /// Adds what a kernel has more or less of than the row allows; the sentence continues after `has`.
-void compare_with(const Compared& now, const Compared& old, const std::string& has, const std::string& path,
+void compare_with(const Counts& now, const Counts& old, const std::string& has, const std::string& path,
                   Verdict& verdict) {
   std::string change = fmt::format("{}, and {} in {}", has, support::grouped(old.cost), path);
   if (old.accesses != now.accesses)
@@ -83,7 +89,6 @@ Baseline read_baseline(const std::string& path) {
   }
   std::istringstream text(support::read_input(path, largest_baseline));
   support::LineReader lines(text, largest_baseline);
-  constexpr std::size_t few_columns = 5, most_columns = 8;
   std::size_t columns = few_columns;
   Baseline baseline;
   while (lines.next() || lines.number == 1) {
@@ -117,7 +122,7 @@ Baseline baseline_of(const std::vector<KernelReport>& kernels) {
       Allowed& allowed = baseline[{kernel.name, std::string(report.architecture->name)}];
       // Their conflicts in the banks of other blocks are not known; those without sectors are in `all`.
       const std::uint64_t remote = report.remote.accesses - report.remote.unknown;
-      allowed = {tally.accesses + remote, report::most_conflicts(tally), tally.unknown + remote};
+      allowed = {{tally.accesses + remote, report::most_conflicts(tally), tally.unknown + remote}};
       if (!kernel.trace.watches_global) continue;
       allowed.sectors = {report.global.accesses, report::extra_sectors(report.global), report.global.unknown};
     }
@@ -131,21 +136,16 @@ bool has_sectors(const Baseline& baseline) {
 
 Verdict compare(const Baseline& now, const Limits& limits) {
   Verdict verdict;
-  const auto check = [&](const Baseline::key_type& key, std::uint64_t cost, const std::string& text, const char* option,
-                         std::uint64_t most) {
-    if (cost <= most) return;
+  const auto check = [&](const Baseline::key_type& key, const Counts& counts, std::uint64_t most,
+                         const MemoryWords& words) {
+    if (counts.unknown > 0) verdict.exceeded.push_back(unknown_text(key, counts, words));
+    if (counts.cost <= most) return;
     verdict.exceeded.push_back(
-        fmt::format("{} has {} on {}; {} allows {}", key.first, text, key.second, option, support::grouped(most)));
+        fmt::format("{}; {} allows {}", cost_text(key, counts, words), words.option, support::grouped(most)));
   };
   for (const auto& [key, value] : now) {
-    if (limits.max_conflicts) {
-      if (value.unknown > 0) verdict.exceeded.push_back(unknown_text(key, value.unknown));
-      check(key, value.conflicts, conflicts_text(value.conflicts), "--max-conflicts", *limits.max_conflicts);
-    }
-    if (!limits.max_sectors || !value.sectors) continue;
-    const AllowedSectors& sectors = *value.sectors;
-    if (sectors.unknown > 0) verdict.exceeded.push_back(unknown_text(key, sectors.unknown, to_global));
-    check(key, sectors.extra, extra_text(sectors.extra), "--max-sectors", *limits.max_sectors);
+    if (limits.max_conflicts) check(key, value, *limits.max_conflicts, shared_words);
+    if (limits.max_sectors && value.sectors) check(key, *value.sectors, *limits.max_sectors, global_words);
   }
   return verdict;
 }
@@ -155,26 +155,21 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
   const bool limits_sectors = has_sectors(allowed);
   for (const auto& [key, value] : now) {
     const auto row = allowed.find(key);
-    const auto has = [&, &key = key](const std::string& text) {
-      return fmt::format("{} has {} on {}", key.first, text, key.second);
-    };
-    const std::string conflicts = has(conflicts_text(value.conflicts));
-    const AllowedSectors sectors = value.sectors.value_or(AllowedSectors());
-    const std::string extra = has(extra_text(sectors.extra));
-    const Allowed none{.sectors = limits_sectors ? std::optional<AllowedSectors>(AllowedSectors()) : std::nullopt};
-    const Allowed& old = row == allowed.end() ? none : row->second;
-    if (value.unknown > old.unknown) verdict.exceeded.push_back(unknown_text(key, value.unknown));
+    const Counts sectors = value.sectors.value_or(Counts());
+    const std::string conflicts = cost_text(key, value, shared_words), extra = cost_text(key, sectors, global_words);
+    Allowed old = row == allowed.end() ? Allowed() : row->second;
+    if (row == allowed.end() && limits_sectors) old.sectors.emplace();
+    if (value.unknown > old.unknown) verdict.exceeded.push_back(unknown_text(key, value, shared_words));
     if (old.sectors && sectors.unknown > old.sectors->unknown)
-      verdict.exceeded.push_back(unknown_text(key, sectors.unknown, to_global));
+      verdict.exceeded.push_back(unknown_text(key, sectors, global_words));
     if (row == allowed.end()) {
       constexpr const char* unlisted = "{}, and {} does not list it";
-      if (value.conflicts > 0) verdict.exceeded.push_back(fmt::format(unlisted, conflicts, path));
-      if (limits_sectors && sectors.extra > 0) verdict.exceeded.push_back(fmt::format(unlisted, extra, path));
+      if (value.cost > 0) verdict.exceeded.push_back(fmt::format(unlisted, conflicts, path));
+      if (limits_sectors && sectors.cost > 0) verdict.exceeded.push_back(fmt::format(unlisted, extra, path));
       continue;
     }
-    compare_with({value.accesses, value.conflicts}, {old.accesses, old.conflicts}, conflicts, path, verdict);
-    if (!old.sectors || !value.sectors) continue;
-    compare_with({sectors.accesses, sectors.extra}, {old.sectors->accesses, old.sectors->extra}, extra, path, verdict);
+    compare_with(value, old, conflicts, path, verdict);
+    if (old.sectors && value.sectors) compare_with(sectors, *old.sectors, extra, path, verdict);
   }
   const auto architectures = architectures_in(now);
   for (const auto& [key, value] : allowed) {
@@ -199,9 +194,9 @@ std::string to_csv(const Baseline& baseline) {
   std::string text = std::string(with_sectors ? head_with_sectors : head) + '\n';
   for (const auto& [key, value] : baseline) {
     text += fmt::format("{},{},{},{},{}", support::csv_field(key.first), support::csv_field(key.second), value.accesses,
-                        value.conflicts, value.unknown);
+                        value.cost, value.unknown);
     if (value.sectors) {
-      text += fmt::format(",{},{},{}", value.sectors->accesses, value.sectors->extra, value.sectors->unknown);
+      text += fmt::format(",{},{},{}", value.sectors->accesses, value.sectors->cost, value.sectors->unknown);
     } else if (with_sectors) {
       text += ",,,";
     }

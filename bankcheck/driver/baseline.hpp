@@ -13,17 +13,16 @@
 
 namespace bankwise::driver {
 
-/// The same of global memory: `extra` are the sectors beyond the ideal.
-struct AllowedSectors {
-  std::uint64_t accesses = 0, extra = 0, unknown = 0;
+/// Accesses of a kernel to a memory, summed over its launches, and how many of them have no known cost. `cost`:
+/// conflicts, of which the most count where they are a range; or the sectors of global memory beyond the ideal.
+struct Counts {
+  std::uint64_t accesses = 0, cost = 0, unknown = 0;
 };
 
-/// Accesses and conflicts of a kernel, summed over its launches, and the number of accesses without a known cost. Of
-/// conflicts that are a range, the most count.
-struct Allowed {
-  std::uint64_t accesses = 0, conflicts = 0, unknown = 0;
-  std::optional<AllowedSectors> sectors{};  ///< empty: global memory was not watched, and is not limited
-  std::uint64_t line = 0;                   ///< in its file
+/// Those of shared memory.
+struct Allowed : Counts {
+  std::optional<Counts> sectors{};  ///< empty: global memory was not watched, and is not limited
+  std::uint64_t line = 0;           ///< in its file
 };
 
 using Baseline = std::map<std::pair<std::string, std::string>, Allowed>;  ///< by kernel and architecture

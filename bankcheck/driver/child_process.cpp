@@ -44,7 +44,7 @@ void catch_signal(int signal, siginfo_t* info, void*) {
 
 /// Passes signals that would end bankcheck to the child, so that bankcheck can report and clean up. One at a time may
 /// exist.
-class SignalsToChild {
+class SignalsToChild : NotCopied {
  public:
   static constexpr std::array signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
 
@@ -63,8 +63,6 @@ class SignalsToChild {
       sigaction(signals[i], &action, &before_[i]);
     }
   }
-  SignalsToChild(const SignalsToChild&) = delete;
-  SignalsToChild& operator=(const SignalsToChild&) = delete;
   /// After a signal the rest of bankcheck, which reports and cleans up, ignores more of them: `timeout` sends two.
   ~SignalsToChild() {
     struct sigaction ignore {};
@@ -105,14 +103,12 @@ bool is_machine_code(const fs::path& program) {
 /// Restores the default action of SIGCHLD: if the parent process ignores it, the system keeps no exit code of our
 /// child. And makes orphans of the child bankcheck's children, so that it knows of programs that go on in the
 /// background.
-class Parenthood {
+class Parenthood : NotCopied {
  public:
   Parenthood() : action_(std::signal(SIGCHLD, SIG_DFL)) {
     prctl(PR_GET_CHILD_SUBREAPER, &adopts_);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
-  Parenthood(const Parenthood&) = delete;
-  Parenthood& operator=(const Parenthood&) = delete;
   ~Parenthood() {
     std::signal(SIGCHLD, action_);
     prctl(PR_SET_CHILD_SUBREAPER, adopts_);

@@ -13,6 +13,13 @@
 
 namespace bankwise::driver {
 
+/// What it owns ends with it, once.
+struct NotCopied {
+  NotCopied() = default;
+  NotCopied(const NotCopied&) = delete;
+  NotCopied& operator=(const NotCopied&) = delete;
+};
+
 // The guard is a process that outlives bankcheck, whatever ends it, SIGKILL included. It then ends the programs that
 // bankcheck runs, with all their children, and deletes its temporary folders.
 
@@ -23,11 +30,9 @@ void start_guard();
 long guard_process();
 
 /// What the guard takes care of for as long as the object lives: the number of a process, or the path of a folder.
-class Guarded {
+class Guarded : NotCopied {
  public:
   explicit Guarded(std::string name);
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
   ~Guarded();
 
  private:
@@ -36,23 +41,19 @@ class Guarded {
 
 /// While the object lives, a signal that would end bankcheck ends it with a sentence and exit code 3, and the guard
 /// ends the tools that bankcheck runs. One at a time may exist.
-class EndsWithSentence {
+class EndsWithSentence : NotCopied {
  public:
   /// `activity`: "building the program".
   explicit EndsWithSentence(std::string_view activity);
-  EndsWithSentence(const EndsWithSentence&) = delete;
-  EndsWithSentence& operator=(const EndsWithSentence&) = delete;
   ~EndsWithSentence();
 };
 
 /// A new directory that the destructor deletes, or the guard if bankcheck is killed. Error: std::runtime_error if it
 /// cannot be created.
-class TemporaryFolder {
+class TemporaryFolder : NotCopied {
  public:
   TemporaryFolder();  ///< in TMPDIR, or in /tmp
   explicit TemporaryFolder(const std::filesystem::path& parent);
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder();
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
   const std::filesystem::path& path() const { return path_; }
@@ -76,11 +77,9 @@ std::filesystem::path folder_of_bankcheck();
 std::filesystem::path find_next_to_bankcheck(std::string_view name);
 
 /// Restores the variables of this process's environment, which it sets for a program.
-class KeptEnvironment {
+class KeptEnvironment : NotCopied {
  public:
   KeptEnvironment();
-  KeptEnvironment(const KeptEnvironment&) = delete;
-  KeptEnvironment& operator=(const KeptEnvironment&) = delete;
   ~KeptEnvironment();
 
  private:
@@ -88,13 +87,11 @@ class KeptEnvironment {
 };
 
 /// How far a watched program is: the file that it writes, and the last line of a terminal.
-class Progress {
+class Progress : NotCopied {
  public:
   /// Creates the file, and names it to programs that start, if stderr is a terminal. Without it nothing is shown.
   /// `blocks`: the word for them.
   Progress(const std::filesystem::path& path, std::string blocks);
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
   ~Progress();
 
   /// One line; empty between launches. `left`: seconds of the time limit.
@@ -144,10 +141,8 @@ struct Wait {
 Ended start_and_wait(const std::filesystem::path& program, const std::vector<std::string>& command, const Wait& wait);
 
 /// A pipe whose ends no program inherits.
-struct Pipe {
+struct Pipe : NotCopied {
   Pipe();
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
   ~Pipe();
   void close_in();
   /// Everything that arrives until all copies of the other end are closed.

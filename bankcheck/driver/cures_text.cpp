@@ -63,7 +63,7 @@ bool is_refuted(const KernelReport& kernel, const fit::Cure& cure, trace::Maker 
   using enum fit::CureKind;
   const bool is_source_run = maker != trace::Maker::cuda;
   return std::ranges::any_of(cure.sites, [&](const trace::Site& site) {
-    const std::string text = placed_line(kernel, site).text;
+    const std::string text = kernel.placed(site).text;
     if (cure.kind == wide_accesses) return is_source_run && has_vector_member(text);
     return (cure.kind == sums_in_warps || cure.kind == copies) && needs_each_atomic(text);
   });
@@ -102,7 +102,7 @@ std::string cures_text(const KernelReport& kernel, const KernelFitReport& report
   for (const fit::Cure& cure : std::span(cures).first(shown)) {
     std::vector<std::string> places;
     for (const trace::Site& site : cure.sites) {
-      PlacedLine line = placed_line(kernel, site);
+      PlacedLine line = kernel.placed(site);
       line.place.column = 0;
       if (std::string place = where(line, site); std::ranges::find(places, place) == places.end()) {
         places.push_back(std::move(place));

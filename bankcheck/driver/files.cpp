@@ -126,7 +126,7 @@ void wait_for_end(std::vector<long> killed) {
   _exit(0);
 }
 
-struct Guard {
+struct Guard : NotCopied {
   Guard() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
@@ -138,8 +138,6 @@ struct Guard {
     close(ends[0]);
     socket = ends[1];
   }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
   ~Guard() {
     close(socket);
     while (process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;

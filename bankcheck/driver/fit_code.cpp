@@ -30,6 +30,18 @@ std::string new_lengths(const WrittenArray& code, const std::vector<std::uint64_
                    : fmt::format("{}[{}]", code.name, fmt::join(lengths, "]["));
 }
 
+/// Of an array whose indices have rows.
+LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit::Change& change) {
+  std::vector<std::string> lengths = code.dimensions, names = fit::subscript_names(lengths.size() + 1);
+  lengths.back() = rows_text(change, plane, lengths.back(), code.pitch);
+  names.resize(names.size() - 2);
+  const std::string planes = names.empty() ? "" : in_brackets(names);
+  return {.declaration = lengths == code.dimensions ? "" : code.name + in_brackets(lengths),
+          .old_index = code.name + planes + row_index_text({}, plane, "y", "x", code.pitch),
+          .index = code.name + planes + row_index_text(change, plane, "y", "x", code.pitch),
+          .number = ""};
+}
+
 }  // namespace
 
 bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl) {
@@ -38,7 +50,7 @@ bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source,
   return is_opencl || name == "dynamic shared memory";
 }
 
-WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl) {
+WrittenArray ChangedArray::written() const {
   const bool named = array.name.find(' ') == std::string::npos;
   WrittenArray code{
       .name = named ? array.name : "array", .shape = array.shape, .dynamic = is_dynamic(array.name, source, is_opencl)};
@@ -58,21 +70,14 @@ WrittenArray written(const ArrayFit& array, const std::optional<ArraySource>& so
   return code;
 }
 
-namespace {
-
-/// Of an array whose indices have rows.
-LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit::Change& change) {
-  std::vector<std::string> lengths = code.dimensions, names = fit::subscript_names(lengths.size() + 1);
-  lengths.back() = rows_text(change, plane, lengths.back(), code.pitch);
-  names.resize(names.size() - 2);
-  const std::string planes = names.empty() ? "" : in_brackets(names);
-  return {.declaration = lengths == code.dimensions ? "" : code.name + in_brackets(lengths),
-          .old_index = code.name + planes + row_index_text({}, plane, "y", "x", code.pitch),
-          .index = code.name + planes + row_index_text(change, plane, "y", "x", code.pitch),
-          .number = ""};
+std::vector<ChangedArray> changed_arrays(const KernelFitReport& report) {
+  std::vector<ChangedArray> changed;
+  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
+    const ArrayFit& array = report.fit.arrays[i];
+    if (array.chosen > 0) changed.push_back({array, report.sources[i], report.is_opencl});
+  }
+  return changed;
 }
-
-}  // namespace
 
 LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const PricedOption& option) {
   const fit::Change& change = option.option.change;
@@ -128,7 +133,14 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
   return layout;
 }
 
-std::string chosen_text(const ArrayFit& array, const WrittenArray& code) {
+std::string code_of(const LayoutCode& layout) {
+  const char* separator = layout.declaration.empty() || layout.index.empty() ? "" : ", ";
+  return layout.declaration + separator + layout.index;
+}
+
+std::string chosen_text(const ChangedArray& changed) {
+  const ArrayFit& array = changed.array;
+  const WrittenArray code = changed.written();
   const LayoutCode layout = layout_code(array, code, array.after());
   if (layout.index.empty() && !code.dimensions.empty() && layout.declaration.starts_with(code.name)) {
     return fmt::format("{}{} -> {}", code.name, in_brackets(code.dimensions), layout.declaration);

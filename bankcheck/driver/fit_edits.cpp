@@ -61,42 +61,36 @@ std::vector<const fit::Declaration*> alike_with(const KernelFitReport& report, s
 }
 
 /// What `--fit` writes for an array's change.
-void set_edits(KernelFitReport& report, std::size_t number) {
+Edits edits_of_array(const KernelFitReport& report, std::size_t number) {
   const std::vector<trace::Array>& arrays = report.fit.places;
   const fit::ArrayFit& array = report.fit.arrays[number];
-  ArraySource& source = *report.sources[number];
-  if (array.chosen == 0) return;
+  const ArraySource& source = *report.sources[number];
   std::set<std::string> names;
   for (const std::uint32_t each : array.arrays) names.insert(arrays[each].name);
   if (names.size() > 1) {
-    source.edits = fmt::format("line {}: {} arrays must change alike; make the same change in each by hand",
-                               source.declaration.line, names.size());
-    return;
+    return fmt::format("line {}: {} arrays must change alike; make the same change in each by hand",
+                       source.declaration.line, names.size());
   }
   const fit::Change& change = array.after().option.change;
   const std::uint64_t block =
       change.swizzle.bits == 0 ? 1 : std::uint64_t{1} << (change.swizzle.base + change.swizzle.bits);
   const auto is_torn = [&](std::uint32_t each) { return arrays[each].bytes % block != 0; };
   if (source.declaration.is_parameter && std::ranges::any_of(array.arrays, is_torn)) {
-    source.edits = fmt::format("line {}: the launch must give this array a multiple of {} bytes; change both by hand",
-                               source.declaration.line, block);
-    return;
+    return fmt::format("line {}: the launch must give this array a multiple of {} bytes; change both by hand",
+                       source.declaration.line, block);
   }
-  source.edits = edits_of(source.text, source.declaration, change, array.shape);
-  if (std::holds_alternative<std::string>(source.edits)) return;
-  std::string why = refusal_of_others(array, source, source.edits);
-  if (!why.empty()) {
-    source.edits = std::move(why);
-    return;
-  }
-  source.edits = edits_of(source.text, source.declaration, change, array.shape, alike_with(report, number));
-  auto* edits = std::get_if<std::vector<fit::Edit>>(&source.edits);
-  if (edits != nullptr && !edits->empty() && !change.sequential) {
+  Edits edits = edits_of(source.text, source.declaration, change, array.shape);
+  if (std::holds_alternative<std::string>(edits)) return edits;
+  if (std::string why = refusal_of_others(array, source, edits); !why.empty()) return why;
+  edits = edits_of(source.text, source.declaration, change, array.shape, alike_with(report, number));
+  auto* list = std::get_if<std::vector<fit::Edit>>(&edits);
+  if (list != nullptr && !list->empty() && !change.sequential) {
     const bool removed = array.after().option.passes == array.bound;
     const fit::ConflictFacts facts{array.facts.bounds.period, array.facts.stride, removed};
     auto comment = reason_comment(source.text, source.declaration, change, array.shape, facts);
-    if (comment) edits->insert(edits->begin(), std::move(*comment));
+    if (comment) list->insert(list->begin(), std::move(*comment));
   }
+  return edits;
 }
 
 bool overlap(const fit::Edit& a, const fit::Edit& b) { return a != b && a.begin < b.end && b.begin < a.end; }
@@ -111,8 +105,9 @@ const fit::Edit* overlapping(const std::optional<ArraySource>& a, const std::opt
   return found == edits->end() ? nullptr : &*found;
 }
 
-unsigned line_of(const ArraySource& source, std::size_t offset) {
-  return unsigned(1 + std::ranges::count(std::string_view(source.text).substr(0, offset), '\n'));
+/// The number of the line that an offset is in.
+std::size_t line_at(std::string_view text, std::size_t offset) {
+  return 1 + std::size_t(std::ranges::count(text.substr(0, offset), '\n'));
 }
 
 /// An index of one changed array that reads another one: the two edits cannot both be made.
@@ -127,41 +122,13 @@ void part_overlapping(KernelFitReport& report) {
     (*source)->edits = fmt::format(
         "line {}: the index of a changed array reads another changed array; read that element into a "
         "variable first",
-        line_of(**source, *place));
+        line_at((*source)->text, *place));
   }
 }
-
-}  // namespace
-
-void set_all_edits(KernelFitReport& report) {
-  for (std::size_t i = 0; i < report.sources.size(); ++i) {
-    if (report.sources[i]) set_edits(report, i);
-  }
-  part_overlapping(report);
-}
-
-Place place_of(const ArraySource& source) {
-  return {source.path.empty() ? source.text : source.path, source.declaration.at};
-}
-
-std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports) {
-  std::map<Place, std::vector<ArrayNumber>> arrays;
-  for (std::size_t k = 0; k < reports.size(); ++k) {
-    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
-      if (reports[k].sources[i]) arrays[place_of(*reports[k].sources[i])].emplace_back(k, i);
-    }
-  }
-  return arrays;
-}
-
-namespace {
 
 /// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
 std::string refusal_of(const KernelFitReport& report, bool by_text) {
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    const auto& source = report.sources[i];
+  for (const auto& [array, source, is_opencl] : changed_arrays(report)) {
     if (!source) return fmt::format("the declaration of {} was not found; see --sources", array.name);
     if (source->path.empty() && !by_text) {
       return fmt::format("{} is not declared in a file below the directory of --sources", array.name);
@@ -195,7 +162,7 @@ std::string refusal_by_ties(const std::vector<KernelFitReport>& reports,
       return fmt::format(
           "{}: line {}: the same {} serves the array of line {}, which does not get this change; write a "
           "copy of it first",
-          own.name, source->declaration.line, tie.by_macro ? "macro" : "function", line_of(*source, tie.at));
+          own.name, source->declaration.line, tie.by_macro ? "macro" : "function", line_at(source->text, tie.at));
     }
   }
   return "";
@@ -222,37 +189,55 @@ bool add_at_one_place(const fit::Edit& a, const fit::Edit& b) {
   return a.begin == b.begin && a.end == a.begin && b.end == b.begin;
 }
 
-/// Whether an edit of one list would be made in the place of another edit.
-bool clash(const EditedFiles& edits, const EditedFiles& accepted, std::string& place) {
+/// "line 12": where an edit would be made in the place of one that is `accepted`; "" if none would.
+std::string clash(const EditedFiles& edits, const EditedFiles& accepted) {
   for (const auto& [path, file] : edits) {
     const auto others = accepted.find(path);
     if (others == accepted.end()) continue;
-    for (const fit::Edit& edit : file.edits) {
-      const auto& made = others->second.edits;
-      const bool is_made = std::ranges::find(made, edit) != made.end();
-      const bool clashes = !is_made && std::ranges::any_of(made, [&](const fit::Edit& other) {
-        return overlap(edit, other) || add_at_one_place(edit, other);
-      });
-      if (!clashes) continue;
-      place = fmt::format("line {}",
-                          1 + std::count(file.text.begin(), file.text.begin() + std::ptrdiff_t(edit.begin), '\n'));
-      return true;
-    }
+    const auto& made = others->second.edits;
+    const auto clashes = [&](const fit::Edit& edit) {
+      return std::ranges::find(made, edit) == made.end() && std::ranges::any_of(made, [&](const fit::Edit& other) {
+               return overlap(edit, other) || add_at_one_place(edit, other);
+             });
+    };
+    const auto edit = std::ranges::find_if(file.edits, clashes);
+    if (edit != file.edits.end()) return fmt::format("line {}", line_at(file.text, edit->begin));
   }
-  return false;
+  return "";
 }
 
-/// The edits of a kernel, without comments at the declarations that have one already.
+}  // namespace
+
+void set_all_edits(KernelFitReport& report) {
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    if (report.sources[i] && report.fit.arrays[i].chosen > 0) report.sources[i]->edits = edits_of_array(report, i);
+  }
+  part_overlapping(report);
+}
+
+Place place_of(const ArraySource& source) {
+  return {source.path.empty() ? source.text : source.path, source.declaration.at};
+}
+
+std::map<Place, std::vector<ArrayNumber>> arrays_by_place(const std::vector<KernelFitReport>& reports) {
+  std::map<Place, std::vector<ArrayNumber>> arrays;
+  for (std::size_t k = 0; k < reports.size(); ++k) {
+    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
+      if (reports[k].sources[i]) arrays[place_of(*reports[k].sources[i])].emplace_back(k, i);
+    }
+  }
+  return arrays;
+}
+
 EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std::set<Place>& explained) {
   const auto is_comment = [](const fit::Edit& edit) {
     const std::string_view text = source::trimmed(edit.text);
     return edit.begin == edit.end && text.find('\n') == text.npos && (text.starts_with("//") || text.starts_with("/*"));
   };
   EditedFiles files;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const auto& source = report.sources[i];
+  for (const auto& [array, source, is_opencl] : changed_arrays(report)) {
     const auto* list = edits_in(source);
-    if (report.fit.arrays[i].chosen == 0 || list == nullptr) continue;
+    if (list == nullptr) continue;
     std::vector<fit::Edit> edits = *list;
     if (explained.contains(place_of(*source))) std::erase_if(edits, is_comment);
     fit::EditedFile& file = files[by_text ? source->text : source->path];
@@ -262,36 +247,27 @@ EditedFiles edited_files(const KernelFitReport& report, bool by_text, const std:
   return files;
 }
 
-}  // namespace
-
-EditedFiles edited_files(const KernelFitReport& report, bool by_text) { return edited_files(report, by_text, {}); }
-
-FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                           bool by_text) {
+FixedSources fixed_sources(const std::vector<KernelFitReport>& fits, bool by_text) {
   FixedSources fixed;
   const std::vector<std::string> refusals = refusals_of(fits, by_text);
   std::set<Place> explained;  // instances of a template need not give the same reason
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (!changes_something(fits[k].fit)) continue;
-    const auto leave_out = [&](const std::string& why) {
-      fixed.left_out.push_back(fmt::format("{}: {}", kernels[k].name, why));
-    };
-    const std::string& refusal = refusals[k];
     const EditedFiles edits = edited_files(fits[k], by_text, explained);
-    std::string place;
-    if (!refusal.empty()) {
-      leave_out(refusal);
-    } else if (clash(edits, fixed.edits, place)) {
-      leave_out(fmt::format("{}: another kernel needs other code there; write a copy of it first", place));
-    } else {
-      fixed.kernels.push_back(k);
-      for (const auto& source : fits[k].sources) {
-        if (source) explained.insert(place_of(*source));
-      }
-      for (const auto& [path, file] : edits) {
-        fixed.edits[path].text = file.text;
-        fixed.edits[path].add(file.edits);
-      }
+    const std::string place = clash(edits, fixed.edits);
+    if (!refusals[k].empty() || !place.empty()) {
+      constexpr const char* other_code = "another kernel needs other code there; write a copy of it first";
+      fixed.left_out.push_back(fmt::format(
+          "{}: {}", fits[k].kernel, refusals[k].empty() ? fmt::format("{}: {}", place, other_code) : refusals[k]));
+      continue;
+    }
+    fixed.kernels.push_back(k);
+    for (const auto& source : fits[k].sources) {
+      if (source) explained.insert(place_of(*source));
+    }
+    for (const auto& [path, file] : edits) {
+      fixed.edits[path].text = file.text;
+      fixed.edits[path].add(file.edits);
     }
   }
   for (const auto& [path, file] : fixed.edits) {
@@ -325,16 +301,12 @@ fit::PricedOption priced(const trace::KernelTrace& trace, const fit::ArrayFit& a
 
 void note_patched(std::vector<KernelFitReport>& reports, const trace::Trace& trace,
                   const std::vector<KernelReport>& kernels, const fit::Architectures& architectures) {
-  const std::vector<std::size_t> changed = fixed_sources(kernels, reports).kernels;
+  const std::vector<std::size_t> changed = fixed_sources(reports).kernels;
   std::map<Place, PatchedPlace> places;
   for (const std::size_t k : changed) {
     reports[k].patched = PatchedKernel{"", prediction_of(reports[k].fit)};
-    for (std::size_t i = 0; i < reports[k].sources.size(); ++i) {
-      const fit::ArrayFit& array = reports[k].fit.arrays[i];
-      if (array.chosen == 0) continue;
-      const PatchedPlace place{k, array.after().option.change, array.shape};
-      places.try_emplace(place_of(*reports[k].sources[i]), place);
-    }
+    for (const auto& [array, source, is_opencl] : changed_arrays(reports[k]))
+      places.try_emplace(place_of(*source), PatchedPlace{k, array.after().option.change, array.shape});
   }
   for (std::size_t k = 0; k < reports.size(); ++k) {
     const bool has_own = reports[k].patched.has_value();
@@ -351,7 +323,7 @@ void note_patched(std::vector<KernelFitReport>& reports, const trace::Trace& tra
       array.chosen = array.options.size() - 1;
       with = place->second.kernel;
     }
-    if (with) reports[k].patched = PatchedKernel{kernels[*with].name, prediction_of(fit)};
+    if (with) reports[k].patched = PatchedKernel{reports[*with].kernel, prediction_of(fit)};
   }
 }
 

@@ -186,12 +186,15 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernels[k].number];
     KernelFitReport& report = reports.emplace_back();
+    report.kernel = kernels[k].name;
     report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
-    const DeclaredArrays& declared = declared_by_kernel[k];
+    const auto source_of = [&declared = declared_by_kernel[k]](std::uint32_t array) {
+      const auto declaration = declared.find(array);
+      return declaration == declared.end() ? std::nullopt : std::optional(declaration->second);
+    };
     fit::KnownShapes shapes;
     for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
-      const auto declaration = declared.find(array);
-      const auto source = declaration == declared.end() ? std::nullopt : std::optional(declaration->second);
+      const auto source = source_of(array);
       if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) {
         shape->merges = trace.maker == trace::Maker::cuda && source && source->one_by_one &&
                         shape->element == source->declaration.element;
@@ -212,10 +215,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     for (auto* side : {&report.fit.before, &report.fit.after}) std::ranges::for_each(*side, sort_by_place);
     for (fit::ArrayFit& array : report.fit.arrays) {
       if (incomplete) array.doubts.emplace_back("the trace is incomplete");
-      auto& source = report.sources.emplace_back();
-      const auto declaration = declared.find(array.arrays.front());
-      if (declaration == declared.end()) continue;
-      source = declaration->second;
+      report.sources.push_back(source_of(array.arrays.front()));
     }
   }
   choose_for_declarations(reports, trace, kernels, architectures);

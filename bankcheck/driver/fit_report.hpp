@@ -73,6 +73,7 @@ struct PatchedKernel {
 };
 
 struct KernelFitReport {
+  std::string kernel;  ///< KernelReport::name
   fit::KernelFit fit;
   std::vector<std::optional<ArraySource>> sources;  ///< one for each array of the fit
   bool is_opencl = false;
@@ -99,13 +100,8 @@ std::string passes_text(const fit::Prediction& prediction, std::size_t architect
 /// Looks for the arrays' declarations in the text that the program gives to its OpenCL driver, and not in files.
 void declare_in_own_text(KernelFitReport& report, const KernelReport& kernel, const trace::Trace& trace);
 
-struct FitTextOptions {
-  unsigned columns = 0;       ///< of the terminal
-  bool after_report = false;  ///< the reader has seen the report, and the picture of the worst access
-  bool everything = false;    ///< all layouts that were compared, not only the ends of the frontier
-};
 /// Results, the code to paste, then tables.
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options);
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const TextOptions& options);
 
 /// Drops cures that the source refutes, and says the others in the words of the program's language.
 void adapt_cures(KernelFitReport& report, const KernelReport& kernel, trace::Maker maker);
@@ -118,7 +114,13 @@ std::string cures_text(const KernelReport& kernel, const KernelFitReport& report
 /// conflicts.
 std::string fit_summary(const KernelFitReport& report);
 
-/// With `fits`, one for each kernel, each kernel has one more member, "fit".
+/// The report as text: the answer first. `fits` has one element for each kernel, or none.
+std::string to_text(const RunReport& report, const TextOptions& options = {},
+                    const std::vector<KernelFitReport>& fits = {});
+/// A part of it: the worst line of each kernel and its fix.
+std::string summary_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
+
+/// With `fits`, each kernel has one more member, "fit".
 std::string to_json(const RunReport& report, const std::vector<KernelFitReport>& fits = {});
 
 // The edits that make the chosen changes, and the places that several kernels share.
@@ -139,8 +141,9 @@ std::string diffs_text(const KernelFitReport& report);
 
 using EditedFiles = std::map<std::string, fit::EditedFile>;  ///< by path, "" for a source without a file
 
-/// The edits of all changed arrays that have some. `by_text`: by the text of the source instead of its path.
-EditedFiles edited_files(const KernelFitReport& report, bool by_text = false);
+/// The edits of all changed arrays that have some, without comments at the declarations that are `explained` already.
+/// `by_text`: by the text of the source instead of its path.
+EditedFiles edited_files(const KernelFitReport& report, bool by_text = false, const std::set<Place>& explained = {});
 
 struct FixedSources {
   EditedFiles edits;                         ///< of the kernels that are changed
@@ -151,8 +154,7 @@ struct FixedSources {
 
 /// A kernel is changed if all of its changes can be, in files, and if no other kernel, or other instance of a template,
 /// needs other text there. `by_text`: in texts without a file instead.
-FixedSources fixed_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                           bool by_text = false);
+FixedSources fixed_sources(const std::vector<KernelFitReport>& fits, bool by_text = false);
 
 // --- Where the arrays of a trace are declared ---
 
@@ -212,8 +214,6 @@ struct WrittenArray {
 /// Whether the launch decides the size of an array.
 bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl);
 
-WrittenArray written(const fit::ArrayFit& array, const std::optional<ArraySource>& source, bool is_opencl);
-
 /// A layout as the changes of the code: each "" if there is none.
 struct LayoutCode {
   std::string declaration;       ///< "tile[TILE][TILE + 1]", "1,056 elements", "elements of 20 bytes"
@@ -223,11 +223,23 @@ struct LayoutCode {
 
 LayoutCode layout_code(const fit::ArrayFit& array, const WrittenArray& code, const fit::PricedOption& option);
 
-/// What the chosen layout changes, in one line: "tile[y][x] -> tile[y][x ^ y]".
-std::string chosen_text(const fit::ArrayFit& array, const WrittenArray& code);
+/// "tile[TILE][TILE + 1], tile[y][x ^ y]": what a layout has of both.
+std::string code_of(const LayoutCode& layout);
 
-/// The rest of the chosen layout for an array whose lines cannot be rewritten here: lines, indented by two blanks.
-std::string by_hand_text(const fit::ArrayFit& array, const std::optional<ArraySource>& source,
-                         const WrittenArray& code);
+/// An array that gets another layout.
+struct ChangedArray {
+  const fit::ArrayFit& array;
+  const std::optional<ArraySource>& source;
+  bool is_opencl;
+  WrittenArray written() const;
+};
+/// Those of a kernel, which must outlive them.
+std::vector<ChangedArray> changed_arrays(const KernelFitReport& report);
+
+/// What the chosen layout changes, in one line: "tile[y][x] -> tile[y][x ^ y]".
+std::string chosen_text(const ChangedArray& changed);
+
+/// The rest of the chosen layout, if the lines cannot be rewritten here: lines, indented by two blanks; "" otherwise.
+std::string by_hand_text(const ChangedArray& changed);
 
 }  // namespace bankwise::driver

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include <bankwise/support/numbers.hpp>
@@ -38,8 +39,7 @@ std::string left_text(const ArrayFit& array) {
 std::string bytes_text(const ArrayFit& array) {
   const std::uint64_t before = array.facts.extent, after = array.after().option.bytes;
   const std::uint64_t difference = after < before ? before - after : after - before;
-  return fmt::format("{} {} {}", grouped(difference), difference == 1 ? "byte" : "bytes",
-                     after < before ? "fewer" : "more");
+  return fmt::format("{} {}", support::plural(difference, "byte", "bytes"), after < before ? "fewer" : "more");
 }
 
 bool has_conflicts(const ArrayFit& array) { return array.verdict != FitVerdict::no_conflicts; }
@@ -130,37 +130,11 @@ std::string diff_text(const std::string& path, const fit::EditedFile& edited) {
   return text;
 }
 
-}  // namespace
-
-std::string by_hand_text(const ArrayFit& array, const std::optional<ArraySource>& source, const WrittenArray& code) {
-  const fit::Option& option = array.after().option;
-  const LayoutCode layout = layout_code(array, code, array.after());
-  std::string text;
-  if (code.dynamic && option.bytes > array.facts.extent) {
-    text += fmt::format("  {} bytes at the launch instead of {}\n", grouped(option.bytes), grouped(array.facts.extent));
-  } else if (!layout.declaration.empty() && !layout.index.empty()) {
-    text += fmt::format("  {}{}{}\n", code.head, layout.declaration, code.head.empty() ? "" : ";");
-  }
-  const bool rows = code.shape.lengths.size() > 1;
-  if (array.shape_inferred && !code.by_number) {
-    text += fmt::format("  if its elements have {} bytes{}, as the accesses suggest\n", array.shape.element,
-                        rows ? fmt::format(", and its rows {} elements", code.shape.lengths.back()) : "");
-  }
-  if (option.change.kind() == fit::ChangeKind::pad && option.change.pads[0].every == array.shape.element) {
-    return text + fmt::format("  add a member of {} to {}\n",
-                              support::plural(option.change.pads[0].bytes, "byte", "bytes"),
-                              source ? source->declaration.type : "their type");
-  }
-  if (source) text += fmt::format("  not rewritten: {}\n", std::get<std::string>(source->edits));
-  return text;
-}
-
-namespace {
-
 /// "  tile[y][x] -> tile[y][x ^ y], in CuTe Swizzle<5, 0, 5>".
-std::string index_line(const ArrayFit& array, const WrittenArray& code) {
+std::string index_line(const ChangedArray& changed) {
+  const ArrayFit& array = changed.array;
   const fit::Change& change = array.after().option.change;
-  std::string text = "  " + chosen_text(array, code);
+  std::string text = "  " + chosen_text(changed);
   if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) text += ", in CuTe " + cute;
   const auto tma = fit::tma_name(change);
   if (!tma.empty() && array.facts.bounds.copied_in) text += ", for TMA " + tma;
@@ -171,7 +145,7 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
     const std::uint64_t last = rows.from / array.shape.element - 1;
     text += fmt::format("  no recorded access uses {} of {}\n",
                         first == last ? fmt::format("column {}", last) : fmt::format("columns {} to {}", first, last),
-                        code.name);
+                        changed.written().name);
   }
   return text;
 }
@@ -179,15 +153,8 @@ std::string index_line(const ArrayFit& array, const WrittenArray& code) {
 /// The layouts of all changed arrays in code, and then the user's own lines as far as they can be rewritten.
 std::string code_text(const KernelReport& kernel, const KernelFitReport& report) {
   std::string text;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    text += result_text(kernel, array);
-    const std::optional<ArraySource>& source = report.sources[i];
-    const WrittenArray code = written(array, source, report.is_opencl);
-    text += index_line(array, code);
-    if (edits_in(source) == nullptr) text += by_hand_text(array, source, code);
-  }
+  for (const ChangedArray& changed : changed_arrays(report))
+    text += result_text(kernel, changed.array) + index_line(changed) + by_hand_text(changed);
   return text + diffs_text(report);
 }
 
@@ -229,13 +196,11 @@ std::string lines_table(const KernelReport& kernel, const KernelFitReport& repor
       return array.chosen > 0 && (", " + array.name + ",").find(", " + name + ",") != std::string::npos;
     });
   };
-  const auto& first = kernel.reports.front();
-  for (std::size_t i = 0; i < first.lines.size(); ++i) {
-    const trace::LineReport& line = first.lines[i];
+  for (const trace::LineReport& line : kernel.reports.front().lines) {
     if (!is_changed(line.array)) continue;
-    const SourcePlace& place = kernel.lines.front()[i].place;
-    auto& row = table.emplace_back(
-        std::vector<std::string>{where({{place.file, place.line}, ""}, line.site), access_text(line), line.array});
+    PlacedLine placed = kernel.placed(line.site);
+    placed.place.column = 0;
+    auto& row = table.emplace_back(std::vector<std::string>{where(placed, line.site), access_text(line), line.array});
     for (std::size_t a = 0; a < kernel.reports.size(); ++a) {
       const trace::LineReport* before = same_line(report.fit.before[a], line);
       const trace::LineReport* now = same_line(report.fit.after[a], line);
@@ -267,32 +232,30 @@ std::string search_text(const ArrayFit& array) {
                         grouped(array.parted));
   }
   const fit::Prediction& prediction = array.after().prediction;
-  if (!prediction.most || *prediction.most != prediction.least) {
+  if (!prediction.most || *prediction.most != prediction.least)
     text += "  the compiler decides which accesses it merges or saves with this index, so the passes are not certain\n";
-  }
   return text + fmt::format("  proposed: {}\n", reason_of(array, array.after()));
 }
 
 /// What marks an option: "<- proposed, fewest bytes".
 std::string mark_of(const ArrayFit& array, std::size_t i) {
   const fit::FrontierEnds ends = frontier_ends(array);
+  const bool is_slower = !std::ranges::equal(array.options[i].passes, array.before().passes, std::less_equal());
   std::vector<std::string_view> marks;
-  if (i == array.chosen) marks.emplace_back("<- proposed");
-  if (i == ends.fewest_passes) marks.emplace_back("fewest passes");
-  if (i == ends.cheapest_index) marks.emplace_back("cheapest index");
-  if (i == ends.fewest_bytes) marks.emplace_back("fewest bytes");
-  const PricedOption& option = array.options[i];
-  for (std::size_t a = 0; a < option.passes.size() && i > 0; ++a) {
-    if (option.passes[a] <= array.before().passes[a]) continue;
-    marks.emplace_back("more passes than before");
-    break;
+  for (const auto& [is_so, mark] : {std::pair(i == array.chosen, "<- proposed"),
+                                    {i == ends.fewest_passes, "fewest passes"},
+                                    {i == ends.cheapest_index, "cheapest index"},
+                                    {i == ends.fewest_bytes, "fewest bytes"},
+                                    {is_slower, "more passes than before"}}) {
+    if (is_so) marks.emplace_back(mark);
   }
   return fmt::format("{}", fmt::join(marks, ", "));
 }
 
 /// The proposal and the ends of the frontier; `everything`: all options that were compared.
-std::string options_table(const KernelReport& kernel, const ArrayFit& array, const WrittenArray& code,
-                          bool everything) {
+std::string options_table(const KernelReport& kernel, const ChangedArray& changed, bool everything) {
+  const ArrayFit& array = changed.array;
+  const WrittenArray code = changed.written();
   std::string number;
   Table table{{"", "passes on"}};
   for (const trace::Report& report : kernel.reports) table[0].emplace_back(report.architecture->name);
@@ -304,9 +267,8 @@ std::string options_table(const KernelReport& kernel, const ArrayFit& array, con
     const PricedOption& option = array.options[i];
     const LayoutCode layout = layout_code(array, code, option);
     if (!layout.number.empty()) number = layout.number;
-    const char* separator = layout.declaration.empty() || layout.index.empty() ? "" : ", ";
-    auto& row = table.emplace_back(std::vector<std::string>{std::string(to_string(option.option.change.kind())),
-                                                            layout.declaration + separator + layout.index});
+    auto& row = table.emplace_back(
+        std::vector<std::string>{std::string(to_string(option.option.change.kind())), code_of(layout)});
     for (const std::uint64_t passes : option.passes) row.push_back(grouped(passes));
     row.push_back(i == 0 ? "" : fmt::format("+{}", option.option.instructions));
     row.push_back(grouped(option.option.bytes));
@@ -377,6 +339,32 @@ std::string occupancy_text(const KernelReport& kernel, const KernelFitReport& re
 
 }  // namespace
 
+std::string by_hand_text(const ChangedArray& changed) {
+  const auto& [array, source, is_opencl] = changed;
+  if (edits_in(source) != nullptr) return "";
+  const WrittenArray code = changed.written();
+  const fit::Option& option = array.after().option;
+  const LayoutCode layout = layout_code(array, code, array.after());
+  std::string text;
+  if (code.dynamic && option.bytes > array.facts.extent) {
+    text += fmt::format("  {} bytes at the launch instead of {}\n", grouped(option.bytes), grouped(array.facts.extent));
+  } else if (!layout.declaration.empty() && !layout.index.empty()) {
+    text += fmt::format("  {}{}{}\n", code.head, layout.declaration, code.head.empty() ? "" : ";");
+  }
+  const bool rows = code.shape.lengths.size() > 1;
+  if (array.shape_inferred && !code.by_number) {
+    text += fmt::format("  if its elements have {} bytes{}, as the accesses suggest\n", array.shape.element,
+                        rows ? fmt::format(", and its rows {} elements", code.shape.lengths.back()) : "");
+  }
+  if (option.change.kind() == fit::ChangeKind::pad && option.change.pads[0].every == array.shape.element) {
+    return text + fmt::format("  add a member of {} to {}\n",
+                              support::plural(option.change.pads[0].bytes, "byte", "bytes"),
+                              source ? source->declaration.type : "their type");
+  }
+  if (source) text += fmt::format("  not rewritten: {}\n", std::get<std::string>(source->edits));
+  return text;
+}
+
 std::string diffs_text(const KernelFitReport& report) {
   std::string text;
   for (const auto& [path, file] : edited_files(report)) text += diff_text(path, file);
@@ -385,34 +373,26 @@ std::string diffs_text(const KernelFitReport& report) {
 
 std::string fit_summary(const KernelFitReport& report) {
   std::string text;
-  for (std::size_t i = 0; i < report.fit.arrays.size(); ++i) {
-    const ArrayFit& array = report.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ",
-                        chosen_text(array, written(array, report.sources[i], report.is_opencl)), left_text(array),
-                        bytes_text(array));
+  for (const ChangedArray& changed : changed_arrays(report)) {
+    text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "; ", chosen_text(changed), left_text(changed.array),
+                        bytes_text(changed.array));
   }
   const auto refused = std::ranges::find_if(report.fit.arrays, has_conflicts);
   if (!text.empty() || refused == report.fit.arrays.end()) return text;
   return refusal_text(*refused);
 }
 
-std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const FitTextOptions& options) {
+std::string fit_text(const KernelReport& kernel, const KernelFitReport& report, const TextOptions& options) {
+  const bool everything = options.detail == Detail::verbose;
   const auto& arrays = report.fit.arrays;
-  const std::string cures = cures_text(kernel, report, options.everything);
-  if (arrays.empty()) {
-    return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
-  }
+  const std::string cures = cures_text(kernel, report, everything);
+  if (arrays.empty()) return fmt::format("fit of {}: no access to shared memory was recorded\n", kernel.name) + cures;
   std::string text = code_text(kernel, report) + unchanged_text(kernel, report) + shared_text(kernel, report);
   if (!changes_something(report.fit)) return text + cures;  // one line each, if many kernels are clean
   text += lines_table(kernel, report, options.columns);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays[i].chosen == 0) continue;
-    const WrittenArray code = written(arrays[i], report.sources[i], report.is_opencl);
-    text += options_table(kernel, arrays[i], code, options.everything);
-  }
-  const auto changed = std::ranges::find_if(arrays, [](const ArrayFit& array) { return array.chosen > 0; });
-  return text + pictures(kernel, report, *changed, options.columns, options.after_report) +
+  const std::vector<ChangedArray> changed = changed_arrays(report);
+  for (const ChangedArray& each : changed) text += options_table(kernel, each, everything);
+  return text + pictures(kernel, report, changed.front().array, options.columns, !options.fits_only) +
          occupancy_text(kernel, report) + '\n' + cures;
 }
 

@@ -32,24 +32,22 @@ std::string without_cost_text(const RunReport& report, std::size_t architecture)
   }
   if (causes.empty()) return "";
   const auto parts = trace::largest_first(causes);
-  std::uint64_t others = 0;
-  std::string list;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& [count, cause] = parts[i];
-    if (parts.size() > most_causes && i + 1 >= most_causes) {
-      others += count;
-      continue;
-    }
+  const std::size_t named = parts.size() > most_causes ? most_causes - 1 : parts.size();
+  std::vector<std::string> list;
+  for (const auto& [count, cause] : std::span(parts).first(named)) {
     const std::string part = count == 0 ? " (unknown number)" : parts.size() > 1 ? " " + share_of(count, accesses) : "";
-    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", cause, part);
+    list.push_back(fmt::format("{}{}", cause, part));
   }
-  if (parts.size() > most_causes)
-    list += fmt::format(", others {}", others == 0 ? "(unknown number)" : share_of(others, accesses));
+  std::uint64_t others = 0;
+  for (const auto& part : std::span(parts).subspan(named)) others += part.first;
+  if (named < parts.size())
+    list.push_back(fmt::format("others {}", others == 0 ? "(unknown number)" : share_of(others, accesses)));
   const std::uint64_t known = trace::total(causes);
   const bool is_least = std::ranges::any_of(parts, [](const auto& part) { return part.first == 0; });
   const std::string share =
       known == 0 ? "some" : fmt::format("{}{}", is_least ? "at least " : "", share_of(known, accesses));
-  return fmt::format("{} of the accesses to {} have no cost: {} (in {})", share, terms_of(report.maker).memory, list,
+  return fmt::format("{} of the accesses to {} have no cost: {} (in {})", share, terms_of(report.maker).memory,
+                     fmt::join(list, ", "),
                      kernels.size() == 1 ? std::string(kernels[0])
                                          : fmt::format("{} of {} kernels", kernels.size(), report.kernels.size()));
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -14,26 +13,10 @@
 namespace bankwise::driver {
 namespace {
 
-/// What is in the names of kernels that a library or a compiler has generated.
-constexpr std::string_view generated[]{"nvjet",
-                                       "cutlass",
-                                       "cudnn",
-                                       "cublas",
-                                       "xmma",
-                                       "triton_",
-                                       "flash",
-                                       "fmha",
-                                       "at::",
-                                       "cub::",
-                                       "thrust",
-                                       "sm80_",
-                                       "sm90_",
-                                       "sm100_",
-                                       "ampere_",
-                                       "volta_",
-                                       "turing_",
-                                       "gemm",
-                                       "implicit_convolve"};
+/// What is in the names of kernels that a library or a compiler has generated. "gemm" finds cuDNN's convolutions, too.
+constexpr std::string_view generated[]{"nvjet", "cutlass", "cudnn",   "cublas", "xmma",    "triton_",
+                                       "flash", "fmha",    "at::",    "cub::",  "thrust",  "sm80_",
+                                       "sm90_", "sm100_",  "ampere_", "volta_", "turing_", "gemm"};
 constexpr std::size_t long_name = 120;  // bytes: nobody writes one
 
 bool is_generated(std::string_view name) {
@@ -64,9 +47,7 @@ std::size_t letters_of_size(std::string_view word) {
   return 0;
 }
 
-std::vector<PlacedLine> places_for(std::size_t lines, std::size_t kernels) {
-  return std::vector<PlacedLine>(lines, {.place = {.file = fmt::format("{} kernels", kernels)}});
-}
+constexpr const char* unplaced = "?";  // the file of all lines of a group
 
 /// Adds the lines of a kernel to those of a group, which have no place.
 template <class Line, class Key, class Add>
@@ -75,7 +56,7 @@ void add_lines(std::vector<Line>& lines, const std::vector<Line>& more, Key key,
     const auto same = std::ranges::find_if(lines, [&](const Line& known) { return key(known) == key(line); });
     if (same == lines.end()) {
       lines.push_back(line);
-      lines.back().site = {.file = "?"};
+      lines.back().site = {.file = unplaced};
     } else {
       add(*same, line);
     }
@@ -202,25 +183,14 @@ KernelReport group_of(const std::vector<const KernelReport*>& members, const std
       add(group.times[a], other.times[a]);
     }
   }
-  for (std::size_t a = 0; a < group.reports.size(); ++a) {
-    trace::Report& on = group.reports[a];
-    sort_by_place(on);
-    group.lines[a] = places_for(on.lines.size(), members.size());
-    group.global_lines[a] = places_for(on.global_lines.size(), members.size());
-    group.remote_lines[a] = places_for(on.remote_lines.size(), members.size());
-    group.engine_lines[a] = places_for(on.engine_lines.size(), members.size());
-  }
+  std::ranges::for_each(group.reports, sort_by_place);
+  group.places = {{{.file = unplaced}, {.place = {.file = fmt::format("{} kernels", members.size())}}}};
   return group;
 }
 
 /// Whether a kernel may be part of a group: the user has no source of it, and all that is known of it is added up.
 bool may_join(const KernelReport& kernel) {
-  const auto is_file = [](const std::vector<PlacedLine>& lines) {
-    return std::ranges::any_of(lines, &PlacedLine::is_file);
-  };
-  const bool has_source =
-      std::ranges::any_of(std::array{&kernel.lines, &kernel.global_lines, &kernel.remote_lines, &kernel.engine_lines},
-                          [&](const auto* of_memory) { return std::ranges::any_of(*of_memory, is_file); });
+  const bool has_source = std::ranges::any_of(kernel.places, [](const auto& place) { return place.second.is_file; });
   return is_generated(kernel.name) && !has_source && kernel.trace.diagnoses.empty() && !has_merged(kernel.reports);
 }
 

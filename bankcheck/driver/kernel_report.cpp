@@ -7,7 +7,6 @@
 
 #include <bankwise/report/metrics.hpp>
 #include <bankwise/support/exit_code.hpp>
-#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -58,13 +57,10 @@ constexpr std::size_t longest_text = 300;  // bytes of a line: generated code ma
 
 using NumberedLines = std::map<unsigned, std::string>;
 
-/// Without what follows the last complete character before the limit, and without the carriage return of Windows.
-std::string shortened(std::string text) {
-  if (text.ends_with('\r')) text.pop_back();
-  if (text.size() <= longest_text) return text;
-  std::size_t end = longest_text;
-  while (support::is_inside_character(text, end)) --end;
-  return text.substr(0, end) + " \xE2\x80\xA6";
+/// Without the carriage return of Windows, and cut.
+std::string shortened(std::string_view text) {
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return cut(text, longest_text);
 }
 
 /// All lines of the file that a kernel's line is in; empty if they are not known.
@@ -84,8 +80,6 @@ NumberedLines read_lines(const PlacedLine& line, const SourceText& program, cons
   return lines;
 }
 
-bool is_blank(std::string_view text) { return trimmed(text).empty(); }
-
 /// Adds the line, with the lines around it as far as they belong to its function: a brace in the first column ends the
 /// function, and what includes a file is before it.
 void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine& line) {
@@ -101,8 +95,8 @@ void add(NumberedLines& shown, const NumberedLines& file_lines, const PlacedLine
       if (std::next(last)->first > number + around) break;
       ++last;
     }
-    while (first != found && is_blank(first->second)) ++first;
-    while (last != found && is_blank(last->second)) --last;
+    while (first != found && trimmed(first->second).empty()) ++first;
+    while (last != found && trimmed(last->second).empty()) --last;
     for (auto shown_line = first; shown_line != std::next(last); ++shown_line)
       shown.emplace(shown_line->first, shortened(shown_line->second));
   }
@@ -167,16 +161,9 @@ void sort_by_place(trace::Report& report) {
   std::ranges::sort(report.unknown);
 }
 
-PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site) {
-  const auto place_in = [&](const auto& lines, const std::vector<PlacedLine>& places) -> const PlacedLine* {
-    const auto site_of = [](const auto& line) -> const trace::Site& { return line.site; };
-    const auto first = std::ranges::lower_bound(lines, site, {}, site_of);  // the lines are sorted by place
-    return first == lines.end() || first->site != site ? nullptr : &places[std::size_t(first - lines.begin())];
-  };
-  const trace::Report& report = kernel.reports.front();
-  if (const auto* place = place_in(report.lines, kernel.lines.front())) return *place;
-  if (const auto* place = place_in(report.global_lines, kernel.global_lines.front())) return *place;
-  return {.place = {site.file, site.line, site.column}};
+PlacedLine KernelReport::placed(const trace::Site& site) const {
+  const auto place = places.find(place_of(site));
+  return place == places.end() ? PlacedLine{.place = place_of(site)} : place->second;
 }
 
 std::uint64_t KernelReport::conflicts() const {
@@ -199,11 +186,11 @@ bool KernelReport::is_uncoalesced() const {
                              [](const trace::Report& report) { return driver::is_uncoalesced(report.global); });
 }
 
-bool KernelReport::is_global_first(std::size_t architecture) const {
-  const trace::Report& on = reports[architecture];
+bool KernelReport::is_global_first() const {
+  const trace::Report& on = reports.front();
   const std::uint64_t conflicts = report::most_conflicts(on.all);
   if (!driver::is_uncoalesced(on.global)) return false;
-  const auto& time = times[architecture];
+  const auto& time = times.front();
   const std::uint64_t extra = report::extra_sectors(on.global);
   return time ? time->likely_ns(0, extra) > time->likely_ns(conflicts, 0) : extra > conflicts;
 }
@@ -230,9 +217,6 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
                                          const std::vector<const banks::Architecture*>& architectures,
                                          SourceFinder& finder, const std::vector<const banks::GpuModel*>& gpus) {
   std::vector<KernelReport> kernels;
-  const auto gpu_of = [&](std::size_t architecture) {
-    return architecture < gpus.size() ? gpus[architecture] : nullptr;
-  };
   std::map<std::uint32_t, SourceText> sources;
   for (const trace::KernelTrace& kernel_trace : trace.kernels) {
     KernelReport& kernel = kernels.emplace_back(
@@ -244,28 +228,22 @@ std::vector<KernelReport> kernel_reports(const trace::Trace& trace,
     const std::uint32_t number = kernel_trace.source;
     const std::string_view text = number == trace::no_source ? "" : std::string_view(trace.sources.at(number));
     const SourceText& source = sources.try_emplace(number, text).first->second;
-    std::map<SourcePlace, PlacedLine> places;
-    const auto placed_line = [&](const trace::Site& site) -> const PlacedLine& {
-      const auto [at, is_new] = places.try_emplace(place_of(site));
+    const auto add_place = [&](const trace::Site& site) {
+      const auto [at, is_new] = kernel.places.try_emplace(place_of(site));
       if (is_new) at->second = source_line(source, at->first, finder, kernel.same_sources);
-      return at->second;
     };
     for (const banks::Architecture* architecture : architectures) {
       trace::Report& report = kernel.reports.emplace_back(report_or_refuse(kernel_trace, *architecture));
       sort_by_place(report);
-      auto& lines = kernel.lines.emplace_back();
-      for (const trace::LineReport& line : report.lines) lines.push_back(placed_line(line.site));
-      auto& global_lines = kernel.global_lines.emplace_back();
-      for (const trace::GlobalLineReport& line : report.global_lines) global_lines.push_back(placed_line(line.site));
-      auto& remote_lines = kernel.remote_lines.emplace_back();
-      for (const trace::GlobalLineReport& line : report.remote_lines) remote_lines.push_back(placed_line(line.site));
-      auto& engine_lines = kernel.engine_lines.emplace_back();
-      for (const trace::EngineLineReport& line : report.engine_lines) engine_lines.push_back(placed_line(line.site));
-      kernel.times.push_back(memory_time(kernel_trace, report, gpu_of(kernel.times.size()), kernel.times.empty()));
+      for (const trace::LineReport& line : report.lines) add_place(line.site);
+      for (const trace::GlobalLineReport& line : report.global_lines) add_place(line.site);
+      for (const trace::GlobalLineReport& line : report.remote_lines) add_place(line.site);
+      for (const trace::EngineLineReport& line : report.engine_lines) add_place(line.site);
+      const std::size_t a = kernel.times.size();
+      kernel.times.push_back(memory_time(kernel_trace, report, a < gpus.size() ? gpus[a] : nullptr, a == 0));
     }
-    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses) {
-      kernel.diagnoses.push_back(placed_line(kernel_trace.sites.at(diagnosis.site)));
-    }
+    for (const trace::DiagnosisRecord& diagnosis : kernel_trace.diagnoses)
+      add_place(kernel_trace.sites.at(diagnosis.site));
   }
   name_apart(kernels);
   return kernels;
@@ -276,15 +254,16 @@ std::vector<SourceExcerpt> source_excerpts(const KernelReport& kernel, const tra
   const std::uint32_t source = kernel.trace.source;
   const SourceText program(source == trace::no_source ? "" : trace.sources.at(source));
   std::map<std::string, std::pair<NumberedLines, NumberedLines>> files;  // all lines, and those shown
-  for (const auto* spaces : {&kernel.lines, &kernel.global_lines}) {
-    for (const auto& lines : *spaces) {
-      for (const PlacedLine& line : lines) {
-        const auto [file, is_new] = files.try_emplace(line.place.file);
-        auto& [file_lines, shown] = file->second;
-        if (is_new) file_lines = read_lines(line, program, finder);
-        add(shown, file_lines, line);
-      }
-    }
+  const auto show = [&](const trace::Site& site) {
+    const PlacedLine line = kernel.placed(site);
+    const auto [file, is_new] = files.try_emplace(line.place.file);
+    auto& [file_lines, shown] = file->second;
+    if (is_new) file_lines = read_lines(line, program, finder);
+    add(shown, file_lines, line);
+  };
+  for (const trace::Report& report : kernel.reports) {
+    for (const trace::LineReport& line : report.lines) show(line.site);
+    for (const trace::GlobalLineReport& line : report.global_lines) show(line.site);
   }
   std::vector<SourceExcerpt> excerpts;
   excerpts.reserve(files.size());

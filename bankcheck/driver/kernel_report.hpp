@@ -66,13 +66,9 @@ inline constexpr const char* cubin_help =
 
 using cuda::EmittedLine;
 
-/// Which of the two counts the instructions agree with.
-enum class AgreeingCount { source, merged, both, neither };
-std::string_view to_string(AgreeingCount column);
-
 struct EmittedEvidence {
   std::map<std::string, std::uint64_t> opcodes;  ///< those of the same kind of access
-  AgreeingCount column = AgreeingCount::both;
+  std::string_view agrees;                       ///< with which of the two counts: source, merged, both or neither
 };
 
 /// Bytes per lane of "LDS.U16", "STS.128", "LDS".
@@ -97,25 +93,24 @@ struct PlacedLine {
 struct KernelReport {
   std::string name;          ///< if several programs have a kernel of this name: followed by build options or "#2"
   trace::KernelTrace trace;  ///< without its patterns
-  std::vector<trace::Report> reports;                 ///< per architecture; lines sorted by place
-  std::vector<std::string> same_sources;              ///< files that contain its source equally well, if several do
-  std::vector<std::vector<PlacedLine>> lines;         ///< per architecture, one for each line of the report
-  std::vector<std::vector<PlacedLine>> global_lines;  ///< likewise of global memory
-  std::vector<std::vector<PlacedLine>> remote_lines;  ///< likewise of the shared memory of other blocks
-  std::vector<std::vector<PlacedLine>> engine_lines;  ///< likewise of engines
-  std::vector<std::optional<MemoryTime>> times;       ///< per architecture
-  std::vector<PlacedLine> diagnoses;                  ///< the place of each of the trace's diagnoses
-  std::size_t number = 0;                             ///< index into the kernels of the whole trace
-  std::size_t kernels = 1;                            ///< how many kernels it stands for, see grouped()
-  std::optional<std::uint64_t> watched_launches;      ///< if what is missing is whole launches
+  std::vector<trace::Report> reports;             ///< per architecture; lines sorted by place
+  std::vector<std::string> same_sources;          ///< files that contain its source equally well, if several do
+  std::map<SourcePlace, PlacedLine> places;       ///< of lines and diagnoses, by the compiler's names for them
+  std::vector<std::optional<MemoryTime>> times;   ///< per architecture
+  std::size_t number = 0;                         ///< index into the kernels of the whole trace
+  std::size_t kernels = 1;                        ///< how many kernels it stands for, see grouped()
+  std::optional<std::uint64_t> watched_launches;  ///< if what is missing is whole launches
+
+  /// Where the user finds a site of a line or a diagnosis; any other site itself.
+  PlacedLine placed(const trace::Site& site) const;
 
   /// The most conflicts on any of the architectures, and whether some accesses have no known cost.
   std::uint64_t conflicts() const;
   bool has_unknown() const;
   /// Whether so many sectors are beyond the ideal on any architecture that it is worth a look.
   bool is_uncoalesced() const;
-  /// Whether those of an architecture probably take more time than its conflicts.
-  bool is_global_first(std::size_t architecture) const;
+  /// Whether those of the first architecture probably take more time than its conflicts.
+  bool is_global_first() const;
   /// What conflicts and sectors beyond the ideal probably take, on the architecture where that is most.
   double likely_ns() const;
   /// Indices of the trace's diagnoses that are faults and no notes: all races within warps of one function most likely
@@ -138,7 +133,13 @@ struct RunReport {
   std::vector<EmittedLine> emitted;  ///< what a device compiler made, if its machine code is known
 };
 
-struct Terms;
+/// The words of the program's language.
+struct Terms {
+  std::string_view block, blocks, threads, memory, copies;
+  std::string_view blocks_key;  ///< in JSON
+  bool simulated;               ///< Oclgrind ran the lanes, one after another
+};
+const Terms& terms_of(trace::Maker maker);
 
 /// `gpus`: the GPU that the user named for each architecture, or null; or nothing. Error: UsageError for an
 /// architecture whose warp width the trace does not support.
@@ -200,16 +201,9 @@ struct TextOptions {
   std::string next;            ///< what to type next if there are conflicts; "" for nothing
 };
 
-struct KernelFitReport;
-
-/// The report as text: the answer first. `fits` has one element for each kernel, or none.
-std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
-std::string to_text(const RunReport& report, const TextOptions& options = {});
-
-/// The parts of the text: gaps and faults; the worst line of each kernel and its fix.
+/// Parts of the text: gaps and faults.
 std::string gaps_text(const RunReport& report, const TextOptions& options);
 std::string faults_text(const RunReport& report, const TextOptions& options);
-std::string summary_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits);
 
 /// The kernels by the time that conflicts and extra sectors probably take, most first: their indices. By conflicts if
 /// global memory plays no part.
@@ -242,10 +236,13 @@ auto alike(std::size_t architectures, ValueOf value_of) {
 std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>& architectures);
 
 /// The lines of a kernel as tables show them.
-std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture);
-std::vector<report::ShownLine> shown_sector_lines(const KernelReport& kernel, std::size_t architecture,
-                                                  trace::SectorMemory memory);
-std::vector<report::ShownLine> shown_engine_lines(const KernelReport& kernel, std::size_t architecture);
+report::ShownLine shown_line(const KernelReport& kernel, const trace::Site& site);
+template <class Line>
+std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, const std::vector<Line>& lines) {
+  std::vector<report::ShownLine> shown;
+  for (const Line& line : lines) shown.push_back(shown_line(kernel, line.site));
+  return shown;
+}
 
 // Engines (wgmma, bulk copies, TMA) and the shared memory of other blocks in the text.
 
@@ -269,6 +266,9 @@ std::string remote_summary(const RunReport& report, const KernelReport& kernel);
 
 // Global memory in the text.
 
+/// Which part of the bytes that sectors move is used; nothing where the size of a sector is not known.
+std::optional<double> used_share(const banks::SectorTally& tally, const banks::Architecture& architecture);
+
 /// A line of global memory that costs more than it must.
 bool is_uncoalesced(const banks::SectorTally& tally);
 
@@ -286,16 +286,15 @@ std::string global_summary(const RunReport& report, const KernelReport& kernel);
 /// What the memories are busy with, a sentence for each architecture where that is known.
 std::vector<std::string> time_sentences(const RunReport& report, const KernelReport& kernel);
 
-/// The words of the program's language.
-struct Terms {
-  std::string_view block, blocks, threads, memory, copies;
-  std::string_view blocks_key;  ///< in JSON
-  bool simulated;               ///< Oclgrind ran the lanes, one after another
-};
-const Terms& terms_of(trace::Maker maker);
+/// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
+std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
+
+/// As a shell reads it as one word.
+std::string shell_word(const std::string& word);
 
 /// "k.cl:12:7"; without a line, the offset of the instruction in the kernel: "+0x1a0".
 std::string where(const PlacedLine& line, const trace::Site& site);
+std::string where(const KernelReport& kernel, const trace::Site& site);
 
 /// "3 launches, 15 blocks of 16 x 16 threads", "1 of 2 launches watched, ...", "1 launch, 3 of 6 blocks ... watched".
 std::string launches_text(const KernelReport& kernel, const Terms& terms);
@@ -312,9 +311,6 @@ void sort_by_place(trace::Report& report);
 /// The same for a line of global memory.
 const trace::GlobalLineReport* same_line(const trace::Report& report, const trace::GlobalLineReport& wanted,
                                          trace::SectorMemory memory = trace::SectorMemory::global);
-
-/// Where the user finds a site with accesses; the site itself if there are none.
-PlacedLine placed_line(const KernelReport& kernel, const trace::Site& site);
 
 /// The row of a sorted report for the same place, array, operation and width; null if there is none. All architectures
 /// have the same rows, because the accesses are the same.
@@ -336,18 +332,14 @@ std::vector<std::string> unknown_sentences(const KernelReport& kernel);
 std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms);
 
 /// The traffic that no number has: "64 bytes of shared memory moved by TMA"; "" if there is none.
-std::string not_counted(const KernelReport& kernel, const Terms& terms);
+std::string copied_text(std::uint64_t bytes, const Terms& terms);
 
 /// How many percent of the passes the conflicts are: "87.5"; "" if the cost is not known, or zero.
 std::string conflict_share(const trace::Report& report);
 
-/// The worst access of a line, and its cost.
-struct WorstCost {
-  banks::Access access;
-  banks::Cost cost;
-};
-/// The line must have a worst access, and outlive the result.
-WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line);
+/// The worst access of a line, which must have one and outlive it, and its cost.
+std::pair<banks::Access, banks::Cost> worst_cost(const banks::Architecture& architecture,
+                                                 const trace::LineReport& line);
 
 /// "first in block 0, level 1, warp 3: passes 16, ideal 1".
 std::string worst_text(const trace::WorstAccess& worst, const banks::Cost& cost, const Terms& terms);

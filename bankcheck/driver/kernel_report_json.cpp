@@ -18,6 +18,19 @@ ordered_json optional_number(const std::optional<Number>& number) {
   return number ? ordered_json(*number) : ordered_json(nullptr);
 }
 
+/// Null for an empty text.
+ordered_json optional_text(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+/// An array with what `json_of` makes of each element.
+template <class Elements, class JsonOf>
+ordered_json array_of(const Elements& elements, JsonOf json_of) {
+  ordered_json array = ordered_json::array();
+  for (const auto& element : elements) array.push_back(json_of(element));
+  return array;
+}
+
 ordered_json json_of(const PlacedLine& line) {
   return {{"file", line.place.file},
           {"line", line.place.line},
@@ -40,12 +53,10 @@ void put(ordered_json& object, const banks::Tally& tally, unsigned warp) {
   object["conflicts_most"] = report::most_conflicts(tally);
 }
 
-/// The second count, only where it differs.
-void put_merged(ordered_json& object, const banks::Tally& costs, const banks::Tally& merged, unsigned warp) {
-  if (merged == costs) return;
-  ordered_json second;
-  put(second, merged, warp);
-  object["merged"] = std::move(second);
+/// Both counts, the second one only where it differs.
+void put(ordered_json& object, const banks::Tally& costs, const banks::Tally& merged, unsigned warp) {
+  put(object, costs, warp);
+  if (merged != costs) put(object["merged"], merged, warp);
 }
 
 ordered_json json_of(const trace::WorstAccess& worst) {
@@ -55,27 +66,23 @@ ordered_json json_of(const trace::WorstAccess& worst) {
   return object;
 }
 
-ordered_json json_of(const trace::Report& report, const trace::LineReport& line, const PlacedLine& source,
+ordered_json json_of(const KernelReport& kernel, const trace::Report& report, const trace::LineReport& line,
                      const std::vector<EmittedLine>& emitted) {
-  ordered_json object = json_of(source);
+  ordered_json object = json_of(kernel.placed(line.site));
   object["operation"] = to_string(line.operation);
   object["width"] = line.width;
   object["array"] = line.array;
-  put(object, line.costs, report.warp);
-  put_merged(object, line.costs, line.merged, report.warp);
+  put(object, line.costs, line.merged, report.warp);
   if (const auto evidence = evidence_for(line, emitted)) {
     object["emitted"] = evidence->opcodes;
-    object["emitted_agrees"] = to_string(evidence->column);
+    object["emitted_agrees"] = evidence->agrees;
   }
   object["mixed_arrays"] = line.mixed;
   object["worst"] = line.worst ? json_of(*line.worst) : ordered_json();
   return object;
 }
 
-/// Nothing is said of used bytes where the size of a sector is not known.
 void put_sectors(ordered_json& object, const banks::SectorTally& tally, const banks::Architecture& architecture) {
-  const auto& memory = architecture.sectors.fact;
-  const auto used = report::used_share(tally, memory ? memory->sector_bytes : 1);
   object["accesses"] = tally.accesses;
   object["lanes"] = tally.lanes;
   object["sectors"] = tally.sectors;
@@ -83,12 +90,12 @@ void put_sectors(ordered_json& object, const banks::SectorTally& tally, const ba
   object["extra_sectors"] = report::extra_sectors(tally);
   object["cache_lines"] = tally.lines;
   object["bytes"] = tally.bytes;
-  object["used"] = optional_number(used);
+  object["used"] = optional_number(used_share(tally, architecture));
   object["unknown"] = tally.unknown;
 }
 
-ordered_json json_of(const trace::Report& report, const trace::GlobalLineReport& line, const PlacedLine& source) {
-  ordered_json object = json_of(source);
+ordered_json json_of(const KernelReport& kernel, const trace::Report& report, const trace::GlobalLineReport& line) {
+  ordered_json object = json_of(kernel.placed(line.site));
   object["operation"] = to_string(line.operation);
   object["width"] = line.width;
   put_sectors(object, line.costs, *report.architecture);
@@ -106,6 +113,21 @@ ordered_json json_of(const trace::Report& report, const trace::GlobalLineReport&
   return object;
 }
 
+/// What the time of the kernel has to do with a line, if it was measured.
+void put_time(ordered_json& line, const std::optional<MemoryTime>& time, std::uint64_t conflicts,
+              std::uint64_t extra_sectors) {
+  if (time && time->measured_ns) line["most_of_time"] = optional_number(time->most_share(conflicts, extra_sectors));
+}
+
+ordered_json json_of(const KernelReport& kernel, const trace::EngineLineReport& line) {
+  const PlacedLine source = kernel.placed(line.site);
+  return {{"file", source.place.file},   {"line", source.place.line},         {"is_file", source.is_file},
+          {"source", source.text},       {"engine", to_string(line.engine)},  {"count", line.costs.accesses},
+          {"bytes", line.bytes},         {"row_bytes", line.row_bytes},       {"rows", line.rows()},
+          {"passes", line.costs.passes}, {"conflicts", line.costs.conflicts}, {"unknown", line.costs.unknown},
+          {"engine_cycles", line.cycles}};
+}
+
 /// What has no lanes, and accesses to the shared memory of other blocks.
 void put_engines(ordered_json& object, const KernelReport& kernel, std::size_t number) {
   const trace::Report& report = kernel.reports[number];
@@ -113,31 +135,10 @@ void put_engines(ordered_json& object, const KernelReport& kernel, std::size_t n
   object["without_cost"] = ordered_json::object();
   for (const auto& [cause, count] : report.without_cost)
     object["without_cost"][cause.empty() ? "unknown" : cause] = count > 0 ? ordered_json(count) : ordered_json(nullptr);
-  object["engine_lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < report.engine_lines.size(); ++i) {
-    const trace::EngineLineReport& line = report.engine_lines[i];
-    const PlacedLine& source = kernel.engine_lines[number][i];
-    object["engine_lines"].push_back({{"file", source.place.file},
-                                      {"line", source.place.line},
-                                      {"is_file", source.is_file},
-                                      {"source", source.text},
-                                      {"engine", to_string(line.engine)},
-                                      {"count", line.costs.accesses},
-                                      {"bytes", line.bytes},
-                                      {"row_bytes", line.row_bytes},
-                                      {"rows", line.rows()},
-                                      {"passes", line.costs.passes},
-                                      {"conflicts", line.costs.conflicts},
-                                      {"unknown", line.costs.unknown},
-                                      {"engine_cycles", line.cycles}});
-  }
+  object["engine_lines"] = array_of(report.engine_lines, [&](auto& line) { return json_of(kernel, line); });
   object["remote"] = nullptr;
-  object["remote_lines"] = ordered_json::array();
-  if (report.remote_lines.empty()) return;
-  object["remote"] = ordered_json::object();
-  put_sectors(object["remote"], report.remote, *report.architecture);
-  for (std::size_t i = 0; i < report.remote_lines.size(); ++i)
-    object["remote_lines"].push_back(json_of(report, report.remote_lines[i], kernel.remote_lines[number][i]));
+  object["remote_lines"] = array_of(report.remote_lines, [&](auto& line) { return json_of(kernel, report, line); });
+  if (!report.remote_lines.empty()) put_sectors(object["remote"], report.remote, *report.architecture);
 }
 
 /// Null where global memory was not watched.
@@ -146,19 +147,15 @@ void put_global(ordered_json& object, const KernelReport& kernel, std::size_t nu
   object["global"] = nullptr;
   object["global_lines"] = nullptr;
   if (!kernel.trace.watches_global) return;
-  object["global"] = ordered_json::object();
   put_sectors(object["global"], report.global, *report.architecture);
   const auto& memory = report.architecture->sectors.fact;
   object["global"]["sector_bytes"] = memory ? ordered_json(memory->sector_bytes) : ordered_json(nullptr);
   object["global"]["incomplete"] = report.global_incomplete;
-  object["global_lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < report.global_lines.size(); ++i) {
-    object["global_lines"].push_back(json_of(report, report.global_lines[i], kernel.global_lines[number][i]));
-    if (const auto& time = kernel.times[number]; time && time->measured_ns) {
-      const std::uint64_t extra = report::extra_sectors(report.global_lines[i].costs);
-      object["global_lines"].back()["most_of_time"] = optional_number(time->most_share(0, extra));
-    }
-  }
+  object["global_lines"] = array_of(report.global_lines, [&](const trace::GlobalLineReport& line) {
+    ordered_json row = json_of(kernel, report, line);
+    put_time(row, kernel.times[number], 0, report::extra_sectors(line.costs));
+    return row;
+  });
 }
 
 /// What the memories of the GPU are busy with, and how much faster the kernel can become.
@@ -167,12 +164,13 @@ void put_busy(ordered_json& object, const KernelReport& kernel, std::size_t numb
   object["busy"] = nullptr;
   object["bound"] = nullptr;
   if (!time || time->busy.pipes.empty()) return;
-  ordered_json& busy = object["busy"] = {{"gpu", time->gpu.name}, {"measured_ns", optional_number(time->measured_ns)}};
-  for (const report::PipeUse& use : time->busy.pipes) {
-    busy["pipes"].push_back(
-        {{"pipe", to_string(use.pipe)}, {"least_ns", use.least_ns}, {"busy", optional_number(use.busy)}});
-  }
-  busy["over_the_next"] = optional_number(time->busy.over_the_next);
+  const auto json_of_pipe = [](const report::PipeUse& use) {
+    return ordered_json{{"pipe", to_string(use.pipe)}, {"least_ns", use.least_ns}, {"busy", optional_number(use.busy)}};
+  };
+  object["busy"] = {{"gpu", time->gpu.name},
+                    {"measured_ns", optional_number(time->measured_ns)},
+                    {"pipes", array_of(time->busy.pipes, json_of_pipe)},
+                    {"over_the_next", optional_number(time->busy.over_the_next)}};
   if (!time->measured_ns || is_part) return;
   const Bound bound = bound_of(*time, kernel.trace, kernel.reports[number]);
   object["bound"] = {{"without_conflicts", optional_number(bound.without_conflicts)},
@@ -188,43 +186,38 @@ ordered_json json_of(const std::optional<trace::KernelTime>& time) {
           {"overlapped", time->overlapped}};
 }
 
-ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& diagnosis, const PlacedLine& source) {
+ordered_json json_of(const KernelReport& kernel, const trace::DiagnosisRecord& diagnosis) {
+  const PlacedLine source = kernel.placed(kernel.trace.sites.at(diagnosis.site));
   const trace::FaultRow& row = row_of(diagnosis.fault);
-  ordered_json object{{"fault", row.id},           {"remark", row.is_remark},
-                      {"file", source.place.file}, {"line", source.place.line},
-                      {"is_file", source.is_file}, {"source", source.text},
-                      {"other_line", 0},           {"ended_launch", diagnosis.ended},
-                      {"count", diagnosis.count},  {"text", sentence_of(diagnosis)}};
-  if (diagnosis.other) object["other_line"] = kernel.trace.sites.at(*diagnosis.other).line;
-  return object;
+  const unsigned other_line = diagnosis.other ? kernel.trace.sites.at(*diagnosis.other).line : 0;
+  return {{"fault", row.id},           {"remark", row.is_remark},
+          {"file", source.place.file}, {"line", source.place.line},
+          {"is_file", source.is_file}, {"source", source.text},
+          {"other_line", other_line},  {"ended_launch", diagnosis.ended},
+          {"count", diagnosis.count},  {"text", sentence_of(diagnosis)}};
 }
 
 ordered_json json_of(const RunReport& run, const KernelReport& kernel, std::size_t number) {
   const trace::Report& report = kernel.reports[number];
   ordered_json object{{"architecture", report.architecture->name}, {"warp_width", report.warp}};
-  put(object, report.all, report.warp);
-  put_merged(object, report.all, merged(report).all, report.warp);
+  put(object, report.all, merged(report).all, report.warp);
   object["why_unknown"] = report.unknown;
   if (!report.ranges.empty()) object["why_range"] = report.ranges;
   object["incomplete"] = report.incomplete;
-  object["lines"] = ordered_json::array();
-  for (std::size_t i = 0; i < report.lines.size(); ++i) {
-    object["lines"].push_back(json_of(report, report.lines[i], kernel.lines[number][i], run.emitted));
-    if (const auto& time = kernel.times[number]; time && time->measured_ns) {
-      const banks::Tally& costs = report.lines[i].costs;
-      object["lines"].back()["most_of_time"] = optional_number(time->most_share(report::most_conflicts(costs), 0));
-    }
-  }
+  object["lines"] = array_of(report.lines, [&](const trace::LineReport& line) {
+    ordered_json row = json_of(kernel, report, line, run.emitted);
+    put_time(row, kernel.times[number], report::most_conflicts(line.costs), 0);
+    return row;
+  });
   put_engines(object, kernel, number);
   put_global(object, kernel, number);
   put_busy(object, kernel, number, is_incomplete(run, kernel, report) || is_global_incomplete(run, kernel, report));
-  object["levels"] = ordered_json::array();
-  for (const trace::LevelReport& level : report.levels) {
-    ordered_json level_object{
+  object["levels"] = array_of(report.levels, [&](const trace::LevelReport& level) {
+    ordered_json row{
         {"level", level.level}, {"active_lanes", level.active_lanes}, {"issued_warps", level.issued_warps}};
-    put(level_object, level.costs, report.warp);
-    object["levels"].push_back(std::move(level_object));
-  }
+    put(row, level.costs, report.warp);
+    return row;
+  });
   return object;
 }
 
@@ -237,11 +230,9 @@ ordered_json json_of(const fit::Change& change) {
     object["xor"] = {{"row_bytes", swizzle.row}, {"bits", swizzle.bits}, {"base", swizzle.base}};
     if (swizzle.plane > 0) object["xor"]["plane_bytes"] = swizzle.plane;
   }
-  ordered_json pads = ordered_json::array();
   for (const fit::Pad& pad : change.pads) {
-    if (pad.every > 0) pads.push_back({{"every_bytes", pad.every}, {"bytes", pad.bytes}});
+    if (pad.every > 0) object["pads"].push_back({{"every_bytes", pad.every}, {"bytes", pad.bytes}});
   }
-  if (!pads.empty()) object["pads"] = pads;
   return object;
 }
 
@@ -253,38 +244,30 @@ ordered_json json_of(const fit::Prediction& prediction, std::size_t architecture
 }
 
 ordered_json json_of(const fit::ArrayFit& array, const fit::PricedOption& option, const KernelReport& kernel) {
-  ordered_json object = json_of(option.option.change);
+  const fit::Change& change = option.option.change;
+  ordered_json object = json_of(change);
   object["passes"] = option.option.passes;
-  for (std::size_t a = 0; a < option.passes.size(); ++a) {
+  for (std::size_t a = 0; a < option.passes.size(); ++a)
     object["passes_on"][std::string(kernel.reports[a].architecture->name)] = option.passes[a];
-  }
   object["bytes"] = option.option.bytes;
   object["instructions"] = option.option.instructions;
   object["estimated_cycles"] = option.option.cycles;
-  const auto form = form_of(option.option.change, array.shape);
+  const auto form = form_of(change, array.shape);
   if (!form || *form == fit::IndexForm::none || *form == fit::IndexForm::elements) return object;
   std::vector<std::string> dimensions;
   for (const std::uint64_t length : array.shape.lengths) dimensions.push_back(std::to_string(length));
-  object["dimensions"] = dimension_texts(option.option.change, array.shape, *form, dimensions);
-  object["index"] =
-      index_text(option.option.change, array.shape, *form, fit::subscript_names(array.shape.lengths.size()));
-  if (const auto cute = cute_name(option.option.change, unsigned(array.shape.element)); !cute.empty()) {
-    object["cute"] = cute;
-  }
+  object["dimensions"] = dimension_texts(change, array.shape, *form, dimensions);
+  object["index"] = index_text(change, array.shape, *form, fit::subscript_names(dimensions.size()));
+  if (const auto cute = cute_name(change, unsigned(array.shape.element)); !cute.empty()) object["cute"] = cute;
   return object;
 }
 
 ordered_json edits_json(const ArraySource& source) {
-  ordered_json object{{"file", source.path}};
-  if (const auto* why = std::get_if<std::string>(&source.edits)) {
-    object["why_no_edits"] = *why;
-    return object;
-  }
-  object["edits"] = ordered_json::array();
-  for (const fit::Edit& edit : std::get<std::vector<fit::Edit>>(source.edits)) {
-    object["edits"].push_back({{"begin", edit.begin}, {"end", edit.end}, {"text", edit.text}});
-  }
-  return object;
+  if (const auto* why = std::get_if<std::string>(&source.edits)) return {{"file", source.path}, {"why_no_edits", *why}};
+  const auto json_of_edit = [](const fit::Edit& edit) {
+    return ordered_json{{"begin", edit.begin}, {"end", edit.end}, {"text", edit.text}};
+  };
+  return {{"file", source.path}, {"edits", array_of(std::get<std::vector<fit::Edit>>(source.edits), json_of_edit)}};
 }
 
 ordered_json json_of(const KernelReport& kernel, const fit::ArrayFit& array, const std::optional<ArraySource>& source) {
@@ -313,14 +296,13 @@ ordered_json json_of(const KernelReport& kernel, const fit::ArrayFit& array, con
 
 ordered_json json_of(const KernelReport& kernel, const fit::Cure& cure) {
   ordered_json object{{"cure", to_string(cure.kind)},
-                      {"array", cure.array.empty() ? ordered_json(nullptr) : ordered_json(cure.array)},
+                      {"array", optional_text(cure.array)},
                       {"unit", to_string(cure.unit)},
                       {"at_most", cure.at_most},
                       {"shuffles", cure.shuffles},
                       {"sentence", cure.sentence},
-                      {"lines", ordered_json::array()},
+                      {"lines", array_of(cure.sites, [&](auto& site) { return json_of(kernel.placed(site)); })},
                       {"architectures", ordered_json::array()}};
-  for (const trace::Site& site : cure.sites) object["lines"].push_back(json_of(placed_line(kernel, site)));
   for (std::size_t a = 0; a < cure.costs.size(); ++a) {
     object["architectures"].push_back({{"architecture", kernel.reports[a].architecture->name},
                                        {"before", cure.costs[a].before},
@@ -332,23 +314,23 @@ ordered_json json_of(const KernelReport& kernel, const fit::Cure& cure) {
 /// What `--measure` adds to a fit.
 ordered_json json_of(const MeasuredKernel& measured) {
   if (!measured.not_measured.empty()) return {{"not_measured", measured.not_measured}};
-  ordered_json object{{"verdict", measured.verdict},
-                      {"fastest", measured.fastest.empty() ? ordered_json(nullptr) : ordered_json(measured.fastest)},
-                      {"slows", measured.slows.empty() ? ordered_json(nullptr) : ordered_json(measured.slows)},
-                      {"passes_again", optional_number(measured.passes_again)},
-                      {"versions", ordered_json::array()}};
-  for (const MeasuredLayouts& layouts : measured.versions) {
+  const auto json_of_version = [](const MeasuredLayouts& layouts) {
     const auto& times = layouts.times;
-    object["versions"].push_back({{"version", layouts.version},
-                                  {"changes", layouts.changes},
-                                  {"passes", layouts.passes.least.front()},
-                                  {"predicted", json_of(layouts.passes, 0)},
-                                  {"nanoseconds", times ? ordered_json(times->median) : ordered_json(nullptr)},
-                                  {"noise", optional_number(times ? times->noise : std::nullopt)},
-                                  {"speedup", optional_number(layouts.speedup)}});
-    if (layouts.problem) object["versions"].back()["problem"] = *layouts.problem;
-  }
-  return object;
+    ordered_json version{{"version", layouts.version},
+                         {"changes", layouts.changes},
+                         {"passes", layouts.passes.least.front()},
+                         {"predicted", json_of(layouts.passes, 0)},
+                         {"nanoseconds", times ? ordered_json(times->median) : ordered_json(nullptr)},
+                         {"noise", optional_number(times ? times->noise : std::nullopt)},
+                         {"speedup", optional_number(layouts.speedup)}};
+    if (layouts.problem) version["problem"] = *layouts.problem;
+    return version;
+  };
+  return {{"verdict", measured.verdict},
+          {"fastest", optional_text(measured.fastest)},
+          {"slows", optional_text(measured.slows)},
+          {"passes_again", optional_number(measured.passes_again)},
+          {"versions", array_of(measured.versions, json_of_version)}};
 }
 
 /// What `--fit` adds to a kernel.
@@ -373,11 +355,9 @@ ordered_json json_of(const KernelReport& kernel, const KernelFitReport& report) 
     object["architectures"].push_back(std::move(row));
   }
   if (report.patched) object["patched_with"] = report.patched->with.empty() ? kernel.name : report.patched->with;
-  for (std::size_t i = 0; i < fit.arrays.size(); ++i) {
+  for (std::size_t i = 0; i < fit.arrays.size(); ++i)
     object["arrays"].push_back(json_of(kernel, fit.arrays[i], report.sources[i]));
-  }
-  object["cures"] = ordered_json::array();
-  for (const fit::Cure& cure : fit.cures) object["cures"].push_back(json_of(kernel, cure));
+  object["cures"] = array_of(fit.cures, [&](const fit::Cure& cure) { return json_of(kernel, cure); });
   if (report.measured) object["measured"] = json_of(*report.measured);
   return object;
 }
@@ -394,22 +374,20 @@ std::string to_json(const RunReport& report, const std::vector<KernelFitReport>&
   for (std::size_t k = 0; k < report.kernels.size(); ++k) {
     const KernelReport& kernel = report.kernels[k];
     const trace::LaunchShape& shape = kernel.trace.shapes.front();
-    ordered_json object{{"kernel", kernel.name},
-                        {"build_options", kernel.trace.options},
-                        {"launches", launches_of(kernel.trace)},
-                        {terms.blocks_key, kernel.trace.blocks},
-                        {"launched_" + std::string(terms.blocks_key), launched_blocks(kernel.trace)},
-                        {"global_size", shape.threads},
-                        {"local_size", shape.block},
-                        {"several_sizes", kernel.trace.shapes.size() > 1},
-                        {"copied_bytes", kernel.trace.copied_bytes},
-                        {"time", json_of(kernel.trace.time)},
-                        {"same_sources", kernel.same_sources},
-                        {"diagnoses", ordered_json::array()},
-                        {"architectures", ordered_json::array()}};
-    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
-      object["diagnoses"].push_back(json_of(kernel, kernel.trace.diagnoses[i], kernel.diagnoses.at(i)));
-    }
+    ordered_json object{
+        {"kernel", kernel.name},
+        {"build_options", kernel.trace.options},
+        {"launches", launches_of(kernel.trace)},
+        {terms.blocks_key, kernel.trace.blocks},
+        {"launched_" + std::string(terms.blocks_key), launched_blocks(kernel.trace)},
+        {"global_size", shape.threads},
+        {"local_size", shape.block},
+        {"several_sizes", kernel.trace.shapes.size() > 1},
+        {"copied_bytes", kernel.trace.copied_bytes},
+        {"time", json_of(kernel.trace.time)},
+        {"same_sources", kernel.same_sources},
+        {"diagnoses", array_of(kernel.trace.diagnoses, [&](auto& each) { return json_of(kernel, each); })},
+        {"architectures", ordered_json::array()}};
     for (std::size_t i = 0; i < kernel.reports.size(); ++i)
       object["architectures"].push_back(json_of(report, kernel, i));
     if (k < fits.size()) object["fit"] = json_of(kernel, fits[k]);

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include <bankwise/report/metrics.hpp>
-#include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
@@ -71,14 +70,6 @@ std::string levels_table(const trace::Report& report, bool at_least, bool everyt
 
 // --- The parts of a kernel's section ---
 
-template <class Line>
-std::vector<report::ShownLine> shown_at(const std::vector<PlacedLine>& places, const std::vector<Line>& lines) {
-  std::vector<report::ShownLine> shown;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    shown.push_back({where(places[i], lines[i].site), places[i].text, places[i].at});
-  return shown;
-}
-
 /// The numbers of the column "conflicts" in red, unless they are 0. The rows end as their head does, whatever is in
 /// them, because the column's right end is fixed.
 std::string with_red_conflicts(const std::string& table) {
@@ -86,16 +77,13 @@ std::string with_red_conflicts(const std::string& table) {
   const std::size_t found = table.find(column), end = found + column.size();
   if (found == std::string::npos || found > table.find('\n')) return table;
   std::string text;
-  for (std::size_t at = 0; at < table.size();) {
-    const std::size_t next = table.find('\n', at) + 1;
-    std::string line = table.substr(at, next - at);
-    const std::size_t begin = line.size() > end ? line.rfind(' ', end - 1) + 1 : end;
+  for (std::string& line : lines_of(table)) {
+    const std::size_t begin = line.size() >= end ? line.rfind(' ', end - 1) + 1 : end;
     const std::string number = line.substr(std::min(begin, line.size()), end - std::min(begin, end));
-    const std::size_t digits = number.find_first_of("123456789");
-    if (at > 0 && digits != std::string::npos && number.find_first_not_of(">=0123456789,-") == std::string::npos)
+    const bool is_count = number.find_first_not_of(">=0123456789,-") == std::string::npos;
+    if (is_count && number.find_first_of("123456789") != std::string::npos)
       line.replace(begin, number.size(), support::painted(number, conflict_colour));
-    text += line;
-    at = next;
+    text += line + '\n';
   }
   return text;
 }
@@ -122,12 +110,11 @@ std::string tables(const RunReport& report, const KernelReport& kernel, const Te
         table_options.times.push_back(report::percent(time->most_share(report::most_conflicts(line.costs), 0)));
     }
     const std::string table =
-        on.lines.empty() ? ""
-                         : support::visible(report::line_table(on, shown_lines(kernel, group.front()), table_options));
+        on.lines.empty() ? "" : support::visible(report::line_table(on, shown_lines(kernel, on.lines), table_options));
     text += options.colour ? with_red_conflicts(table) : table;
     if (!on.engine_lines.empty()) {
       text += table.empty() ? "" : "\n";
-      text += support::visible(report::engine_table(on, shown_engine_lines(kernel, group.front()), table_options));
+      text += support::visible(report::engine_table(on, shown_lines(kernel, on.engine_lines), table_options));
     }
     if (table.substr(0, table.find('\n')).find(" merged") != std::string::npos)
       text += support::wrapped(merged_legend, options.wrap, 4);
@@ -145,11 +132,10 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, const 
   if (number == order.end()) return "";
   const trace::LineReport& line = on.lines[*number];
   const auto [access, cost] = worst_cost(*on.architecture, line);
-  std::string text =
-      support::wrapped(support::visible(fmt::format("worst on {}: {}, {} of {}, {}", on.architecture->name,
-                                                    where(kernel.lines.front()[*number], line.site), access_text(line),
-                                                    line.array, worst_text(*line.worst, cost, terms))),
-                       options.wrap, 2);
+  std::string text = support::wrapped(
+      support::visible(fmt::format("worst on {}: {}, {} of {}, {}", on.architecture->name, where(kernel, line.site),
+                                   access_text(line), line.array, worst_text(*line.worst, cost, terms))),
+      options.wrap, 2);
   const std::string picture = to_text(predict::picture(*on.architecture, access, cost), options.columns, max_turns);
   if (picture.empty()) return '\n' + text;
   text += options.colour ? predict::coloured(picture) : picture;
@@ -167,10 +153,9 @@ std::string worst_picture(const KernelReport& kernel, const Terms& terms, const 
 std::string notes_text(const KernelReport& kernel, const Terms& terms, const TextOptions& options) {
   constexpr std::string_view prefix = "note: ";
   std::vector<std::string> notes;
-  for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
-    const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
+  for (const trace::DiagnosisRecord& diagnosis : kernel.trace.diagnoses) {
     if (!trace::row_of(diagnosis.fault).is_remark) continue;
-    notes.push_back(fmt::format("{}: {}", where(kernel.diagnoses[i], kernel.trace.sites.at(diagnosis.site)),
+    notes.push_back(fmt::format("{}: {}", where(kernel, kernel.trace.sites.at(diagnosis.site)),
                                 sentence_of(diagnosis).substr(prefix.size())));
   }
   for (std::string& note : notes_on(kernel, terms)) notes.push_back(std::move(note));
@@ -183,12 +168,11 @@ std::string notes_text(const KernelReport& kernel, const Terms& terms, const Tex
 /// The instructions of each line whose two counts differ.
 std::string evidence_text(const KernelReport& kernel, const std::vector<EmittedLine>& emitted) {
   std::string text;
-  const auto& lines = kernel.reports.front().lines;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].costs == lines[i].merged) continue;
-    if (const auto evidence = evidence_for(lines[i], emitted)) {
-      text += fmt::format("  {} {} {}: {}\n", where(kernel.lines.front()[i], lines[i].site),
-                          to_string(lines[i].operation), lines[i].array, to_text(*evidence));
+  for (const trace::LineReport& line : kernel.reports.front().lines) {
+    if (line.costs == line.merged) continue;
+    if (const auto evidence = evidence_for(line, emitted)) {
+      text += fmt::format("  {} {} {}: {}\n", where(kernel, line.site), to_string(line.operation), line.array,
+                          to_text(*evidence));
     }
   }
   if (text.empty()) return text;
@@ -226,7 +210,7 @@ std::string all_tables(const RunReport& report, const KernelReport& kernel, cons
   if (const std::string sentence = global_summary(report, kernel); global.empty() && !sentence.empty())
     global = fmt::format("  {}\n", sentence);
   if (global.empty()) return shared;
-  return kernel.is_global_first(0) ? global + '\n' + shared : shared + '\n' + global;
+  return kernel.is_global_first() ? global + '\n' + shared : shared + '\n' + global;
 }
 
 std::string section(const RunReport& report, const KernelReport& kernel, const TextOptions& options, bool is_worst) {
@@ -247,9 +231,9 @@ std::string section(const RunReport& report, const KernelReport& kernel, const T
       text += support::wrapped("  " + sentence, options.wrap, 4);
   }
   if (everything && kernel.trace.copied_bytes > 0)
-    text += fmt::format("  not counted: {}\n", not_counted(kernel, terms));
+    text += fmt::format("  not counted: {}\n", copied_text(kernel.trace.copied_bytes, terms));
   text += notes_text(kernel, terms, options);
-  const bool has_picture = everything || (is_worst && !kernel.is_global_first(0));
+  const bool has_picture = everything || (is_worst && !kernel.is_global_first());
   return has_picture ? text + worst_picture(kernel, terms, options) : text;
 }
 
@@ -301,8 +285,7 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
                                                             : "no conflicts"));
       continue;
     }
-    const FitTextOptions fit_options{options.columns, !options.fits_only, options.detail == Detail::verbose};
-    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], fit_options));
+    const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options));
     text += (text.empty() && options.fits_only ? "" : "\n") + (options.colour ? predict::coloured(fit) : fit);
   }
   return text;
@@ -327,18 +310,9 @@ std::string names_of(const KernelReport& kernel, const std::vector<std::size_t>&
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::vector<report::ShownLine> shown_lines(const KernelReport& kernel, std::size_t architecture) {
-  return shown_at(kernel.lines[architecture], kernel.reports[architecture].lines);
-}
-
-std::vector<report::ShownLine> shown_sector_lines(const KernelReport& kernel, std::size_t architecture,
-                                                  trace::SectorMemory memory) {
-  const auto& places = memory == trace::SectorMemory::global ? kernel.global_lines : kernel.remote_lines;
-  return shown_at(places[architecture], kernel.reports[architecture].sector_lines(memory));
-}
-
-std::vector<report::ShownLine> shown_engine_lines(const KernelReport& kernel, std::size_t architecture) {
-  return shown_at(kernel.engine_lines[architecture], kernel.reports[architecture].engine_lines);
+report::ShownLine shown_line(const KernelReport& kernel, const trace::Site& site) {
+  const PlacedLine line = kernel.placed(site);
+  return {where(line, site), line.text, line.at};
 }
 
 std::string to_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
@@ -352,7 +326,5 @@ std::string to_text(const RunReport& report, const TextOptions& options, const s
     text += support::wrapped("\nnext: " + options.next, options.wrap, 6);
   return options.after_program && !text.empty() && !report.kernels.empty() ? rule(report, options) + text : text;
 }
-
-std::string to_text(const RunReport& report, const TextOptions& options) { return to_text(report, options, {}); }
 
 }  // namespace bankwise::driver

@@ -16,16 +16,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// When the runs in turn end. A sample is a whole run of the program.
-support::StopLimits stop_limits(double seconds) {
-  return {.min_samples = 10, .max_samples = 40, .min_time = 0, .max_noise = 0.005, .timeout = seconds};
-}
-
 /// Makes the versions and runs them.
 class Measurement {
  public:
   Measurement(const std::vector<KernelReport>& kernels, const MeasureOptions& options, const ProgramVersions& program)
-      : kernels_(kernels), limits_(stop_limits(options.seconds)), program_(program) {}
+      : kernels_(kernels),
+        limits_{.min_samples = 10, .max_samples = 40, .min_time = 0, .max_noise = 0.005, .timeout = options.seconds},
+        program_(program) {}
 
   /// Makes a version. Returns its number. Error: CommandFailed if it is the program as it is, and cannot be made.
   std::size_t add(ProgramVersion version) {
@@ -131,7 +128,7 @@ class Measurement {
   }
 
   const std::vector<KernelReport>& kernels_;
-  const support::StopLimits limits_;
+  const support::StopLimits limits_;  // of the runs in turn; a sample is a whole run of the program
   const ProgramVersions& program_;
   Clock::time_point start_;
 };
@@ -161,9 +158,10 @@ std::size_t with_fastest(Measurement& measurement, const std::vector<KernelVerdi
     for (std::size_t k = 0; k < chosen.size(); ++k) is_same = is_same && chosen[k] == (kernels[k] ? v : 0);
     if (is_same) return v;
   }
-  std::vector<ProgramVersion> planned;
-  for (const MeasuredVersion& measured : measurement.versions) planned.push_back(measured.version);
-  const std::size_t number = measurement.add(combined(reporting.kernels(), reporting.fits(), planned, chosen, by_text));
+  std::vector<std::optional<KernelFitReport>> candidates;
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    candidates.push_back(measurement.versions[chosen[k]].version.kernels[k]);
+  const std::size_t number = measurement.add(combined(reporting.fits(), std::move(candidates), by_text));
   measurement.check(number);
   return number;
 }

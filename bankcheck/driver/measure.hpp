@@ -81,10 +81,9 @@ struct PlannedVersions {
 PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
                               const trace::Trace& trace, unsigned candidates, bool by_text);
 
-/// A version from the candidates of others: for each kernel the number of a version; 0: as it is.
-ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                        const std::vector<ProgramVersion>& versions, const std::vector<std::size_t>& chosen,
-                        bool by_text);
+/// A version from the candidates of others: for each kernel one, or nothing to leave it as it is.
+ProgramVersion combined(const std::vector<KernelFitReport>& fits,
+                        std::vector<std::optional<KernelFitReport>> candidates, bool by_text);
 
 /// What the chosen layouts change, in one line for each array.
 std::string changes_text(const KernelFitReport& fit);
@@ -95,19 +94,13 @@ std::string changes_text(const KernelFitReport& fit);
 enum class Variation { none, times, numbers, words };
 
 /// The stdout of several runs of one version, line by line.
-class RepeatedOutput {
- public:
+struct RepeatedOutput {
   void add(std::string_view output);
-  const std::vector<std::string>& lines() const { return lines_; }
-  /// What differs in a line from run to run.
-  Variation variation(std::size_t line) const { return variations_[line]; }
-  /// Whether all runs had equally many lines.
-  bool has_equal_lengths() const { return equal_lengths_; }
 
- private:
-  std::vector<std::string> lines_;
-  std::vector<Variation> variations_;
-  bool is_empty_ = true, equal_lengths_ = true;
+  std::size_t runs = 0;
+  std::vector<std::string> lines;     ///< of the first run
+  std::vector<Variation> variations;  ///< what differs in each of them from run to run
+  bool has_equal_lengths = true;      ///< all runs had equally many lines
 };
 
 /// Whether a line has a number that is a time or a rate: such numbers differ between versions that do the same.
@@ -121,7 +114,7 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
 
 // --- The times ---
 
-enum class Gain { faster, slower, none, unknown };
+enum class Gain { faster, slower, none, unknown };  // the order of texts in measure_text.cpp
 
 /// The samples of one kernel in one version: nanoseconds of a launch, mean over a run.
 struct KernelSamples {

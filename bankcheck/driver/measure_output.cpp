@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <charconv>
 
 #include <bankwise/support/text.hpp>
 #include "bankcheck/driver/measure.hpp"
@@ -19,19 +19,18 @@ std::string lower(std::string_view text) {
 }
 
 bool is_unit(std::string_view word) {
-  constexpr std::array<std::string_view, 16> units{"ns",   "us",  "µs",   "ms",      "s",   "sec", "secs",    "second",
-                                                   "msec", "fps", "usec", "seconds", "mhz", "ghz", "speedup", "x"};
+  constexpr std::string_view units = "ns us µs ms s sec secs second msec fps usec seconds mhz ghz speedup x";
   const bool is_rate = word.ends_with("/s") || word.ends_with("/sec") || word.ends_with("flops") ||
                        word.ends_with("flop/s") || word.ends_with("bps");
-  return is_rate || std::ranges::find(units, word) != units.end();
+  return is_rate || support::has_word(units, word);
 }
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<signed char>(c) < 0; }
 
 /// Whether one of its parts is about time or a rate: "kernel_time", "elapsedTime", but not "timestep".
 bool is_about_time(std::string_view word) {
-  constexpr std::array<std::string_view, 10> names{"time",       "times",    "runtime",     "elapsed", "bandwidth",
-                                                   "throughput", "duration", "performance", "speedup", "latency"};
+  constexpr std::string_view names =
+      "time times runtime elapsed bandwidth throughput duration performance speedup latency";
   for (std::size_t begin = 0; begin < word.size();) {
     std::size_t end = begin + 1;
     const auto begins_part = [&](std::size_t i) {
@@ -41,7 +40,7 @@ bool is_about_time(std::string_view word) {
     while (end < word.size() && !begins_part(end)) ++end;
     std::string_view part = word.substr(begin, end - begin);
     if (!is_letter(part.front())) part.remove_prefix(1);
-    if (std::ranges::find(names, lower(part)) != names.end()) return true;
+    if (support::has_word(names, lower(part))) return true;
     begin = end;
   }
   return false;
@@ -55,23 +54,14 @@ struct Token {
 
 /// The end of the number that begins here, for example -1.5e-3 or 0x1f; `begin` if none does.
 std::size_t end_of_number(std::string_view line, std::size_t begin) {
-  const auto digits_from = [&](std::size_t i) {
-    while (i < line.size() && is_decimal(line[i])) ++i;
-    return i;
-  };
-  std::size_t i = begin + (line[begin] == '-' || line[begin] == '+' ? 1 : 0);
-  if (line.substr(i).starts_with("0x"))
-    return std::min(line.find_first_not_of("0123456789abcdefABCDEF", i + 2), line.size());
-  const std::size_t digits = i;
-  i = digits_from(i);
-  const bool is_whole = i > digits;
-  if (i < line.size() && line[i] == '.' && (is_whole || digits_from(i + 1) > i + 1)) i = digits_from(i + 1);
-  if (i == digits) return begin;
-  if (i < line.size() && (line[i] == 'e' || line[i] == 'E')) {
-    const std::size_t power = i + (i + 1 < line.size() && (line[i + 1] == '-' || line[i + 1] == '+') ? 2 : 1);
-    if (digits_from(power) > power) i = digits_from(power);
-  }
-  return i;
+  const std::size_t digits = begin + (line[begin] == '-' || line[begin] == '+' ? 1 : 0);
+  const std::string_view rest = line.substr(digits);
+  if (rest.starts_with("0x"))
+    return std::min(line.find_first_not_of("0123456789abcdefABCDEF", digits + 2), line.size());
+  if (rest.empty() || !(is_decimal(rest.front()) || rest.front() == '.')) return begin;
+  double value = 0;
+  const std::from_chars_result parsed = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  return parsed.ptr == rest.data() ? begin : digits + std::size_t(parsed.ptr - rest.data());
 }
 
 /// The tokens of a line. A number is a time if a unit follows, which is then left out, or if a word about time stands
@@ -131,30 +121,27 @@ Variation difference_of(std::string_view before, std::string_view after) {
 }  // namespace
 
 void RepeatedOutput::add(std::string_view output) {
-  std::vector<std::string> lines = lines_of(output);
-  if (is_empty_) {
-    lines_ = std::move(lines);
-    variations_.assign(lines_.size(), Variation::none);
-    is_empty_ = false;
+  std::vector<std::string> now = lines_of(output);
+  if (runs++ == 0) {
+    lines = std::move(now);
+    variations.assign(lines.size(), Variation::none);
     return;
   }
-  equal_lengths_ = equal_lengths_ && lines.size() == lines_.size();
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Variation now = i < lines.size() ? difference_of(lines_[i], lines[i]) : Variation::words;
-    variations_[i] = std::max(variations_[i], now);
-  }
+  has_equal_lengths = has_equal_lengths && now.size() == lines.size();
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    variations[i] = std::max(variations[i], i < now.size() ? difference_of(lines[i], now[i]) : Variation::words);
 }
 
 bool has_time(std::string_view line) { return std::ranges::any_of(tokens_of(line), &Token::is_time); }
 
 ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& changed) {
   ComparedOutput compared;
-  const std::vector<std::string>&before = original.lines(), &after = changed.lines();
-  if (!original.has_equal_lengths()) {
+  const std::vector<std::string>&before = original.lines, &after = changed.lines;
+  if (!original.has_equal_lengths) {
     compared.not_compared = before.size();
     return compared;
   }
-  if (before.size() != after.size() || !changed.has_equal_lengths()) {
+  if (before.size() != after.size() || !changed.has_equal_lengths) {
     compared.difference =
         before.size() == after.size()
             ? "the number of lines of stdout differs from run to run"
@@ -162,9 +149,10 @@ ComparedOutput compare(const RepeatedOutput& original, const RepeatedOutput& cha
     return compared;
   }
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const Variation allowed = std::max(original.variation(i), has_time(before[i]) ? Variation::times : Variation::none);
-    const Variation observed = std::max(changed.variation(i), difference_of(before[i], after[i]));
-    if (observed == Variation::none && original.variation(i) == Variation::none) {
+    const Variation allowed =
+        std::max(original.variations[i], has_time(before[i]) ? Variation::times : Variation::none);
+    const Variation observed = std::max(changed.variations[i], difference_of(before[i], after[i]));
+    if (observed == Variation::none && original.variations[i] == Variation::none) {
       ++compared.equal;
     } else if (observed <= allowed) {
       ++compared.not_compared;

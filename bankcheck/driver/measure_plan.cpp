@@ -24,10 +24,6 @@ std::vector<PricedOption> candidates_of(const fit::ArrayFit& array) {
   return candidates;
 }
 
-bool is_proposed(const fit::KernelFit& fit) {
-  return std::ranges::any_of(fit.arrays, [](const fit::ArrayFit& array) { return array.chosen > 0; });
-}
-
 /// The kernel with its n-th candidates: each array that fit changes has its n-th, or its last.
 std::vector<KernelFitReport> candidates_of(const KernelFitReport& report) {
   std::vector<std::vector<PricedOption>> options;
@@ -60,9 +56,8 @@ std::vector<KernelFitReport> fits_of(const std::vector<KernelFitReport>& fits, c
 }
 
 /// Sets the sources of a version, and leaves kernels as they are that need other code in another one's place.
-void set_sources(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                 ProgramVersion& version, bool by_text) {
-  version.sources = fixed_sources(kernels, fits_of(fits, version), by_text);
+void set_sources(const std::vector<KernelFitReport>& fits, ProgramVersion& version, bool by_text) {
+  version.sources = fixed_sources(fits_of(fits, version), by_text);
   for (std::size_t k = 0; k < fits.size(); ++k) {
     if (std::ranges::find(version.sources.kernels, k) == version.sources.kernels.end()) version.kernels[k].reset();
   }
@@ -78,7 +73,7 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
   std::vector<KernelFitReport> declared = fits;
   for (std::size_t k = 0; by_text && k < fits.size(); ++k) declare_in_own_text(declared[k], kernels[k], trace);
   for (std::size_t k = 0; k < fits.size(); ++k) {
-    if (!is_proposed(fits[k].fit)) continue;
+    if (!changes_something(fits[k].fit)) continue;
     const auto has_its_name = [&](const KernelReport& other) { return other.trace.kernel == kernels[k].trace.kernel; };
     if (std::ranges::count_if(kernels, has_its_name) > 1) {
       planned.left_out[k] =
@@ -86,14 +81,12 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
       continue;
     }
     // Before the others, which may have to get the same change but cannot be in its way.
-    std::vector<KernelReport> own_first = kernels;
     std::vector<KernelFitReport> proposed = declared;
-    std::swap(own_first.front(), own_first[k]);
     std::swap(proposed.front(), proposed[k]);
     std::string why;
     for (KernelFitReport& candidate : candidates_of(declared[k])) {
       proposed.front() = candidate;
-      const FixedSources fixed = fixed_sources(own_first, proposed, by_text);
+      const FixedSources fixed = fixed_sources(proposed, by_text);
       if (fixed.kernels.empty() || fixed.kernels.front() != 0) {
         if (!fixed.left_out.empty()) why = fixed.left_out.front();
       } else if (of_kernels[k].size() < candidates) {
@@ -111,28 +104,21 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
       version.kernels.emplace_back();
       if (n < of_kernel.size()) version.kernels.back() = std::move(of_kernel[n]);
     }
-    set_sources(kernels, fits, version, by_text);
+    set_sources(fits, version, by_text);
   }
   return planned;
 }
 
-ProgramVersion combined(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
-                        const std::vector<ProgramVersion>& versions, const std::vector<std::size_t>& chosen,
-                        bool by_text) {
-  ProgramVersion version{"combined", {}, {}, {}};
-  for (std::size_t k = 0; k < fits.size(); ++k) version.kernels.push_back(versions[chosen[k]].kernels[k]);
-  set_sources(kernels, fits, version, by_text);
+ProgramVersion combined(const std::vector<KernelFitReport>& fits,
+                        std::vector<std::optional<KernelFitReport>> candidates, bool by_text) {
+  ProgramVersion version{"combined", std::move(candidates), {}, {}};
+  set_sources(fits, version, by_text);
   return version;
 }
 
 std::string changes_text(const KernelFitReport& fit) {
   std::string text;
-  for (std::size_t i = 0; i < fit.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& array = fit.fit.arrays[i];
-    if (array.chosen == 0) continue;
-    const auto code = written(array, fit.sources[i], fit.is_opencl);
-    text += (text.empty() ? "" : "; ") + chosen_text(array, code);
-  }
+  for (const ChangedArray& changed : changed_arrays(fit)) text += (text.empty() ? "" : "; ") + chosen_text(changed);
   return text;
 }
 

@@ -30,13 +30,8 @@ double speedup(const KernelSamples& original, const KernelSamples& samples) {
 std::string speedup_text(double factor) { return fmt::format("{:.2f} x", factor); }
 
 std::string_view to_string(Gain gain) {
-  switch (gain) {
-    case Gain::faster: return "faster";
-    case Gain::slower: return "slower";
-    case Gain::none: return "none";
-    case Gain::unknown: break;
-  }
-  return "unknown";
+  constexpr std::string_view names[]{"faster", "slower", "none", "unknown"};
+  return names[int(gain)];
 }
 
 /// The first of those that are as fast as the fastest within the noise, and compare alike with the kernel as it is.
@@ -113,10 +108,8 @@ void name_slowed(const MeasuredVersions& versions, const std::vector<KernelRepor
   };
   for (std::size_t k = 0; k < verdicts.size(); ++k) {
     if (verdicts[k].gain != Gain::faster) continue;
-    const KernelFitReport& changed = *versions[verdicts[k].fastest].version.kernels[k];
-    for (std::size_t i = 0; i < changed.sources.size(); ++i) {
-      if (changed.fit.arrays[i].chosen == 0 || !changed.sources[i]) continue;
-      const auto sharing = arrays.find(place_of(*changed.sources[i]));
+    for (const auto& [changed, source, is_opencl] : changed_arrays(*versions[verdicts[k].fastest].version.kernels[k])) {
+      const auto sharing = source ? arrays.find(place_of(*source)) : arrays.end();
       if (sharing == arrays.end()) continue;
       for (const auto& [other, array] : sharing->second) {
         if (other != k && is_slower(other, verdicts[k].fastest)) verdicts[k].slows = kernels[other].name;
@@ -129,11 +122,11 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
                          const KernelFitReport& proposed, const KernelVerdict& verdict) {
   const std::string about = fmt::format("measured: {}: ", kernel.name);
   if (verdict.fastest == 0) return about + "no candidate could be measured\n";
-  switch (verdict.gain) {
-    case Gain::unknown: return about + "too few runs to know the noise; --measure-time measures longer\n";
-    case Gain::none: return about + "no candidate is faster beyond the noise: keep the code\n";
-    case Gain::slower: return about + "the fastest candidate is slower: keep the code\n";
-    case Gain::faster: break;
+  if (verdict.gain != Gain::faster) {
+    constexpr const char* advice[]{"", "the fastest candidate is slower: keep the code",
+                                   "no candidate is faster beyond the noise: keep the code",
+                                   "too few runs to know the noise; --measure-time measures longer"};
+    return fmt::format("{}{}\n", about, advice[int(verdict.gain)]);
   }
   const ProgramVersion& version = versions[verdict.fastest].version;
   const KernelSamples &original = *samples_of(versions, 0, number),
@@ -150,7 +143,7 @@ std::string verdict_text(const MeasuredVersions& versions, const KernelReport& k
 }
 
 std::string results_text(const MeasuredVersions& versions) {
-  std::size_t equal = versions.front().output.lines().size(), left_out = 0;
+  std::size_t equal = versions.front().output.lines.size(), left_out = 0;
   for (std::size_t v = 1; v < versions.size(); ++v) {
     if (versions[v].version.rejected) continue;
     const ComparedOutput compared = compare(versions.front().output, versions[v].output);

@@ -32,8 +32,7 @@ std::string sectors_word(const banks::Architecture& architecture) {
 }
 
 std::string used_text(const trace::Report& on, const banks::SectorTally& tally) {
-  const auto& memory = on.architecture->sectors.fact;
-  return report::percent_text(report::used_share(tally, memory ? memory->sector_bytes : 1));
+  return report::percent_text(used_share(tally, *on.architecture));
 }
 
 std::string sectors_summary(const trace::Report& on, const banks::SectorTally& all, std::string_view memory,
@@ -52,39 +51,40 @@ std::string conflicting_stores(const KernelReport& kernel) {
   constexpr std::size_t most = 4;
   const trace::Report& on = kernel.reports.front();
   std::set<std::string> places;
-  for (std::size_t i = 0; i < on.lines.size(); ++i) {
-    const trace::LineReport& line = on.lines[i];
+  for (const trace::LineReport& line : on.lines) {
     const bool stores = line.operation == banks::Operation::store || to_string(line.operation).starts_with("stmatrix");
-    if (stores && line.costs.conflicts > 0) places.insert(where(kernel.lines.front()[i], line.site));
+    if (stores && line.costs.conflicts > 0) places.insert(where(kernel, line.site));
   }
-  std::string text;
-  std::size_t number = 0;
-  for (const std::string& place : places) {
-    if (++number > most) return text + ", ...";
-    text += (text.empty() ? "" : ", ") + place;
+  std::vector<std::string_view> shown(places.begin(), places.end());
+  if (shown.size() > most) {
+    shown.resize(most);
+    shown.emplace_back("...");
   }
-  return text;
+  return fmt::format("{}", fmt::join(shown, ", "));
 }
 
 /// Boxes whose rows are so narrow that the engine moves fewer bytes than it can.
-std::string narrow_rows(const KernelReport& kernel, std::size_t number) {
+std::string narrow_rows(const KernelReport& kernel, const trace::EngineLineReport& line) {
   constexpr std::uint32_t wide = 64;  // bytes: a row of up to so many takes the same time
   constexpr std::uint64_t rows = 4096;
-  const trace::Report& on = kernel.reports.front();
-  const trace::EngineLineReport& line = on.engine_lines[number];
   if (line.row_bytes == 0 || line.row_bytes >= wide) return "";
   const std::uint64_t bytes = rows * line.row_bytes;
-  const auto narrow = banks::cost(*on.architecture, {line.engine, bytes, line.row_bytes}),
-             widest = banks::cost(*on.architecture, {line.engine, bytes, 0});
+  const banks::Architecture& architecture = *kernel.reports.front().architecture;
+  const auto narrow = banks::cost(architecture, {line.engine, bytes, line.row_bytes}),
+             widest = banks::cost(architecture, {line.engine, bytes, 0});
   if (!narrow || !widest || narrow->cycles <= widest->cycles) return "";
   return fmt::format(
       "{}: rows of {} bytes use {} of the engine: {} moves {:.1f} bytes per cycle, and {:.0f} if the rows are wide",
-      where(kernel.engine_lines.front()[number], line.site), line.row_bytes,
-      report::percent(widest->cycles / narrow->cycles), to_string(line.engine), double(bytes) / narrow->cycles,
-      double(bytes) / widest->cycles);
+      where(kernel, line.site), line.row_bytes, report::percent(widest->cycles / narrow->cycles),
+      to_string(line.engine), double(bytes) / narrow->cycles, double(bytes) / widest->cycles);
 }
 
 }  // namespace
+
+std::optional<double> used_share(const banks::SectorTally& tally, const banks::Architecture& architecture) {
+  const auto& memory = architecture.sectors.fact;
+  return report::used_share(tally, memory ? memory->sector_bytes : 1);
+}
 
 std::string sector_tables(const RunReport& report, const KernelReport& kernel, trace::SectorMemory memory,
                           const TextOptions& options) {
@@ -101,7 +101,7 @@ std::string sector_tables(const RunReport& report, const KernelReport& kernel, t
       for (const trace::GlobalLineReport& line : lines)
         table.times.push_back(report::percent(time->most_share(0, report::extra_sectors(line.costs))));
     }
-    return report::global_table(on, memory, shown_sector_lines(kernel, a, memory), table);
+    return report::global_table(on, memory, shown_lines(kernel, lines), table);
   });
   const auto is_wasteful = [&](const trace::Report& on) { return is_uncoalesced(on.sectors(memory)); };
   if (!everything && std::ranges::none_of(kernel.reports, is_wasteful)) return "";
@@ -119,8 +119,7 @@ std::vector<std::string> global_answer(const RunReport& report, const KernelRepo
     const trace::Report& on = kernel.reports[a];
     if (!is_uncoalesced(on.global)) return {};
     const bool is_part = is_global_incomplete(report, kernel, on);
-    const std::size_t worst = report::by_extra_sectors(on.global_lines).front();
-    const trace::GlobalLineReport& line = on.global_lines[worst];
+    const trace::GlobalLineReport& line = on.global_lines[report::by_extra_sectors(on.global_lines).front()];
     const std::string looks = report::looks_like(on, line);
     const auto lines = std::ranges::count_if(
         on.global_lines, [](const trace::GlobalLineReport& other) { return report::extra_sectors(other.costs) > 0; });
@@ -130,10 +129,10 @@ std::vector<std::string> global_answer(const RunReport& report, const KernelRepo
                     lines == 1 ? "" : fmt::format(", in {} lines", lines));
     if (on.global_lines.size() > 1 && on.global.unknown == 0)
       moved += fmt::format("; {} % of all bytes moved are used", used_text(on, on.global));
-    return {fmt::format("{} % of the bytes moved are used: {} {} {}{}{}", used_text(on, line.costs),
-                        where(kernel.global_lines[a][worst], line.site), to_string(line.operation), line.width,
-                        looks.empty() ? "" : ", ", looks),
-            moved};
+    return {
+        fmt::format("{} % of the bytes moved are used: {} {} {}{}{}", used_text(on, line.costs),
+                    where(kernel, line.site), to_string(line.operation), line.width, looks.empty() ? "" : ", ", looks),
+        moved};
   });
   std::vector<std::string> sentences;
   for (const auto& [same, answer] : answers) {
@@ -208,8 +207,8 @@ std::vector<std::string> engine_notes(const KernelReport& kernel) {
           stores));
     }
   }
-  for (std::size_t i = 0; i < on.engine_lines.size(); ++i) {
-    if (std::string note = narrow_rows(kernel, i); !note.empty()) notes.push_back(std::move(note));
+  for (const trace::EngineLineReport& line : on.engine_lines) {
+    if (std::string note = narrow_rows(kernel, line); !note.empty()) notes.push_back(std::move(note));
   }
   if (on.remote.accesses > on.remote.unknown) {
     notes.push_back(fmt::format("{} to the {} cost sectors; conflicts in the banks there are not known",

@@ -49,6 +49,11 @@ bool has_loaded(long process, std::string_view library) {
   return false;
 }
 
+void declare_trace(CLI::App& command, ReportCommand& options) {
+  command.option_defaults()->group("Input");
+  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+}
+
 }  // namespace
 
 void declare_check(CLI::App& command, ProgramRecorder& recorder) {
@@ -68,19 +73,16 @@ void declare_check(CLI::App& command, ProgramRecorder& recorder) {
       ->check(CLI::Validator(not_memory_spaces, ""))
       ->type_name("SPACE,...")
       ->default_str(options.memory.text());
-  command
-      .add_option("--max-launches", options.max_launches,
-                  "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all")
-      ->check(CLI::Validator(not_a_number, ""))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--max-groups", options.max_groups,
-          fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks))
-      ->check(CLI::Validator(not_a_number, ""))
-      ->type_name("N")
-      ->capture_default_str();
+  const auto add_limit = [&](const char* flag, std::uint64_t& limit, const std::string& help) {
+    command.add_option(flag, limit, help)
+        ->check(CLI::Validator(not_a_number, ""))
+        ->type_name("N")
+        ->capture_default_str();
+  };
+  add_limit("--max-launches", options.max_launches,
+            "Watch at most this many launches of each kernel, counted separately for each launch size; 0: all");
+  add_limit("--max-groups", options.max_groups,
+            fmt::format("Watch at most this many {} of each launch, spread over the grid; 0: all", recorder.blocks));
   command
       .add_option("--time-limit", options.time_limit,
                   "End the program after this many seconds, and report what was recorded; 0: never")
@@ -161,8 +163,7 @@ void declare_report(CLI::App& command, ReportCommand& options) {
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(command, options.report);
   command.add_option("--cubin", options.cubin, cubin_help)->type_name("FILE");
-  command.option_defaults()->group("Input");
-  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  declare_trace(command, options);
 }
 
 void declare_fit(CLI::App& command, ReportCommand& options) {
@@ -173,8 +174,7 @@ void declare_fit(CLI::App& command, ReportCommand& options) {
       "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
   declare_report_options(command, options.report);
   command.remove_option(command.get_option("--fit"));
-  command.option_defaults()->group("Input");
-  command.add_option("TRACE", options.trace, "Trace file, written by --trace; - reads stdin")->required();
+  declare_trace(command, options);
   options.report.fit.fit = options.report.fit.only = true;
 }
 

@@ -48,11 +48,9 @@ struct CommandFailed : std::runtime_error {
   std::string details;
 };
 
-class ProgramRecorder {
+class ProgramRecorder : NotCopied {
  public:
   explicit ProgramRecorder(const char* word_for_blocks) : blocks(word_for_blocks) {}
-  ProgramRecorder(const ProgramRecorder&) = delete;
-  ProgramRecorder& operator=(const ProgramRecorder&) = delete;
   virtual ~ProgramRecorder() = default;
 
   /// Adds the recorder's own options to a command that has the common ones.

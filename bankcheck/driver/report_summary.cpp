@@ -46,16 +46,15 @@ std::string marked(std::string_view word, const std::string& sentence, const Tex
 // --- The worst line of each kernel ---
 
 /// "2 lines with up to 8-way conflicts".
-std::string lines_text(const KernelReport& kernel, std::size_t architecture, bool incomplete) {
-  std::set<std::pair<std::string_view, unsigned>> places;
+std::string lines_text(const KernelReport& kernel, const trace::Report& on, bool incomplete) {
+  std::set<std::pair<std::string, unsigned>> places;
   std::set<unsigned> all_ways;
-  const trace::Report& on = kernel.reports[architecture];
-  for (std::size_t i = 0; i < on.lines.size(); ++i) {
-    if (report::most_conflicts(on.lines[i].costs) == 0) continue;
-    const SourcePlace& place = kernel.lines[architecture][i].place;
-    const auto& pc = on.lines[i].site.pc;
+  for (const trace::LineReport& line : on.lines) {
+    if (report::most_conflicts(line.costs) == 0) continue;
+    const SourcePlace place = kernel.placed(line.site).place;
+    const auto& pc = line.site.pc;
     places.emplace(place.file, place.line == 0 && pc ? unsigned(*pc) : place.line);
-    if (const auto known = ways(*on.architecture, on.lines[i])) all_ways.insert(*known);
+    if (const auto known = ways(*on.architecture, line)) all_ways.insert(*known);
   }
   const std::string lines = support::plural(places.size(), "line", "lines");
   if (all_ways.empty()) return lines + " with conflicts";
@@ -82,8 +81,8 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
   const banks::Tally& tally = on.all;
   std::string text = no_conflicts_text(kernel, incomplete);
   if (report::most_conflicts(tally) > 0) {
-    text = fmt::format("{}: {}", lines_text(kernel, architecture, incomplete),
-                       passes_where(tally, incomplete || tally.unknown > 0));
+    text =
+        fmt::format("{}: {}", lines_text(kernel, on, incomplete), passes_where(tally, incomplete || tally.unknown > 0));
     if (const auto share = report::conflict_share(tally)) {
       text += fmt::format("; {}{} are conflicts", report::percent(share), incomplete ? " of the watched passes" : "");
       if (const std::string engines = engine_share(on); !engines.empty()) text += ", " + engines;
@@ -100,10 +99,8 @@ std::string cost_text(const RunReport& report, const KernelReport& kernel, std::
 std::string worst_line_text(const RunReport& report, const KernelReport& kernel, bool names_architecture) {
   const auto with = std::ranges::find_if(kernel.reports, [](auto& on) { return report::most_conflicts(on.all) > 0; });
   if (with == kernel.reports.end()) return "";
-  const auto architecture = std::size_t(with - kernel.reports.begin());
-  const std::size_t number = report::by_cost(*with).front();
-  const trace::LineReport& line = with->lines[number];
-  const report::ShownLine shown = shown_lines(kernel, architecture)[number];
+  const trace::LineReport& line = with->lines[report::by_cost(*with).front()];
+  const report::ShownLine shown = shown_line(kernel, line.site);
   const std::string_view access = report::access_in(shown, line);
   const auto known = ways(*with->architecture, line);
   const bool incomplete = is_incomplete(report, kernel, *with);
@@ -133,35 +130,23 @@ std::vector<LabelledRow> shared_rows(const RunReport& report, const KernelReport
 
 constexpr std::size_t longest_label = 20, shortest_label = 7;  // "  worst"
 
-/// Lines with labels in front, as wide as the names of the kernels unless these are long.
-class Labelled {
- public:
-  Labelled(std::size_t widest, const TextOptions& options)
-      : width_(std::clamp(widest, shortest_label, longest_label) + 2), options_(options) {}
-
-  void add(const std::string& label, const std::string& line) {
-    std::string head = support::visible(label), text = support::visible(line);
-    if (head.size() + 2 > width_) {  // on a line of its own
-      text_ += (options_.colour ? support::painted(head, bold) : head) + '\n';
-      head.clear();
-    }
-    std::string row = support::wrapped(fmt::format("{:{}}{}", head, width_, text), options_.wrap, width_);
-    if (options_.colour) {
-      if (const auto end = row.find("-way"); end != std::string::npos) {
-        const auto begin = row.rfind(' ', end) + 1;
-        paint(row, row.substr(begin, end + 4 - begin), red, width_);
-      }
-      if (!head.starts_with(' ')) paint(row, head, bold);
-    }
-    text_ += row;
+/// A line with its label in front, or on a line of its own if it is longer than `width` allows.
+std::string labelled(const std::string& label, const std::string& line, std::size_t width, const TextOptions& options) {
+  std::string head = support::visible(label), text;
+  if (head.size() + 2 > width) {
+    text = (options.colour ? support::painted(head, bold) : head) + '\n';
+    head.clear();
   }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::size_t width_;
-  const TextOptions& options_;
-  std::string text_;
-};
+  std::string row = support::wrapped(fmt::format("{:{}}{}", head, width, support::visible(line)), options.wrap, width);
+  if (options.colour) {
+    if (const auto end = row.find("-way"); end != std::string::npos) {
+      const auto begin = row.rfind(' ', end) + 1;
+      paint(row, row.substr(begin, end + 4 - begin), red, width);
+    }
+    if (!head.starts_with(' ')) paint(row, head, bold);
+  }
+  return text + row;
+}
 
 /// What kernels without a problem have none of: "no bank conflicts and no extra sectors".
 std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_part, std::string_view no_conflicts) {
@@ -201,44 +186,40 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
       (is_part && kernel.trace.watches_shared ? in_part : clean).push_back(&kernel);
     }
   }
+  const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
   const bool has_fault = std::ranges::any_of(kernels, [](auto& kernel) { return !kernel.faults_by_cause().empty(); });
   const std::string memory =
       fmt::format("{}{}{}", watches_shared ? terms_of(report.maker).memory : "",
                   watches_shared && watches_global ? " or " : "", watches_global ? "global memory" : "");
-  const std::string more = listed.empty() ? "" : "more ";
-  const auto number_of = [](const std::vector<const KernelReport*>& some) {
+  if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
+  const std::string_view more = listed.empty() ? "" : "more ";
+  const auto counted = [](const std::vector<const KernelReport*>& some, std::string_view is_more, const char* one,
+                          const char* several) {
     std::size_t number = 0;
     for (const KernelReport* kernel : some) number += kernel->kernels;
-    return number;
+    return fmt::format("{} {}{}", number, is_more, number == 1 ? one : several);
   };
-  const std::size_t clean_count = number_of(clean), part_count = number_of(in_part), silent_count = number_of(silent);
-  const auto counted = [&](std::size_t number) {
-    return fmt::format("{} {}{}", number, more, number == 1 ? "kernel" : "kernels");
-  };
-  if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
-  std::string text = has_fault && listed.empty() ? "faults above, but " : "";
-  const auto exact = [&] {
-    return fmt::format("{} {} {}", counted(clean_count), clean_count == 1 ? "has" : "have",
-                       none_of(clean, false, "no conflicts"));
-  };
-  const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
+  std::vector<std::string> parts;
   if (listed.empty()) {
+    const auto& first = in_part.empty() ? clean : in_part;
     std::vector<std::size_t> all(kernels.front().reports.size());
     std::iota(all.begin(), all.end(), 0);
-    const auto& first = in_part.empty() ? clean : in_part;
-    text += fmt::format("{} on {}: {}", in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
-                        names_of(kernels.front(), all), counted(number_of(first)));
-    if (!in_part.empty() && !clean.empty()) text += "; " + exact();
-  } else {
-    if (!in_part.empty()) text = fmt::format("{}: {}", counted(part_count), of_part);
-    if (!clean.empty()) text += (text.empty() ? "" : "; ") + exact();
+    parts.push_back(fmt::format("{}{} on {}: {}", has_fault ? "faults above, but " : "",
+                                in_part.empty() ? none_of(clean, false, "no bank conflicts") : of_part,
+                                names_of(kernels.front(), all), counted(first, more, "kernel", "kernels")));
+  } else if (!in_part.empty()) {
+    parts.push_back(fmt::format("{}: {}", counted(in_part, more, "kernel", "kernels"), of_part));
+  }
+  if (!clean.empty() && (!listed.empty() || !in_part.empty())) {
+    parts.push_back(fmt::format("{} {}", counted(clean, more, "kernel has", "kernels have"),
+                                none_of(clean, false, "no conflicts")));
   }
   if (!silent.empty()) {
-    text += fmt::format("{}{} {}{} no {}access to {}", text.empty() ? "" : "; ", silent_count,
-                        clean.size() + in_part.size() > 0 ? "" : more,
-                        silent_count == 1 ? "kernel has" : "kernels have", recorded ? "recorded " : "", memory);
+    parts.push_back(fmt::format("{} no {}access to {}",
+                                counted(silent, parts.empty() ? more : "", "kernel has", "kernels have"),
+                                recorded ? "recorded " : "", memory));
   }
-  return text;
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 /// The sum over all kernels, once for the architectures on which it is the same.
@@ -299,8 +280,8 @@ std::string faults_text(const RunReport& report, const TextOptions& options) {
     for (const auto& cause : kernel.faults_by_cause()) {
       const trace::DiagnosisRecord& first = diagnoses[cause.front()];
       if (++number > most) continue;
-      std::string sentence = fmt::format("{}: {}", where(kernel.diagnoses[cause.front()], sites.at(first.site)),
-                                         with_short_paths(sentence_of(first)));
+      std::string sentence =
+          fmt::format("{}: {}", where(kernel, sites.at(first.site)), with_short_paths(sentence_of(first)));
       if (const std::size_t others = cause.size() - 1; others > 0) {
         std::vector<std::string> pairs;
         for (std::size_t i = 1; i <= std::min(others, most_pairs); ++i) {
@@ -343,7 +324,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
       shared.emplace_back("  fix", "--fit looks for one: " + options.fit_command);
       asks_for_fit = false;
     }
-    const bool global_first = shared.empty() || kernel.is_global_first(0);
+    const bool global_first = shared.empty() || kernel.is_global_first();
     auto &first = global_first ? global : shared, &second = global_first ? shared : global;
     if (global_first) first.front().second.insert(0, "global memory: ");
     first.front().first = kernel.name;
@@ -351,19 +332,18 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     rows.insert(rows.end(), first.begin(), first.end());
     rows.insert(rows.end(), second.begin(), second.end());
   }
-  std::size_t widest = 0;
+  std::size_t widest = shortest_label;  // unless a name is longer than a label may be
   for (const auto& [label, row] : rows) {
     if (label.size() <= longest_label) widest = std::max(widest, label.size());
   }
-  Labelled text(widest, options);
-  for (const auto& [label, row] : rows) text.add(label, row);
+  std::string text;
+  for (const auto& [label, row] : rows) text += labelled(label, row, widest + 2, options);
   const auto any_of_worst = [&](auto is) {
     return std::ranges::any_of(worst, [&](std::size_t k) { return is(kernels[k]); });
   };
   const bool has_extra = any_of_worst([](const KernelReport& kernel) { return kernel.is_uncoalesced(); });
-  std::string rest;
   const auto add = [&](const std::string& sentence) {
-    if (!sentence.empty()) rest += support::wrapped(support::visible(sentence), options.wrap, 2);
+    if (!sentence.empty()) text += support::wrapped(support::visible(sentence), options.wrap, 2);
   };
   if (shown < worst.size())
     add(fmt::format("and {} more kernels with {}: {}", worst.size() - shown,
@@ -376,15 +356,14 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
   add(remote_sentence(kernels));
   std::uint64_t bytes = 0;
   for (const KernelReport& kernel : kernels) bytes += kernel.trace.copied_bytes;
-  if (bytes > 0)
-    add(fmt::format("not counted: {} bytes of {} moved by {}", support::grouped(bytes), terms.memory, terms.copies));
+  if (bytes > 0) add("not counted: " + copied_text(bytes, terms));
   const bool has_nvidia = std::ranges::any_of(
       kernels.front().reports, [](const trace::Report& on) { return on.architecture->name.starts_with("sm_"); });
   const bool has_passes =
       any_of_worst([](const KernelReport& kernel) { return kernel.conflicts() > 0 || kernel.has_unknown(); });
   if (has_passes && has_nvidia) add("pass: one turn of the banks; NVIDIA's counters call it a wavefront");
   if (has_extra && has_nvidia) add("sector: 32 bytes that global memory moves as a whole");
-  return text.take() + rest;
+  return text;
 }
 
 }  // namespace bankwise::driver

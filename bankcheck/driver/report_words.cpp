@@ -53,27 +53,22 @@ std::string same_sources(const KernelReport& kernel) {
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// What the widths say. A line without instructions was dropped or merged into another line.
-AgreeingCount column_of(const trace::LineReport& line, const EmittedEvidence& evidence) {
-  if (line.costs == line.merged) return AgreeingCount::both;
+std::string_view agreeing_count(const trace::LineReport& line, const EmittedEvidence& evidence) {
+  if (line.costs == line.merged) return "both";
   const bool is_gone = line.merged.accesses == 0;
-  if (evidence.opcodes.empty()) return is_gone ? AgreeingCount::merged : AgreeingCount::neither;
-  if (is_gone) return AgreeingCount::source;
+  if (evidence.opcodes.empty()) return is_gone ? "merged" : "neither";
+  if (is_gone) return "source";
   unsigned widest = 0;
   for (const auto& [opcode, count] : evidence.opcodes) widest = std::max(widest, width_of_opcode(opcode));
   const unsigned widest_merged = std::max(line.width, line.widest);
-  if (widest == line.width) return widest_merged == line.width ? AgreeingCount::both : AgreeingCount::source;
-  return widest == widest_merged ? AgreeingCount::merged : AgreeingCount::neither;
+  if (widest == line.width) return widest_merged == line.width ? "both" : "source";
+  return widest == widest_merged ? "merged" : "neither";
 }
 
 }  // namespace
 
 std::string about(std::uint64_t count) {
   return count < 1'000'000 ? support::grouped(count) : fmt::format("{:.1f} million", double(count) / 1e6);
-}
-
-std::string_view to_string(AgreeingCount column) {
-  constexpr std::string_view names[]{"source", "merged", "both", "neither"};
-  return names[int(column)];
 }
 
 unsigned width_of_opcode(std::string_view opcode) {
@@ -99,7 +94,7 @@ std::optional<EmittedEvidence> evidence_for(const trace::LineReport& line, const
     }
   }
   if (!has_file) return std::nullopt;
-  evidence.column = column_of(line, evidence);
+  evidence.agrees = agreeing_count(line, evidence);
   return evidence;
 }
 
@@ -108,11 +103,32 @@ std::string to_text(const EmittedEvidence& evidence) {
   for (const auto& [opcode, count] : evidence.opcodes) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, opcode);
   }
-  return fmt::format("{}: {}", text.empty() ? "no instruction" : text, to_string(evidence.column));
+  return fmt::format("{}: {}", text.empty() ? "no instruction" : text, evidence.agrees);
 }
 
 const Terms& terms_of(trace::Maker maker) {
   return maker == trace::Maker::cuda || maker == trace::Maker::emulate ? cuda_terms : opencl_terms;
+}
+
+std::string cut(std::string_view text, std::size_t longest, std::string_view wanted) {
+  if (text.size() <= longest) return std::string(text);
+  const std::size_t found = wanted.empty() ? std::string_view::npos : text.find(wanted);
+  std::size_t begin = 0;
+  if (found != std::string_view::npos && found + wanted.size() + longest / 4 > longest) {
+    begin = std::min(found - std::min(found, longest / 2), text.size() - longest);
+  }
+  std::size_t end = begin + longest;
+  while (support::is_inside_character(text, begin)) ++begin;
+  while (support::is_inside_character(text, end)) --end;
+  return fmt::format("{}{}{}", begin > 0 ? "… " : "", text.substr(begin, end - begin), end < text.size() ? " …" : "");
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + '\'';
 }
 
 std::string where(const PlacedLine& line, const trace::Site& site) {
@@ -123,6 +139,8 @@ std::string where(const PlacedLine& line, const trace::Site& site) {
   const std::string column = line.place.column > 0 ? fmt::format(":{}", line.place.column) : "";
   return fmt::format("{}:{}{}", file, line.place.line, column);
 }
+
+std::string where(const KernelReport& kernel, const trace::Site& site) { return where(kernel.placed(site), site); }
 
 std::string launches_text(const KernelReport& kernel, const Terms& terms) {
   const trace::KernelTrace& trace = kernel.trace;
@@ -218,10 +236,9 @@ std::vector<std::string> notes_on(const KernelReport& kernel, const Terms& terms
   return notes;
 }
 
-std::string not_counted(const KernelReport& kernel, const Terms& terms) {
-  if (kernel.trace.copied_bytes == 0) return "";
-  return fmt::format("{} bytes of {} moved by {}", support::grouped(kernel.trace.copied_bytes), terms.memory,
-                     terms.copies);
+std::string copied_text(std::uint64_t bytes, const Terms& terms) {
+  return bytes == 0 ? ""
+                    : fmt::format("{} bytes of {} moved by {}", support::grouped(bytes), terms.memory, terms.copies);
 }
 
 std::string conflict_share(const trace::Report& report) {
@@ -229,7 +246,8 @@ std::string conflict_share(const trace::Report& report) {
   return share ? report::percent_text(share) : "";
 }
 
-WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineReport& line) {
+std::pair<banks::Access, banks::Cost> worst_cost(const banks::Architecture& architecture,
+                                                 const trace::LineReport& line) {
   const trace::WorstAccess& worst = *line.worst;
   const banks::Access access{line.operation, line.width, worst.mask, worst.addresses, worst.sources};
   return {access, std::get<banks::Cost>(banks::cost(architecture, access))};
@@ -237,7 +255,7 @@ WorstCost worst_cost(const banks::Architecture& architecture, const trace::LineR
 
 std::optional<unsigned> ways(const banks::Architecture& architecture, const trace::LineReport& line) {
   if (!line.worst) return std::nullopt;
-  const banks::Cost cost = worst_cost(architecture, line).cost;
+  const banks::Cost cost = worst_cost(architecture, line).second;
   return (std::max(cost.passes, cost.passes_max) + cost.ideal - 1) / cost.ideal;
 }
 

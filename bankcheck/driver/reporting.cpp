@@ -21,28 +21,6 @@
 namespace bankwise::driver {
 namespace {
 
-std::vector<const banks::Architecture*> architectures_of(const ReportOptions& options) {
-  std::vector<const banks::Architecture*> architectures;
-  for (const std::string& name : options.architectures) {
-    const banks::Architecture* architecture = &architecture_named(name);
-    if (std::ranges::find(architectures, architecture) == architectures.end()) architectures.push_back(architecture);
-  }
-  return architectures;
-}
-
-/// The GPU that was named for each architecture, or null.
-std::vector<const banks::GpuModel*> gpus_of(const ReportOptions& options,
-                                            const std::vector<const banks::Architecture*>& architectures) {
-  std::vector<const banks::GpuModel*> gpus(architectures.size());
-  for (const std::string& name : options.architectures) {
-    const banks::Architecture* architecture = &architecture_named(name);
-    const auto at = std::ranges::find(architectures, architecture) - architectures.begin();
-    const bool is_capability = name.size() > 1 && std::tolower(name[0]) == 's' && std::tolower(name[1]) == 'm';
-    if (!is_capability && gpus[std::size_t(at)] == nullptr) gpus[std::size_t(at)] = banks::find_gpu(name);
-  }
-  return gpus;
-}
-
 /// "global memory of 3 kernels was not watched"; "" if all of it was.
 std::string global_not_watched(const std::vector<KernelReport>& kernels) {
   std::vector<std::string_view> names;
@@ -57,26 +35,20 @@ bool is(const KernelReport& kernel, const std::string& name) {
   return name == kernel.name || fnmatch(name.c_str(), kernel.trace.kernel.c_str(), 0) == 0;
 }
 
-void keep_selected(std::vector<KernelReport>& kernels, const std::vector<std::string>& wanted) {
+/// Keeps the kernels named by `wanted`; all if it is empty. Error: UsageError for a kernel that did not run, unless it
+/// `may_lack` some.
+void keep_selected(std::vector<KernelReport>& kernels, const std::vector<std::string>& wanted, bool may_lack) {
   if (wanted.empty()) return;
-  std::erase_if(kernels, [&](const KernelReport& kernel) {
-    return std::ranges::none_of(wanted, [&](const std::string& name) { return is(kernel, name); });
-  });
-}
-
-/// The kernels named by `wanted`; all if it is empty. Error: UsageError for a kernel that did not run.
-std::vector<KernelReport> selected(std::vector<KernelReport> kernels, const std::vector<std::string>& wanted) {
-  if (wanted.empty()) return kernels;
   std::string ran;
   for (const KernelReport& kernel : kernels) ran += (ran.empty() ? "" : ", ") + kernel.name;
   for (const std::string& name : wanted) {
-    if (std::ranges::none_of(kernels, [&](const KernelReport& kernel) { return is(kernel, name); })) {
-      throw support::UsageError(
-          fmt::format("no kernel {} ran; the kernels that ran: {}", support::in_quotes(name), ran));
-    }
+    if (may_lack || std::ranges::any_of(kernels, [&](const KernelReport& kernel) { return is(kernel, name); }))
+      continue;
+    throw support::UsageError(fmt::format("no kernel {} ran; the kernels that ran: {}", support::in_quotes(name), ran));
   }
-  keep_selected(kernels, wanted);
-  return kernels;
+  std::erase_if(kernels, [&](const KernelReport& kernel) {
+    return std::ranges::none_of(wanted, [&](const std::string& name) { return is(kernel, name); });
+  });
 }
 
 /// The files of the sinks, then the new baseline.
@@ -86,38 +58,27 @@ std::vector<report::Output> all_outputs(const ReportOptions& options) {
   return outputs;
 }
 
-/// As a shell reads it as one word.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// What was typed, with --fit behind the command, and without limits and outputs: "bankcheck emulate --fit k.cu". A
 /// long command is cut.
 std::string typed_with_fit() {
   constexpr std::size_t longest = 80;
-  constexpr std::string_view flags[]{"--quiet", "--summary", "--verbose"};
-  constexpr std::string_view with_value[]{"--baseline",      "--color",       "--html",
-                                          "--json",          "--sarif",       "--trace",
-                                          "--max-conflicts", "--max-sectors", "--update-baseline"};
+  constexpr std::string_view flags = "--quiet --summary --verbose";
+  constexpr std::string_view with_value =
+      "--baseline --color --html --json --sarif --trace --max-conflicts --max-sectors --update-baseline";
   const std::string words = support::read_file("/proc/self/cmdline").value_or("");
   std::string text = "bankcheck";
   bool is_own = true, is_value = false;  // not the program's
   for (std::size_t at = words.find('\0') + 1, number = 1; at < words.size(); at = words.find('\0', at) + 1, ++number) {
     const std::string word = words.substr(at, words.find('\0', at) - at);
     is_own = is_own && word != "--";
-    const bool is_flag = std::ranges::find(flags, word) != std::end(flags);
+    const bool is_flag = support::has_word(flags, word);
     const std::size_t sign = word.find('=');  // --json=FILE
-    const bool has_value = std::ranges::find(with_value, word.substr(0, sign)) != std::end(with_value);
+    const bool has_value = support::has_word(with_value, word.substr(0, sign));
     const bool is_left_out = is_own && (is_value || is_flag || has_value);
     is_value = is_own && !is_value && has_value && sign == std::string::npos;
     if (is_left_out) continue;
-    const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
-      return std::isalnum(c) != 0 || std::string_view("-_./=,:+@%").find(char(c)) != std::string_view::npos;
-    });
     if (text.size() + word.size() > longest) return text + " ...";
-    text += is_plain ? " " + word : fmt::format(" {}", quoted(word));
+    text += ' ' + shell_word(word);
     if (number == 1) text += " --fit";
   }
   return text;
@@ -154,23 +115,20 @@ void tell(const std::string& sentence, bool red) {
 
 std::vector<EmittedLine> emitted_lines(const std::string& path, bool may_be_empty) {
   if (path.empty()) return {};
-  const auto refuse = [&](const std::string& why) {
-    throw support::UsageError(fmt::format("--cubin {}: {}", support::in_quotes(path), why));
-  };
-  const auto bytes = support::read_file(path);
-  if (!bytes) refuse("it cannot be read");
   std::vector<EmittedLine> lines;
+  std::string why;
   try {
+    const auto bytes = support::read_file(path);
+    if (!bytes) throw std::runtime_error("it cannot be read");
     const cuda::Cubin cubin({bytes->begin(), bytes->end()});
     lines = cuda::emitted_in(cubin);
-    if (!cubin.line_error().empty()) refuse(cubin.line_error());
-  } catch (const support::UsageError&) {
-    throw;
+    why = cubin.line_error();
   } catch (const std::runtime_error& error) {
-    refuse(error.what());
+    why = error.what();
   }
-  if (lines.empty() && !may_be_empty)
-    refuse("it has no source lines with accesses to shared memory; compile it with -lineinfo");
+  if (why.empty() && lines.empty() && !may_be_empty)
+    why = "it has no source lines with accesses to shared memory; compile it with -lineinfo";
+  if (!why.empty()) throw support::UsageError(fmt::format("--cubin {}: {}", support::in_quotes(path), why));
   return lines;
 }
 
@@ -184,32 +142,26 @@ void declare_report_options(CLI::App& command, ReportOptions& options) {
       ->type_name("ARCH,...")
       ->capture_default_str();
   command.option_defaults()->group("Limits");
+  const auto add_limit = [&](const char* flag, std::optional<std::uint64_t>& limit, const char* help) {
+    return command.add_option(flag, limit, help)->check(number)->type_name("N");
+  };
+  const auto add_file = [&](const char* flag, std::string& path, const char* help) {
+    return command.add_option(flag, path, help)->check(text)->type_name("FILE");
+  };
   auto* limit =
-      command
-          .add_option("--max-conflicts", options.max.max_conflicts,
-                      "Fail if a kernel has more conflicts than this on any architecture, summed over its launches")
-          ->check(number)
-          ->type_name("N");
-  auto* sectors = command
-                      .add_option("--max-sectors", options.max.max_sectors,
-                                  "Fail if a kernel moves more sectors of global memory beyond the ideal than this on "
-                                  "any architecture, summed over its launches")
-                      ->check(number)
-                      ->type_name("N");
-  command
-      .add_option("--baseline", options.baseline,
-                  "Fail if a kernel has more conflicts or extra sectors than this CSV file allows")
-      ->check(text)
-      ->type_name("FILE")
+      add_limit("--max-conflicts", options.max.max_conflicts,
+                "Fail if a kernel has more conflicts than this on any architecture, summed over its launches");
+  auto* sectors = add_limit("--max-sectors", options.max.max_sectors,
+                            "Fail if a kernel moves more sectors of global memory beyond the ideal than this on any "
+                            "architecture, summed over its launches");
+  add_file("--baseline", options.baseline,
+           "Fail if a kernel has more conflicts or extra sectors than this CSV file allows")
       ->excludes(limit)
       ->excludes(sectors);
-  command.add_option("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows")
-      ->check(text)
-      ->type_name("FILE");
+  add_file("--update-baseline", options.update_baseline, "Create this baseline file, or update its rows");
   command.option_defaults()->group("Output");
   for (report::Output& output : options.outputs) {
-    if (output.option == nullptr) continue;
-    command.add_option(output.option, output.path, output.help)->check(text)->type_name("FILE");
+    if (output.option != nullptr) add_file(output.option, output.path, output.help);
   }
   command.option_defaults()->group("Report");
   command
@@ -253,14 +205,22 @@ Reporting::Reporting(const ReportOptions& options)
     : options_(options),
       quiet_(report::take_stdout(all_outputs(options))),
       files_(report::open_files(all_outputs(options))),
-      architectures_(architectures_of(options)),
-      gpus_(gpus_of(options, architectures_)),
       finder_(options.sources, {.elsewhere = options.own_run}) {
+  for (const std::string& name : options.architectures) {
+    const banks::Architecture* architecture = &architecture_named(name);
+    const auto at = std::size_t(std::ranges::find(architectures_, architecture) - architectures_.begin());
+    if (at == architectures_.size()) {
+      architectures_.push_back(architecture);
+      gpus_.push_back(nullptr);
+    }
+    const bool is_capability = name.size() > 1 && std::tolower(name[0]) == 's' && std::tolower(name[1]) == 'm';
+    if (!is_capability && gpus_[at] == nullptr) gpus_[at] = banks::find_gpu(name);
+  }
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.sources, ignored)) {
     throw support::UsageError(fmt::format("--sources {} is not a directory", support::in_quotes(options.sources)));
   }
-  if (!options.baseline.empty()) (void)read_baseline(options.baseline);
+  if (!options.baseline.empty()) allowed_ = read_baseline(options.baseline);
 }
 
 void Reporting::require_apart_from(const support::OutputFile& trace) const {
@@ -268,17 +228,15 @@ void Reporting::require_apart_from(const support::OutputFile& trace) const {
 }
 
 Verdict Reporting::verdict_of(const Baseline& now) const {
-  if (options_.baseline.empty()) return compare(now, options_.max);
-  return compare(now, read_baseline(options_.baseline), options_.baseline, options_.kernels.empty());
+  return allowed_ ? compare(now, *allowed_, options_.baseline, options_.kernels.empty()) : compare(now, options_.max);
 }
 
 /// The verdict, and why a limit cannot be confirmed.
 Verdict Reporting::limited_verdict(const RunReport& report, const Baseline& now) const {
   Verdict verdict = verdict_of(now);
-  const bool has_baseline = !options_.baseline.empty(), is_new = bool(files_.back());
-  const bool limits_sectors =
-      options_.max.max_sectors || (has_baseline && has_sectors(read_baseline(options_.baseline)));
-  const bool limits_conflicts = options_.max.max_conflicts || has_baseline;
+  const bool is_new = bool(files_.back());
+  const bool limits_sectors = options_.max.max_sectors || (allowed_ && has_sectors(*allowed_));
+  const bool limits_conflicts = options_.max.max_conflicts || allowed_;
   const std::string unwatched = limits_sectors ? global_not_watched(report.kernels) : "";
   const bool is_open = ((limits_conflicts || is_new) && report.is_shared_open) ||
                        ((limits_sectors || is_new) && report.is_global_open) || !unwatched.empty();
@@ -287,11 +245,21 @@ Verdict Reporting::limited_verdict(const RunReport& report, const Baseline& now)
   for (const std::string& sentence : report.incomplete) verdict.exceeded.push_back("incomplete: " + sentence);
   if (!unwatched.empty()) verdict.exceeded.push_back("incomplete: " + unwatched);
   if (is_exceeded || !(limits_conflicts || limits_sectors)) return verdict;
-  const char* limit = has_baseline                                          ? "--baseline"
+  const char* limit = allowed_                                              ? "--baseline"
                       : options_.max.max_conflicts && report.is_shared_open ? "--max-conflicts"
                                                                             : "--max-sectors";
   verdict.exceeded.push_back(fmt::format("{} cannot be confirmed: the trace is incomplete", limit));
   return verdict;
+}
+
+RunReport Reporting::report_of(const trace::Trace& trace, std::vector<std::string> incomplete, bool failed) {
+  RunReport report{kernel_reports(trace, architectures_, finder_, gpus_), trace.command, trace.maker,
+                   std::move(incomplete)};
+  report.failed = failed;
+  report.emitted = options_.emitted;
+  keep_selected(report.kernels, options_.kernels, failed);
+  add_incompleteness(report);
+  return report;
 }
 
 /// Adds a sentence for each part that the trace of a kernel lacks.
@@ -319,7 +287,7 @@ void Reporting::add_incompleteness(RunReport& report) const {
   report.gaps = gaps_of(report, told, limits);
 }
 
-TextOptions Reporting::text_options(const RunReport& report) const {
+TextOptions Reporting::text_options() const {
   const bool has_fit = wants_fit();
   TextOptions text{.detail = options_.detail,
                    .colour = has_colour(STDOUT_FILENO),
@@ -329,7 +297,7 @@ TextOptions Reporting::text_options(const RunReport& report) const {
   const bool has_page = !report::path_of(options_.outputs, "--html").empty();
   if (!has_fit) text.fit_command = typed_with_fit();
   if (!has_fit) text.next = "--fit looks for a layout without conflicts";
-  if (!fixed_sources(report.kernels, fits_).files.empty()) {
+  if (!fixed_sources(fits_).files.empty()) {
     text.next = options_.next_after_fit;
     if (report::path_of(options_.outputs, "--patch").empty()) {
       text.next += fmt::format("{}--patch fix.diff writes the change for git apply", text.next.empty() ? "" : ", ");
@@ -349,17 +317,14 @@ void Reporting::write(std::size_t begin, std::size_t end, const RunReport& repor
   const auto exceeded = [&](const std::vector<KernelReport>& kernels) {
     return verdict_of(baseline_of(kernels)).exceeded;
   };
-  const TextOptions text = text_options(report);
+  const TextOptions text = text_options();
   const SinkInput input{report, fits_, trace, finder_, options_.sources, options_.kernels, text, exceeded};
   report::write_files(sinks().subspan(begin, end - begin), std::span(files_).subspan(begin), input,
                       [](const std::string& sentence) { tell(sentence); });
 }
 
 int Reporting::finish(const trace::Trace& trace, std::vector<std::string> incomplete) {
-  RunReport report{selected(kernel_reports(trace, architectures_, finder_, gpus_), options_.kernels), trace.command,
-                   trace.maker, std::move(incomplete)};
-  report.emitted = options_.emitted;
-  add_incompleteness(report);
+  RunReport report = report_of(trace, std::move(incomplete), false);
   const Baseline now = baseline_of(report.kernels);
   Verdict verdict = limited_verdict(report, now);
   if (!report.incomplete.empty()) verdict.remarks.clear();  // less was watched: not better, and perhaps it did run
@@ -391,7 +356,7 @@ void Reporting::add_measured(const std::vector<std::optional<MeasuredKernel>>& m
 void Reporting::write_patch(const trace::Trace& trace, bool is_disproved) const {
   const std::size_t patch = number_of_patch();
   if (!files_[patch]) return;
-  if (!is_disproved || fixed_sources(kernels(), fits_).files.empty()) return write(patch, patch + 1, report_, trace);
+  if (!is_disproved || fixed_sources(fits_).files.empty()) return write(patch, patch + 1, report_, trace);
   files_[patch].write("");
   tell("--patch is empty: --verify has disproved the changes");
 }
@@ -399,12 +364,7 @@ void Reporting::write_patch(const trace::Trace& trace, bool is_disproved) const 
 int Reporting::finish_failed(const trace::Trace& trace, const std::string& failure, bool interrupted,
                              std::vector<std::string> incomplete) {
   incomplete.insert(incomplete.begin(), failure);
-  RunReport report{kernel_reports(trace, architectures_, finder_, gpus_), trace.command, trace.maker,
-                   std::move(incomplete)};
-  report.failed = true;
-  report.emitted = options_.emitted;
-  keep_selected(report.kernels, options_.kernels);
-  add_incompleteness(report);
+  const RunReport report = report_of(trace, std::move(incomplete), true);
   if (wants_fit() && interrupted) {
     fits_ = fit_reports(trace, report.kernels, architectures_, options_.fit, finder_, true);
   }

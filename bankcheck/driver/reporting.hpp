@@ -92,8 +92,10 @@ class Reporting {
                     std::vector<std::string> incomplete);
 
  private:
+  /// The kernels of --kernel, all of which must be in the trace unless the run `failed`.
+  RunReport report_of(const trace::Trace& trace, std::vector<std::string> incomplete, bool failed);
   void add_incompleteness(RunReport& report) const;
-  TextOptions text_options(const RunReport& report) const;
+  TextOptions text_options() const;
   bool wants_fit() const { return options_.fit.fit || !report::path_of(options_.outputs, "--patch").empty(); }
   bool has_colour(int file) const;
   Verdict verdict_of(const Baseline& now) const;
@@ -106,6 +108,7 @@ class Reporting {
   std::vector<support::OutputFile> files_;  ///< those of sinks(), then the new baseline
   std::vector<const banks::Architecture*> architectures_;
   std::vector<const banks::GpuModel*> gpus_;  ///< those that --arch names, for each architecture; null: none
+  std::optional<Baseline> allowed_;           ///< --baseline
   SourceFinder finder_;
   RunReport report_;  ///< that finish() has printed
   std::vector<KernelFitReport> fits_;

@@ -52,10 +52,8 @@ std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::
 
 /// The change of an array as SARIF's fix; null if there is none in this file.
 ordered_json fix_of(const KernelFitReport& fits, const std::string& array, const std::string& file) {
-  for (std::size_t i = 0; i < fits.fit.arrays.size(); ++i) {
-    const fit::ArrayFit& fitted = fits.fit.arrays[i];
-    const auto& source = fits.sources[i];
-    if (fitted.chosen == 0 || fitted.name != array || !source) continue;
+  for (const auto& [fitted, source, is_opencl] : changed_arrays(fits)) {
+    if (fitted.name != array || !source) continue;
     std::error_code error;
     const auto* edits = edits_in(source);
     if (edits == nullptr || !std::filesystem::equivalent(source->path, file, error)) return {};
@@ -88,31 +86,42 @@ std::string message(const KernelReport& kernel, const trace::Report& on, const t
                      looks.empty() ? "" : ", ", looks);
 }
 
-/// Calls `visit(kernel, report, line, source)` for each line of global memory that costs more than it must.
-template <class Visit>
-void for_each_uncoalesced(const std::vector<KernelReport>& kernels, Visit visit) {
+/// A line that costs more than it must on an architecture.
+struct CostlyLine {
+  const KernelReport& kernel;
+  const trace::Report& on;
+  PlacedLine source;
+  std::string message;
+  const std::string* array;  ///< in shared memory; null: the line accesses global memory
+};
+
+std::vector<CostlyLine> costly_lines(const std::vector<KernelReport>& kernels) {
+  std::vector<CostlyLine> costly;
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
-      const trace::Report& report = kernel.reports[i];
-      for (std::size_t j = 0; j < report.global_lines.size(); ++j) {
-        const trace::GlobalLineReport& line = report.global_lines[j];
-        if (is_uncoalesced(line.costs)) visit(kernel, report, line, kernel.global_lines[i][j]);
+    for (const trace::Report& on : kernel.reports) {
+      for (const trace::LineReport& line : on.lines) {
+        if (line.costs.conflicts > 0)
+          costly.push_back({kernel, on, kernel.placed(line.site), message(kernel, line), &line.array});
+      }
+      for (const trace::GlobalLineReport& line : on.global_lines) {
+        if (is_uncoalesced(line.costs))
+          costly.push_back({kernel, on, kernel.placed(line.site), message(kernel, on, line), nullptr});
       }
     }
   }
+  return costly;
 }
 
-/// Calls `visit(kernel, report, line, source)` for each line with conflicts.
-template <class Visit>
-void for_each_conflict(const std::vector<KernelReport>& kernels, Visit visit) {
-  for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.reports.size(); ++i) {
-      const trace::Report& report = kernel.reports[i];
-      for (std::size_t j = 0; j < report.lines.size(); ++j) {
-        if (report.lines[j].costs.conflicts > 0) visit(kernel, report, report.lines[j], kernel.lines[i][j]);
-      }
-    }
-  }
+ordered_json rule_of(std::string_view id, std::string_view name, std::string_view meaning, std::string_view more,
+                     const char* level) {
+  ordered_json rule{{"id", id}, {"name", name}, {"shortDescription", {{"text", meaning}}}};
+  if (!more.empty()) rule["fullDescription"] = {{"text", more}};
+  rule["defaultConfiguration"] = {{"level", level}};
+  return rule;
+}
+
+ordered_json result_of(std::string_view rule, const char* level, const std::string& text, const SourcePlace& place) {
+  return {{"ruleId", rule}, {"level", level}, {"message", {{"text", text}}}, {"locations", {location(place)}}};
 }
 
 /// Whether the program ran to its end, and what of it was not watched.
@@ -135,20 +144,13 @@ ordered_json invocation_of(const RunReport& report) {
 void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules, ordered_json& results) {
   std::map<trace::Fault, ordered_json> rules_of_faults;
   for (const KernelReport& kernel : kernels) {
-    for (std::size_t i = 0; i < kernel.trace.diagnoses.size(); ++i) {
-      const trace::DiagnosisRecord& diagnosis = kernel.trace.diagnoses[i];
-      const PlacedLine& source = kernel.diagnoses.at(i);
+    for (const trace::DiagnosisRecord& diagnosis : kernel.trace.diagnoses) {
+      const PlacedLine source = kernel.placed(kernel.trace.sites.at(diagnosis.site));
       if (!source.is_file) continue;
       const trace::FaultRow& row = row_of(diagnosis.fault);
       const char* level = row.is_remark ? "note" : "error";
-      rules_of_faults[diagnosis.fault] = {{"id", row.id},
-                                          {"name", row.name},
-                                          {"shortDescription", {{"text", row.meaning}}},
-                                          {"defaultConfiguration", {{"level", level}}}};
-      results.push_back({{"ruleId", row.id},
-                         {"level", level},
-                         {"message", {{"text", sentence_of(diagnosis) + "."}}},
-                         {"locations", {location(source.place)}}});
+      rules_of_faults[diagnosis.fault] = rule_of(row.id, row.name, row.meaning, "", level);
+      results.push_back(result_of(row.id, level, sentence_of(diagnosis) + ".", source.place));
     }
   }
   for (const auto& [fault, rule] : rules_of_faults) rules.push_back(rule);
@@ -166,60 +168,40 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
     ordered_json fixes = ordered_json::array();
   };
   std::map<SourcePlace, Result> results, global_results;
-  const auto add_name = [&](Result& result, const KernelReport& kernel, const trace::Report& on,
-                            const std::string& text) {
-    result.exceeded |= exceeded.contains(kernel.name);
-    std::string& names = result.architectures[text];
-    names += (names.empty() ? " on " : ", ") + std::string(on.architecture->name);
-  };
-  for_each_uncoalesced(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
-    if (source.is_file) add_name(global_results[source.place], kernel, on, message(kernel, on, line));
-  });
-  for_each_conflict(kernels, [&](auto& kernel, auto& on, auto& line, auto& source) {
-    if (!source.is_file) return;
-    Result& result = results[source.place];
-    add_name(result, kernel, on, message(kernel, line));
-    if (fits.empty()) return;
-    const ordered_json fix = fix_of(fits[std::size_t(&kernel - kernels.data())], line.array, source.place.file);
-    if (!fix.is_null() && std::ranges::find(result.fixes, fix) == result.fixes.end()) {
-      result.fixes.push_back(fix);
-    }
-  });
+  for (const CostlyLine& line : costly_lines(kernels)) {
+    if (!line.source.is_file) continue;
+    Result& result = (line.array == nullptr ? global_results : results)[line.source.place];
+    result.exceeded |= exceeded.contains(line.kernel.name);
+    std::string& names = result.architectures[line.message];
+    names += (names.empty() ? " on " : ", ") + std::string(line.on.architecture->name);
+    if (fits.empty() || line.array == nullptr) continue;
+    const KernelFitReport& fit = fits[std::size_t(&line.kernel - kernels.data())];
+    const ordered_json fix = fix_of(fit, *line.array, line.source.place.file);
+    if (!fix.is_null() && std::ranges::find(result.fixes, fix) == result.fixes.end()) result.fixes.push_back(fix);
+  }
   ordered_json list = ordered_json::array();
   const auto add_results = [&](const std::map<SourcePlace, Result>& places, const char* rule, const char* level) {
     for (const auto& [place, result] : places) {
       std::string text;
       for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
-      list.push_back({{"ruleId", rule},
-                      {"level", result.exceeded ? "error" : level},
-                      {"message", {{"text", text + "."}}},
-                      {"locations", {location(place)}}});
+      list.push_back(result_of(rule, result.exceeded ? "error" : level, text + ".", place));
       if (!result.fixes.empty()) list.back()["fixes"] = result.fixes;
     }
   };
   add_results(results, "bank-conflict", "warning");
   add_results(global_results, "uncoalesced-access", "note");
-  const ordered_json rule{
-      {"id", "bank-conflict"},
-      {"name", "BankConflict"},
-      {"shortDescription",
-       {{"text",
-         fmt::format("Lanes of one access to {} need different words of one bank.", terms_of(report.maker).memory)}}},
-      {"fullDescription",
-       {{"text",
-         "The bank serves those words one after another. Padding the rows of the array, or an XOR swizzle of row and "
-         "column, spreads them over the banks."}}},
-      {"defaultConfiguration", {{"level", "warning"}}}};
-  ordered_json rules = ordered_json::array({rule});
+  ordered_json rules = ordered_json::array({rule_of(
+      "bank-conflict", "BankConflict",
+      fmt::format("Lanes of one access to {} need different words of one bank.", terms_of(report.maker).memory),
+      "The bank serves those words one after another. Padding the rows of the array, or an XOR swizzle of row "
+      "and column, spreads them over the banks.",
+      "warning")});
   if (!global_results.empty()) {
-    rules.push_back({{"id", "uncoalesced-access"},
-                     {"name", "UncoalescedAccess"},
-                     {"shortDescription", {{"text", "An access moves more sectors of global memory than it must."}}},
-                     {"fullDescription",
-                      {{"text",
-                        "Global memory moves whole sectors, 32 bytes on NVIDIA's GPUs. Neighbouring lanes that access "
-                        "neighbouring addresses use all bytes of few sectors."}}},
-                     {"defaultConfiguration", {{"level", "note"}}}});
+    rules.push_back(rule_of("uncoalesced-access", "UncoalescedAccess",
+                            "An access moves more sectors of global memory than it must.",
+                            "Global memory moves whole sectors, 32 bytes on NVIDIA's GPUs. Neighbouring lanes that "
+                            "access neighbouring addresses use all bytes of few sectors.",
+                            "note"));
   }
   add_diagnoses(kernels, rules, list);
   const ordered_json sarif{
@@ -235,11 +217,10 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
 
 std::size_t lines_without_file(const std::vector<KernelReport>& kernels) {
   std::size_t lines = 0;
-  const auto count = [&](auto&, auto&, auto&, auto& source) { lines += source.is_file ? 0 : 1; };
-  for_each_conflict(kernels, count);
-  for_each_uncoalesced(kernels, count);
+  for (const CostlyLine& line : costly_lines(kernels)) lines += line.source.is_file ? 0 : 1;
   for (const KernelReport& kernel : kernels) {
-    for (const PlacedLine& source : kernel.diagnoses) lines += source.is_file ? 0 : 1;
+    for (const trace::DiagnosisRecord& diagnosis : kernel.trace.diagnoses)
+      lines += kernel.placed(kernel.trace.sites.at(diagnosis.site)).is_file ? 0 : 1;
   }
   return lines;
 }

@@ -1,6 +1,7 @@
 #include "bankcheck/driver/sinks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -58,7 +59,7 @@ std::string path_below(const std::string& root, const std::string& path) {
 /// The proposals of --fit as a unified diff of files below the directory of --sources, with paths relative to it.
 std::string write_patch(const SinkInput& input) {
   std::string patch;
-  for (const auto& [path, file] : fixed_sources(input.report.kernels, input.fits).edits) {
+  for (const auto& [path, file] : fixed_sources(input.fits).edits) {
     const std::string below = path_below(input.sources, path);
     if (!below.empty()) patch += fit::unified_diff(below, file);
   }
@@ -67,16 +68,13 @@ std::string write_patch(const SinkInput& input) {
 
 /// A kernel whose changes cannot all be made is left out, and the remark says why.
 std::string remark_on_patch(const SinkInput& input) {
-  const FixedSources fixed = fixed_sources(input.report.kernels, input.fits);
-  std::string remark;
-  const auto add = [&](const std::string& sentence) { remark += (remark.empty() ? "" : "; ") + sentence; };
-  for (const std::string& sentence : fixed.left_out) add(sentence);
+  const FixedSources fixed = fixed_sources(input.fits);
+  std::vector<std::string> lacks = fixed.left_out;
   for (const auto& [path, file] : fixed.files) {
-    if (path_below(input.sources, path).empty()) {
-      add(fmt::format("{} is not below the directory of --sources, {}", path, input.sources));
-    }
+    if (path_below(input.sources, path).empty())
+      lacks.push_back(fmt::format("{} is not below the directory of --sources, {}", path, input.sources));
   }
-  if (!remark.empty()) return "--patch lacks changes: " + remark;
+  if (!lacks.empty()) return fmt::format("--patch lacks changes: {}", fmt::join(lacks, "; "));
   return fixed.files.empty() ? "--patch is empty: no change is proposed" : "";
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <bankwise/support/files.hpp>
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::driver {
 namespace {
@@ -18,17 +19,14 @@ constexpr std::uintmax_t largest_file = 4 << 20;
 enum class SourceKind { opencl, host, device, none };
 
 SourceKind kind_of(const fs::path& path) {
-  constexpr std::string_view extensions[]{" .cl .clh .ocl .opencl ",
-                                          " .c .cc .cpp .cxx .h .hh .hpp .hxx .in .inc .inl .m .mm .py .rs .go .java "
-                                          ".jl .js .ts ",
-                                          " .cu .cuh .hip .ptx .s .tcc .ipp "};
-  const std::string wanted = " " + path.extension().string() + " ";
-  const auto* kind = std::ranges::find_if(
-      extensions, [&](std::string_view list) { return wanted.size() > 2 && list.find(wanted) != list.npos; });
+  constexpr std::string_view extensions[]{
+      ".cl .clh .ocl .opencl", ".c .cc .cpp .cxx .h .hh .hpp .hxx .in .inc .inl .m .mm .py .rs .go .java .jl .js .ts",
+      ".cu .cuh .hip .ptx .s .tcc .ipp"};
+  const std::string wanted = path.extension().string();
+  const auto* kind =
+      std::ranges::find_if(extensions, [&](std::string_view list) { return support::has_word(list, wanted); });
   return SourceKind(kind - std::begin(extensions));
 }
-
-std::vector<std::string> lines_in(const fs::path& path) { return lines_of(source_file_text(path)); }
 
 unsigned indentation(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t");
@@ -58,7 +56,7 @@ FileLine without_quotes(std::string_view raw) {
 
 std::vector<FileLine> readable_lines(const fs::path& path) {
   std::vector<FileLine> lines;
-  for (const std::string& line : lines_in(path)) lines.push_back(without_quotes(line));
+  for (const std::string& line : lines_of(source_file_text(path))) lines.push_back(without_quotes(line));
   return lines;
 }
 
@@ -92,8 +90,6 @@ unsigned column_in(const FileLine& file, const SourceText::Line& program, unsign
   return column <= begin || column - begin > file.plain ? 0 : column - begin + file.begin;
 }
 
-std::string file_name(std::string_view path) { return fs::path(path).filename().string(); }
-
 /// The number and file name that `#line 12 "file"`, or a preprocessor's `# 12 "file"`, gives to the next line.
 std::optional<SourceText::Line> directive_in(std::string_view line, std::string_view file) {
   line = trimmed(line);
@@ -108,16 +104,6 @@ std::optional<SourceText::Line> directive_in(std::string_view line, std::string_
   if (open < close) next.file = line.substr(open + 1, close - open - 1);
   return next;
 }
-
-}  // namespace
-
-std::string source_file_text(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return "";
-  return support::read_file(path).value_or("");
-}
-
-namespace {
 
 /// The sources below a directory of the kinds up to `last`, within the limits: those without OpenCL's extensions come
 /// later, and so do those in deeper directories.
@@ -149,6 +135,12 @@ std::vector<fs::path> sources_below(const fs::path& root, const SearchLimits& li
 }
 
 }  // namespace
+
+std::string source_file_text(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_file) return "";
+  return support::read_file(path).value_or("");
+}
 
 const std::vector<SourceFinder::File>& SourceFinder::files() {
   if (files_) return *files_;
@@ -187,7 +179,7 @@ std::string SourceFinder::text_at(const SourcePlace& place) {
 
 std::vector<std::string> SourceFinder::lines_of_file(const std::string& file, bool is_found) const {
   const std::string path = path_of(file, is_found);
-  return path.empty() ? std::vector<std::string>() : lines_in(path);
+  return path.empty() ? std::vector<std::string>() : lines_of(source_file_text(path));
 }
 
 SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePlace& place) {
@@ -207,7 +199,7 @@ SourceFinder::Found SourceFinder::find(const SourceText& source, const SourcePla
   std::size_t most_agreeing =
       std::min<std::size_t>(2, source.filled() - 1);  // up to this many lines may match by chance
   for (const File& file : files()) {
-    if (!nameless && file_name(file.path) != file_name(place.file)) continue;
+    if (!nameless && fs::path(file.path).filename() != fs::path(place.file).filename()) continue;
     for (std::size_t at = 0; at < file.lines.size(); ++at) {
       const std::size_t agreeing = agreement(file.lines, at, source.lines(), from);
       if (best.place && agreeing == most_agreeing && best.files.back() != file.path) best.files.push_back(file.path);

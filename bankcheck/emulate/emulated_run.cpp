@@ -250,7 +250,7 @@ int verify(const driver::Reporting& reporting, const trace::Trace& before, const
            const fs::path& cache, const std::string& folder) {
   const auto& kernels = reporting.kernels();
   const auto& fits = reporting.fits();
-  const driver::FixedSources fixed = fixed_sources(kernels, fits);
+  const driver::FixedSources fixed = driver::fixed_sources(fits);
   std::string text;
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
   if (fixed.files.empty()) {

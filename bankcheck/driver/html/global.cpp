@@ -54,11 +54,11 @@ std::string picture(const banks::Sectors& memory, const trace::GlobalAccess& acc
   const std::size_t drawn = std::min(lines.size(), max_drawn);
   std::string svg =
       fmt::format("<svg class=sectors viewBox=\"0 0 {0} {1}\" width={0} height={1} role=img aria-label=\"{2} in {3}\">",
-                  label + line_width, drawn * row, support::plural(sectors.size(), "sector", "sectors"),
-                  support::plural(lines.size(), "cache line", "cache lines"));
+                  label + line_width, drawn * row, plural(sectors.size(), "sector", "sectors"),
+                  plural(lines.size(), "cache line", "cache lines"));
   std::size_t y = 0;
   for (auto line = lines.begin(); line != lines.end() && y < drawn * row; ++line, y += row) {
-    svg += fmt::format("<text x=0 y={}>+{}</text>", y + 15, support::grouped(*line * memory.line_bytes));
+    svg += fmt::format("<text x=0 y={}>+{}</text>", y + 15, grouped(*line * memory.line_bytes));
     for (unsigned i = 0; i < per_line; ++i) {
       const unsigned x = label + i * box;
       const auto sector = sectors.find(*line * per_line + i);
@@ -84,18 +84,17 @@ std::string picture(const banks::Sectors& memory, const trace::GlobalAccess& acc
 }
 
 std::string used_percent(const trace::Report& report, const banks::SectorTally& tally) {
-  const auto& memory = report.architecture->sectors.fact;
-  return report::percent_text(report::used_share(tally, memory ? memory->sector_bytes : 1));
+  return report::percent_text(used_share(tally, *report.architecture));
 }
 
 /// The numbers of a line, or of all.
 std::string cells_of(const trace::Report& report, const banks::SectorTally& all, const banks::SectorTally& costs,
                      bool at_least) {
   std::string cells;
-  append_number(cells, support::grouped(costs.accesses), at_least);
+  append_number(cells, grouped(costs.accesses), at_least);
   append_number(cells, report::sectors_number(costs), at_least);
   append_number(cells, report::ideal_number(costs), at_least);
-  append_number(cells, costs.unknown > 0 ? "?" : support::grouped(report::extra_sectors(costs)), at_least,
+  append_number(cells, costs.unknown > 0 ? "?" : grouped(report::extra_sectors(costs)), at_least,
                 heat(report::extra_sectors(costs), report::extra_sectors(all)));
   const std::string used = used_percent(report, costs);
   append_number(cells, used == "-" ? "?" : used + "&nbsp;%", false);
@@ -116,54 +115,50 @@ bool is_global_at_least(const KernelPart& part) {
 
 std::string global_id(const KernelPart& part, std::size_t line) { return fmt::format("k{}g{}", part.number, line); }
 
+std::vector<std::size_t> most_extra_first(const std::vector<trace::GlobalLineReport>& lines) {
+  std::vector<std::size_t> order = report::by_extra_sectors(lines);
+  order.resize(std::min(order.size(), max_lines));
+  return order;
+}
+
 /// A table of the lines of a memory. Those of global memory are links to the source.
-void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemory memory, bool at_least,
-                    const std::vector<PlacedLine>& places) {
+void append_sectors(std::string& html, const KernelPart& part, trace::SectorMemory memory, bool at_least) {
   const auto& reports = part.reports();
   const auto& lines = reports.front().sector_lines(memory);
   const bool is_global = memory == trace::SectorMemory::global;
-  std::vector<std::size_t> rows = report::by_extra_sectors(lines);
-  rows.resize(std::min(rows.size(), max_lines));
+  const std::vector<std::size_t> rows = most_extra_first(lines);
   const auto columns = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
     return cells_of(reports[a], reports[a].sectors(memory), sector_costs_on(reports[a], lines[rows[row]], memory),
                     at_least);
   });
   html += fmt::format("<h3>{}, the lines with the most extra sectors first</h3>",
                       is_global ? "Global memory" : "Shared memory of other blocks");
-  begin_table(html, is_global ? "global memory" : trace::remote_memory, "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>pattern", 3,
-               {"accesses", "sectors", "ideal", "extra", "used"}, "<th scope=col class=t>source");
+  begin_numbers(html, is_global ? "global memory" : trace::remote_memory, reports, columns,
+                "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>pattern", 3,
+                {"accesses", "sectors", "ideal", "extra", "used"}, "<th scope=col class=t>source");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::size_t i = rows[row];
     const trace::GlobalLineReport& line = lines[i];
-    const std::string place = support::xml_text(where(places[i], line.site));
-    html +=
-        fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
-                    is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place, line.width,
-                    to_string(line.operation), support::xml_text(report::looks_like(reports.front(), line)));
-    for (const Columns& column : columns) html += column.value[row];
-    constexpr std::size_t longest_cell = 120;
-    html +=
-        fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(places[i].text, longest_cell)));
+    const std::string place = xml_text(where(part.kernel, line.site));
+    html += fmt::format(R"(<tr><th scope=row>{}<td class=t>{}-byte {}<td class="t name">{})",
+                        is_global ? fmt::format(R"(<a href="#{}">{}</a>)", global_id(part, i), place) : place,
+                        line.width, to_string(line.operation), xml_text(report::looks_like(reports.front(), line)));
+    end_row(html, columns, row, part.kernel.placed(line.site).text);
   }
-  html += "</table></div>";
-  append_rest(html, lines.size(), max_lines, "lines");
+  end_table(html, lines.size(), max_lines, "lines");
 }
 
 }  // namespace
 
 std::vector<std::size_t> shown_global_lines(const KernelPart& part) {
-  std::vector<std::size_t> lines = report::by_extra_sectors(part.reports().front().global_lines);
-  lines.resize(std::min(lines.size(), max_lines));
-  return lines;
+  return most_extra_first(part.reports().front().global_lines);
 }
 
 std::string extra_cell(const KernelPart& part, const trace::Report& report, const std::vector<std::size_t>& lines) {
   banks::SectorTally sum;
   for (const std::size_t i : lines) sum.add(sector_costs_on(report, part.reports().front().global_lines[i]));
   std::string cell;
-  append_number(cell, sum.unknown > 0 ? "?" : support::grouped(report::extra_sectors(sum)), is_global_at_least(part),
+  append_number(cell, sum.unknown > 0 ? "?" : grouped(report::extra_sectors(sum)), is_global_at_least(part),
                 heat(report::extra_sectors(sum), report::extra_sectors(report.global)));
   return cell;
 }
@@ -172,27 +167,24 @@ void append_global_answer(std::string& html, const KernelPart& part) {
   const auto sentences = global_answer(part.run, part.kernel);
   if (sentences.empty()) return;
   const std::size_t worst = report::by_extra_sectors(part.reports().front().global_lines).front();
-  html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in <a href=\"#k{}\">{}</a>",
-                      global_id(part, worst), support::xml_text(sentences[0]), support::xml_text(sentences[1]),
-                      part.number, support::xml_text(shortened_name(part.kernel.name)));
-  const std::string& source = part.kernel.global_lines.front()[worst].text;
-  constexpr std::size_t longest = 160;
-  if (!source.empty()) html += fmt::format("<pre><code>{}</code></pre>", support::xml_text(cut(source, longest)));
+  html += fmt::format("<p><b><a href=\"#{}\">Global memory</a></b>: {}; {}, in {}", global_id(part, worst),
+                      xml_text(sentences[0]), xml_text(sentences[1]), kernel_link(part));
+  append_answer_source(html, part, part.reports().front().global_lines[worst].site);
 }
 
 void append_time(std::string& html, const KernelPart& part) {
   for (const std::string& sentence : time_sentences(part.run, part.kernel))
-    html += fmt::format("<p>{}</p>", support::xml_text(sentence));
+    html += fmt::format("<p>{}</p>", xml_text(sentence));
 }
 
 void append_global(std::string& html, const KernelPart& part) {
   if (has_global_accesses(part.kernel))
-    append_sectors(html, part, trace::SectorMemory::global, is_global_at_least(part), part.kernel.global_lines.front());
+    append_sectors(html, part, trace::SectorMemory::global, is_global_at_least(part));
 }
 
 void append_remote(std::string& html, const KernelPart& part) {
   if (!part.reports().front().remote_lines.empty())
-    append_sectors(html, part, trace::SectorMemory::remote, part.at_least, part.kernel.remote_lines.front());
+    append_sectors(html, part, trace::SectorMemory::remote, part.at_least);
 }
 
 void append_global_access(std::string& html, const KernelPart& part, std::size_t number, bool open) {
@@ -200,12 +192,11 @@ void append_global_access(std::string& html, const KernelPart& part, std::size_t
   const trace::GlobalLineReport& line = report.global_lines[number];
   const auto& memory = report.architecture->sectors.fact;
   const std::string looks = report::looks_like(report, line);
-  const std::string sentence =
-      fmt::format("<b>{}-byte {} of global memory</b>: {}{} where {} would do, {} % of the bytes moved are used{}",
-                  line.width, to_string(line.operation), is_global_at_least(part) ? "≥" : "",
-                  report::sectors_number(line.costs) + (line.costs.sectors == 1 ? " sector" : " sectors"),
-                  report::ideal_number(line.costs), used_percent(report, line.costs),
-                  looks.empty() ? "" : ": " + support::xml_text(looks));
+  const std::string sentence = fmt::format(
+      "<b>{}-byte {} of global memory</b>: {}{} where {} would do, {} % of the bytes moved are used{}", line.width,
+      to_string(line.operation), is_global_at_least(part) ? "≥" : "",
+      report::sectors_number(line.costs) + (line.costs.sectors == 1 ? " sector" : " sectors"),
+      report::ideal_number(line.costs), used_percent(report, line.costs), looks.empty() ? "" : ": " + xml_text(looks));
   if (!is_uncoalesced(line.costs) || !line.typical || !memory || html.size() > max_page) {
     html += fmt::format("<p class=calm id={}>{}</p>", global_id(part, number), sentence);
     return;
@@ -214,9 +205,8 @@ void append_global_access(std::string& html, const KernelPart& part, std::size_t
       "<details id={}{}><summary>{}</summary><figure><figcaption><b>{}</b><br>The access that moves the most, {} of {} "
       "times: a row for each cache line, the lanes of each sector, and the bytes that they use</figcaption>{}</figure>"
       "</details>",
-      global_id(part, number), open ? " open" : "", sentence, report.architecture->name,
-      support::grouped(line.typical->count), support::grouped(line.costs.accesses),
-      picture(*memory, *line.typical, line.width));
+      global_id(part, number), open ? " open" : "", sentence, report.architecture->name, grouped(line.typical->count),
+      grouped(line.costs.accesses), picture(*memory, *line.typical, line.width));
 }
 
 }  // namespace bankwise::driver::html

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
-#include <bankwise/report/metrics.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/trace.hpp>
 #include "bankcheck/driver/html/parts.hpp"
@@ -162,12 +162,11 @@ void append_diagnoses(std::string& html, const KernelPart& part) {
   const auto& diagnoses = part.kernel.trace.diagnoses;
   if (diagnoses.empty()) return;
   html += "<ul>";
-  for (std::size_t i = 0; i < std::min(diagnoses.size(), max_lines); ++i) {
-    const trace::Site& site = part.kernel.trace.sites.at(diagnoses[i].site);
-    const bool note = trace::row_of(diagnoses[i].fault).is_remark;
+  for (const trace::DiagnosisRecord& diagnosis : std::span(diagnoses).first(std::min(diagnoses.size(), max_lines))) {
+    const bool note = trace::row_of(diagnosis.fault).is_remark;
     html += fmt::format("<li{}>{}: {}</li>", note ? "" : " class=wrong",
-                        support::xml_text(where(part.kernel.diagnoses[i], site)),
-                        support::xml_text(sentence_of(diagnoses[i])));
+                        xml_text(where(part.kernel, part.kernel.trace.sites.at(diagnosis.site))),
+                        xml_text(sentence_of(diagnosis)));
   }
   html += "</ul>";
 }
@@ -177,15 +176,15 @@ void append_kernel(std::string& html, const KernelPart& part) {
   const bool calm = !part.has_conflicts() && !part.kernel.is_uncoalesced() && kernel_trace.diagnoses.empty();
   html +=
       fmt::format("<section class=\"kernel{1}\" id=k{0} aria-labelledby=k{0}h><h2 id=k{0}h>{2}</h2><p>{3}", part.number,
-                  calm ? " short" : "", support::xml_text(part.kernel.name), launches_text(part.kernel, part.terms));
+                  calm ? " short" : "", xml_text(part.kernel.name), launches_text(part.kernel, part.terms));
   if (!kernel_trace.options.empty()) {
-    html += fmt::format(", built with <code>{}</code>", support::xml_text(kernel_trace.options));
+    html += fmt::format(", built with <code>{}</code>", xml_text(kernel_trace.options));
   }
   html += "</p>";
   append_diagnoses(html, part);
   if (const auto notes = notes_on(part.kernel, part.terms); !notes.empty()) {
     html += "<ul>";
-    for (const std::string& note : notes) html += fmt::format("<li>{}", support::xml_text(note));
+    for (const std::string& note : notes) html += fmt::format("<li>{}", xml_text(note));
     html += "</ul>";
   }
   append_time(html, part);
@@ -198,7 +197,7 @@ void append_kernel(std::string& html, const KernelPart& part) {
     html += "</section>\n";
     return;
   }
-  const bool global_first = part.kernel.is_global_first(0);
+  const bool global_first = part.kernel.is_global_first();
   if (has_accesses(part.kernel)) append_total(html, part);
   if (global_first) append_global(html, part);
   if (part.fit != nullptr) append_fit(html, part);
@@ -239,29 +238,17 @@ void append_legend(std::string& html, const Terms& terms, bool has_global) {
       terms.memory == "local memory" ? "Local memory" : "Shared memory", has_global ? global_legend : "");
 }
 
-/// A command line as a shell reads it.
 std::string command_line(const std::vector<std::string>& words) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
   std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
-    line += '\'';
-  }
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 
-void append_header(std::string& html, const RunReport& report, const HtmlExtras& extras, const Terms& terms) {
-  const bool has_global = std::ranges::any_of(report.kernels, [](auto& kernel) { return has_global_accesses(kernel); });
+void append_header(std::string& html, const RunReport& report, const HtmlExtras& extras, const Terms& terms,
+                   bool has_global) {
   html += fmt::format("<header><h1>Bank conflicts in {}{}</h1>", terms.memory,
                       has_global ? ", and use of global memory" : "");
-  if (!report.command.empty())
-    html += fmt::format("<p>of <code>{}</code>", support::xml_text(command_line(report.command)));
+  if (!report.command.empty()) html += fmt::format("<p>of <code>{}</code>", xml_text(command_line(report.command)));
   html += "<p>";
   if (!report.kernels.empty()) {
     const auto& reports = report.kernels.front().reports;
@@ -270,7 +257,7 @@ void append_header(std::string& html, const RunReport& report, const HtmlExtras&
     html += fmt::format("Costs on {} · ", names_of(reports, all, true));
   }
   html += fmt::format("{}{}bankwise {}{}{}", to_string(report.maker), report.maker == trace::Maker::other ? "" : ", ",
-                      support::revision(), extras.date.empty() ? "" : " · ", support::xml_text(extras.date));
+                      support::revision(), extras.date.empty() ? "" : " · ", xml_text(extras.date));
   html += report.kernels.empty() ? "</header>\n<main>\n"
                                  : " · <a href=\"#reading\">How to read this page</a></header>\n<main>\n";
 }
@@ -284,17 +271,17 @@ std::string to_html(const RunReport& report, const HtmlExtras& extras) {
   for (const std::size_t i : worst_first(report.kernels)) {
     const KernelReport& kernel = report.kernels[i];
     parts.push_back({report, kernel, terms, i, is_incomplete(report, kernel),
-                     i < extras.sources.size() ? &extras.sources[i] : nullptr,
+                     i < extras.sources.size() ? std::span(extras.sources[i]) : std::span<const SourceExcerpt>(),
                      i < extras.fits.size() ? &extras.fits[i] : nullptr});
   }
-  const bool has_global = std::ranges::any_of(report.kernels, [](auto& kernel) { return has_global_accesses(kernel); });
-  const std::string command = support::xml_text(html::command_line(report.command));
+  const bool has_global = std::ranges::any_of(report.kernels, has_global_accesses);
+  const std::string command = html::xml_text(html::command_line(report.command));
   std::string page = "<!doctype html>\n<html lang=en>\n";
   page += html::head;
   page += fmt::format("<title>Bank conflicts{}{}</title>\n<style>\n", command.empty() ? "" : " of ", command);
   page += html::style;
   page += "</style>\n<body id=top>\n";
-  html::append_header(page, report, extras, terms);
+  html::append_header(page, report, extras, terms, has_global);
   html::append_status(page, report, extras, parts);
   if (!parts.empty()) html::append_answer(page, parts);
   if (parts.size() > 1) html::append_summary(page, parts);

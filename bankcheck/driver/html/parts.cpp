@@ -21,28 +21,10 @@ std::string names_of(const std::vector<trace::Report>& reports, const std::vecto
   std::string names;
   for (const std::size_t a : architectures) {
     const banks::Architecture& architecture = *reports[a].architecture;
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", support::xml_text(architecture.name),
-                         with_gpus ? fmt::format(" ({})", support::xml_text(architecture.gpus)) : "");
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", xml_text(architecture.name),
+                         with_gpus ? fmt::format(" ({})", xml_text(architecture.gpus)) : "");
   }
   return names;
-}
-
-std::string cut(std::string_view text, std::size_t longest, std::string_view wanted) {
-  if (text.size() <= longest) return std::string(text);
-  const std::size_t found = wanted.empty() ? std::string_view::npos : text.find(wanted);
-  std::size_t begin = 0;
-  if (found != std::string_view::npos && found + wanted.size() + longest / 4 > longest) {
-    begin = std::min(found - std::min(found, longest / 2), text.size() - longest);
-  }
-  std::size_t end = begin + longest;
-  while (support::is_inside_character(text, begin)) ++begin;
-  while (support::is_inside_character(text, end)) --end;
-  return fmt::format("{}{}{}", begin > 0 ? "… " : "", text.substr(begin, end - begin), end < text.size() ? " …" : "");
-}
-
-std::string place_of(const KernelPart& part, std::size_t line) {
-  const std::string place = where(part.kernel.lines.front()[line], part.lines()[line].site);
-  return place.starts_with('/') ? place.substr(place.rfind('/') + 1) : place;
 }
 
 std::string passes_sentence(const banks::Tally& costs, bool at_least) {
@@ -59,18 +41,12 @@ std::string conflict_name(const banks::Architecture& architecture, const trace::
   return known ? fmt::format("{}{}-way conflict", at_least ? "at least " : "", *known) : "conflicts";
 }
 
-const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line) {
-  return line_on(report, line).costs;
-}
-
 std::vector<std::size_t> shown_lines(const KernelPart& part) {
   std::vector<std::vector<std::uint64_t>> numbers(part.lines().size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    for (const auto& report : part.reports()) {
-      const banks::Tally& costs = costs_on(report, part.lines()[i]);
-      numbers[i].push_back(report::most_conflicts(costs));
-    }
-    for (const auto& report : part.reports()) numbers[i].push_back(costs_on(report, part.lines()[i]).passes);
+    for (const auto& report : part.reports())
+      numbers[i].push_back(report::most_conflicts(line_on(report, part.lines()[i]).costs));
+    for (const auto& report : part.reports()) numbers[i].push_back(line_on(report, part.lines()[i]).costs.passes);
   }
   std::vector<std::size_t> lines(numbers.size());
   std::iota(lines.begin(), lines.end(), 0);
@@ -110,9 +86,31 @@ void begin_table(std::string& html, std::string_view label, std::string_view css
   html += fmt::format("<div class=scroll role=region tabindex=0 aria-label=\"{}\"><table class={}>", label, css_class);
 }
 
+void end_row(std::string& html, const std::vector<Columns>& columns, std::size_t row, std::string_view source,
+             std::string_view wanted) {
+  constexpr std::size_t longest = 120;
+  for (const Columns& column : columns) html += column.value[row];
+  html += fmt::format("<td class=\"t excerpt\"><code>{}</code>", xml_text(cut(source, longest, wanted)));
+}
+
+void end_table(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name) {
+  html += "</table></div>";
+  append_rest(html, rows, max_rows, name);
+}
+
 void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name) {
   if (rows <= max_rows) return;
   html += fmt::format("<p class=more>and {} more {}: --json lists all of them</p>", rows - max_rows, name);
+}
+
+std::string kernel_link(const KernelPart& part) {
+  return fmt::format("<a href=\"#k{}\">{}</a>", part.number, xml_text(shortened_name(part.kernel.name)));
+}
+
+void append_answer_source(std::string& html, const KernelPart& part, const trace::Site& site) {
+  constexpr std::size_t longest = 160;
+  const std::string source = part.kernel.placed(site).text;
+  if (!source.empty()) html += fmt::format("<pre><code>{}</code></pre>", xml_text(cut(source, longest)));
 }
 
 }  // namespace bankwise::driver::html

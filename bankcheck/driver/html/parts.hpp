@@ -2,24 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <bankwise/banks/cost.hpp>
+#include <bankwise/support/numbers.hpp>
+#include <bankwise/support/text.hpp>
 #include "bankcheck/driver/sinks.hpp"
 
 namespace bankwise::driver::html {
+
+using support::grouped;
+using support::plural;
+using support::xml_text;
 
 /// A kernel on the page.
 struct KernelPart {
   const RunReport& run;
   const KernelReport& kernel;
   const Terms& terms;
-  std::size_t number;                                   ///< the kernel's in the run; part of the ids of its elements
-  bool at_least;                                        ///< it may have done more, so its numbers are lower bounds
-  const std::vector<SourceExcerpt>* sources = nullptr;  ///< null without
-  const KernelFitReport* fit = nullptr;                 ///< null without --fit
+  std::size_t number;                        ///< the kernel's in the run; part of the ids of its elements
+  bool at_least;                             ///< it may have done more, so its numbers are lower bounds
+  std::span<const SourceExcerpt> sources{};  ///< empty without
+  const KernelFitReport* fit = nullptr;      ///< null without --fit
 
   const std::vector<trace::Report>& reports() const { return kernel.reports; }
   /// The rows of the first report, which the other architectures have, too.
@@ -47,18 +54,11 @@ std::vector<Columns> folded_columns(std::size_t architectures, std::size_t rows,
 std::string names_of(const std::vector<trace::Report>& reports, const std::vector<std::size_t>& architectures,
                      bool with_gpus = false);
 
-/// A text of at most so many bytes, with "…" where it is cut: at its end, or around what is `wanted` in it.
-std::string cut(std::string_view text, std::size_t longest, std::string_view wanted = "");
-/// Where a line is, without the directory of an absolute path: "k.cl:12:7".
-std::string place_of(const KernelPart& part, std::size_t line);
-
 /// "≥524,288 passes where 65,536 would do"; "4,096 passes, no conflict".
 std::string passes_sentence(const banks::Tally& costs, bool at_least);
 
 /// The number of passes of a line's worst access over its ideal: "8-way conflict"; "conflicts" if that is not known.
 std::string conflict_name(const banks::Architecture& architecture, const trace::LineReport& line, bool at_least);
-
-const banks::Tally& costs_on(const trace::Report& report, const trace::LineReport& line);
 
 /// Indices of the lines that are shown, those that cost most first: by conflicts on the first architecture, then on the
 /// next, then by passes.
@@ -78,15 +78,23 @@ void append_tally(std::string& html, const banks::Tally& costs, bool at_least, b
 /// A percentage with a bar.
 void append_share(std::string& html, const std::string& percent);
 
-/// Two rows of heads: the architectures, and the `heads` that each of them has.
-void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
-                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
-                  std::string_view last_head);
+/// A table with two rows of heads: the architectures, and the `heads` that each of them has.
+void begin_numbers(std::string& html, std::string_view label, const std::vector<trace::Report>& reports,
+                   const std::vector<Columns>& columns, std::string_view first_heads, std::size_t first_count,
+                   const std::vector<std::string_view>& heads, std::string_view last_head);
 
-/// A table that scrolls on its own where it is too wide; its end is the text "</table></div>".
+/// A table that scrolls on its own where it is too wide.
 void begin_table(std::string& html, std::string_view label, std::string_view css_class);
-/// Below a table: how many rows it lacks.
+/// The rest of a row: the numbers of the architectures, and what the source of a line shows, with what is `wanted` in it.
+void end_row(std::string& html, const std::vector<Columns>& columns, std::size_t row, std::string_view source,
+             std::string_view wanted = "");
+/// The end of a table; below it, how many of its rows it lacks.
+void end_table(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name);
 void append_rest(std::string& html, std::size_t rows, std::size_t max_rows, std::string_view name);
+/// The name of a kernel, as a link to its section.
+std::string kernel_link(const KernelPart& part);
+/// The source of a line that the answer names.
+void append_answer_source(std::string& html, const KernelPart& part, const trace::Site& site);
 
 /// What is wrong, then what was not watched, or that nothing is missing.
 void append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,

@@ -87,7 +87,7 @@ std::string worst_access(const KernelPart& part, const trace::Report& report, co
   }
   const auto [access, cost] = worst_cost(model, line);
   std::string html = fmt::format("The access with the most conflicts, {}</figcaption>",
-                                 support::xml_text(worst_text(*line.worst, cost, part.terms)));
+                                 xml_text(worst_text(*line.worst, cost, part.terms)));
   const predict::BankPicture banks = predict::picture(model, access, cost);
   html += "<div class=scroll role=region tabindex=0 aria-label=\"banks and passes\">";
   if (banks.lane_groups.empty()) {
@@ -121,7 +121,7 @@ std::string sentence_of(const KernelPart& part, const trace::LineReport& line, b
                        passes_sentence(same.costs, part.at_least));
   });
   std::string text =
-      fmt::format("<b>{}-byte {} of {}</b>: ", line.width, to_string(line.operation), support::xml_text(line.array));
+      fmt::format("<b>{}-byte {} of {}</b>: ", line.width, to_string(line.operation), xml_text(line.array));
   for (const auto& [same, cost] : costs) {
     text += fmt::format("{}{}", &cost == &costs.front().value ? "" : "; ", cost);
     if (conflicts || costs.size() > 1) text += " on " + names_of(reports, same);
@@ -135,11 +135,10 @@ void append_access(std::string& html, const KernelPart& part, std::size_t number
   std::string evidence;
   if (const auto code = line.costs == line.merged ? std::nullopt : evidence_for(line, part.run.emitted)) {
     evidence = fmt::format("<p>Instructions in the machine code, and the count that they agree with: {}</p>",
-                           support::xml_text(to_text(*code)));
+                           xml_text(to_text(*code)));
   }
   const bool conflicts = std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
-    const banks::Tally& costs = costs_on(report, line);
-    return report::most_conflicts(costs) > 0;
+    return report::most_conflicts(line_on(report, line).costs) > 0;
   });
   const std::string sentence = sentence_of(part, line, conflicts);
   if (!conflicts || html.size() > max_page) {
@@ -157,6 +156,7 @@ struct Listed {
   std::string label;
   std::vector<std::size_t> accesses;  ///< indices of lines of the first report, those that cost most first
   std::vector<std::size_t> global;    ///< the same of its lines of global memory
+  std::size_t row = 0;                ///< of the columns
 };
 
 /// By file, line, and offset of the instruction if that is all that is known.
@@ -164,16 +164,15 @@ using Listing = std::map<std::tuple<std::string, unsigned, std::uint64_t>, Liste
 
 Listing listing_of(const KernelPart& part) {
   Listing listing;
-  const auto listed_at = [&](const PlacedLine& source, const trace::Site& site) -> Listed& {
+  const auto listed_at = [&](const trace::Site& site) -> Listed& {
+    const PlacedLine source = part.kernel.placed(site);
     Listed& listed = listing[{source.place.file, source.place.line, site.pc.value_or(0)}];
     listed.label = site.pc ? where(source, site) : source.place.line > 0 ? std::to_string(source.place.line) : "?";
     return listed;
   };
-  for (const std::size_t i : shown_lines(part))
-    listed_at(part.kernel.lines.front()[i], part.lines()[i].site).accesses.push_back(i);
+  for (const std::size_t i : shown_lines(part)) listed_at(part.lines()[i].site).accesses.push_back(i);
   const auto& global = part.reports().front().global_lines;
-  for (const std::size_t i : shown_global_lines(part))
-    listed_at(part.kernel.global_lines.front()[i], global[i].site).global.push_back(i);
+  for (const std::size_t i : shown_global_lines(part)) listed_at(global[i].site).global.push_back(i);
   return listing;
 }
 
@@ -186,7 +185,7 @@ class SourceTable {
     if (part.kernel.is_uncoalesced()) worst_global_ = shown_global_lines(part).front();
     std::vector<const Listed*> rows;
     for (auto& [key, listed] : listing_) {
-      numbers_[&listed] = rows.size();
+      listed.row = rows.size();
       rows.push_back(&listed);
     }
     if (part.kernel.is_uncoalesced()) {
@@ -197,31 +196,30 @@ class SourceTable {
     if (!part.has_conflicts()) return;
     columns_ = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
       banks::Tally sum;
-      for (const std::size_t i : rows[row]->accesses) sum.add(costs_on(reports[a], part.lines()[i]));
+      for (const std::size_t i : rows[row]->accesses) sum.add(line_on(reports[a], part.lines()[i]).costs);
       std::string cell;
       append_number(cell, report::conflicts_number(sum), part.at_least, heat(sum.conflicts, reports[a].all.conflicts));
       return cell;
     });
   }
 
-  void append(std::string& html, const std::vector<SourceExcerpt>& excerpts) {
+  void append(std::string& html) {
     begin_table(html, "source", "source");
     html += "<thead><tr><th scope=col>line";
-    for (const Columns& column : columns_) {
-      html += fmt::format("<th scope=col>conflicts{}",
-                          columns_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
-    }
-    for (const Columns& column : extra_) {
-      html += fmt::format("<th scope=col>extra sectors{}",
-                          extra_.size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
+    for (const auto& [columns, name] : {std::pair(&columns_, "conflicts"), {&extra_, "extra sectors"}}) {
+      for (const Columns& column : *columns) {
+        html += fmt::format("<th scope=col>{}{}", name,
+                            columns->size() == 1 ? "" : " on " + names_of(part_.reports(), column.architectures));
+      }
     }
     html += "<th scope=col>source";
-    for (const SourceExcerpt& excerpt : excerpts) append_excerpt(html, excerpt);
+    for (const SourceExcerpt& excerpt : part_.sources) append_excerpt(html, excerpt);
     if (!listing_.empty()) html += "<tbody>";
     for (const auto& [key, listed] : listing_) {  // in no excerpt
-      append_line(html, listed,
-                  listed.accesses.empty() ? part_.kernel.global_lines.front()[listed.global.front()].text
-                                          : part_.kernel.lines.front()[listed.accesses.front()].text);
+      const trace::Site& site = listed.accesses.empty()
+                                    ? part_.reports().front().global_lines[listed.global.front()].site
+                                    : part_.lines()[listed.accesses.front()].site;
+      append_line(html, listed, part_.kernel.placed(site).text);
     }
     html += "</table></div>";
   }
@@ -231,9 +229,9 @@ class SourceTable {
   void append_line(std::string& html, const Listed& listed, const std::string& text) const {
     html += fmt::format("<tr class=hit><th scope=row>{}", listed.label);
     for (const auto* columns : {&columns_, &extra_}) {
-      for (const Columns& column : *columns) html += column.value[numbers_.at(&listed)];
+      for (const Columns& column : *columns) html += column.value[listed.row];
     }
-    html += fmt::format("<td><code>{}</code>", support::xml_text(text));
+    html += fmt::format("<td><code>{}</code>", xml_text(text));
     html += fmt::format("<tr class=why><td colspan={}>", number_columns() + 2);
     for (const std::size_t i : listed.accesses) append_access(html, part_, i, i == worst_);
     for (const std::size_t i : listed.global) append_global_access(html, part_, i, i == worst_global_);
@@ -243,7 +241,7 @@ class SourceTable {
 
   void append_excerpt(std::string& html, const SourceExcerpt& excerpt) {
     html += fmt::format("<tbody><tr class=file><th scope=rowgroup colspan={}>{}", number_columns() + 2,
-                        support::xml_text(excerpt.file));
+                        xml_text(excerpt.file));
     unsigned next = 0;
     for (const auto& [number, text] : excerpt.lines) {
       if (html.size() > max_page && listing_.empty()) break;
@@ -257,15 +255,14 @@ class SourceTable {
       if (listed == end) {
         html += fmt::format("<tr><th scope=row>{}", number);
         if (number_columns() > 0) html += fmt::format("<td colspan={}>", number_columns());
-        html += fmt::format("<td><code>{}</code>", support::xml_text(text));
+        html += fmt::format("<td><code>{}</code>", xml_text(text));
       }
       for (; listed != end; listed = listing_.erase(listed)) append_line(html, listed->second, text);
     }
   }
 
   const KernelPart& part_;
-  Listing listing_;  ///< the lines that are not yet on the page
-  std::map<const Listed*, std::size_t> numbers_;
+  Listing listing_;                       ///< the lines that are not yet on the page
   std::vector<Columns> columns_, extra_;  ///< conflicts, and extra sectors
   std::size_t worst_ = 0;
   std::optional<std::size_t> worst_global_;
@@ -275,9 +272,8 @@ class SourceTable {
 
 void append_source(std::string& html, const KernelPart& part) {
   if (part.lines().empty() && part.reports().front().global_lines.empty()) return;
-  static const std::vector<SourceExcerpt> none;
   html += part.has_conflicts() ? "<h3>Source, with the conflicts of each line</h3>" : "<h3>Source</h3>";
-  SourceTable(part).append(html, part.sources == nullptr ? none : *part.sources);
+  SourceTable(part).append(html);
 }
 
 }  // namespace bankwise::driver::html

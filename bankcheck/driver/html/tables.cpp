@@ -12,14 +12,11 @@
 namespace bankwise::driver::html {
 namespace {
 
-constexpr std::size_t longest_cell = 120;
-
-/// Whether any tally has conflicts, or may have.
-template <class TallyOf>
-bool any_conflicts(const KernelPart& part, TallyOf tally_of) {
+/// Whether any of the tallies has conflicts, or may have.
+bool any_conflicts(const KernelPart& part, banks::Tally trace::LineReport::*costs) {
   return std::ranges::any_of(part.reports(), [&](const trace::Report& report) {
     return std::ranges::any_of(part.lines(), [&](const trace::LineReport& line) {
-      const banks::Tally& tally = tally_of(line_on(report, line));
+      const banks::Tally& tally = line_on(report, line).*costs;
       return report::most_conflicts(tally) + tally.unknown > 0;
     });
   });
@@ -90,7 +87,7 @@ std::string levels_table(const KernelPart& part, const trace::Report& report, bo
     if (level.costs.accesses == 0 || level.level >= max_levels) continue;
     std::string row;
     if (has_warps) {
-      row += fmt::format("<td>{}", support::grouped(level.issued_warps));
+      row += fmt::format("<td>{}", grouped(level.issued_warps));
       append_lanes(row, counts[level.level], report.warp, level.issued_warps);
     }
     row += fmt::format("<td>{}", report::percent_text(report::alu_utilization(level.costs, report.warp)));
@@ -113,17 +110,17 @@ std::string levels_table(const KernelPart& part, const trace::Report& report, bo
     if (++shown > max_level_rows) break;
     html += fmt::format("<tr><th scope=row>{}{}", level_names(levels), row);
   }
-  html += "</table></div>";
-  append_rest(html, rows.size(), max_level_rows, "rows of levels");
+  end_table(html, rows.size(), max_level_rows, "rows of levels");
   append_rest(html, report.level_count, max_levels, "levels");
   return html;
 }
 
 }  // namespace
 
-void append_heads(std::string& html, const std::vector<trace::Report>& reports, const std::vector<Columns>& columns,
-                  std::string_view first_heads, std::size_t first_count, const std::vector<std::string_view>& heads,
-                  std::string_view last_head) {
+void begin_numbers(std::string& html, std::string_view label, const std::vector<trace::Report>& reports,
+                   const std::vector<Columns>& columns, std::string_view first_heads, std::size_t first_count,
+                   const std::vector<std::string_view>& heads, std::string_view last_head) {
+  begin_table(html, label, "numbers");
   html += fmt::format("<thead><tr><td colspan={}>", first_count);
   for (const Columns& column : columns) {
     html += fmt::format("<th scope=colgroup colspan={}>{}", heads.size(), names_of(reports, column.architectures));
@@ -147,7 +144,7 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
     append_share(cells, share ? report::percent_text(share) : "");
     if (!has_global) return cells;
     append_number(cells, report::sectors_number(global), at_least);
-    append_number(cells, global.unknown > 0 ? "?" : support::grouped(report::extra_sectors(global)), at_least);
+    append_number(cells, global.unknown > 0 ? "?" : grouped(report::extra_sectors(global)), at_least);
     return cells;
   };
   std::uint64_t launches = 0;
@@ -166,31 +163,27 @@ void append_summary(std::string& html, const std::vector<KernelPart>& parts) {
   if (has_global) heads.insert(heads.end(), {"sectors", "extra"});
   html += fmt::format("<section id=kernels><h2>Kernels, those that lose the most {} first</h2>",
                       has_global ? "time" : "passes");
-  begin_table(html, "kernels", "numbers");
-  append_heads(html, reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2, heads, "");
+  begin_numbers(html, "kernels", reports, columns, "<th scope=col class=t>kernel<th scope=col>launches", 2, heads, "");
   for (std::size_t row = 0; row < rows; ++row) {
     const KernelPart& part = parts[row];
-    const std::string name = support::xml_text(part.kernel.name),
-                      shown = support::xml_text(shortened_name(part.kernel.name));
+    const std::string name = xml_text(part.kernel.name), shown = xml_text(shortened_name(part.kernel.name));
     html += fmt::format("<tr><th scope=row><a href=\"#k{}\"{}>{}</a><td>{}", part.number,
                         name == shown ? "" : fmt::format(" title=\"{}\"", name), shown,
-                        support::grouped(launches_of(part.kernel.trace)));
+                        grouped(launches_of(part.kernel.trace)));
     for (const Columns& column : columns) html += column.value[row];
   }
-  html += fmt::format("<tfoot><tr><th scope=row>all<td>{}", support::grouped(launches));
+  html += fmt::format("<tfoot><tr><th scope=row>all<td>{}", grouped(launches));
   for (const Columns& column : columns) html += column.value[rows];
-  html += "</table></div>";
-  append_rest(html, parts.size(), max_lines, "kernels");
+  end_table(html, parts.size(), max_lines, "kernels");
   html += "</section>\n";
 }
 
 void append_accesses(std::string& html, const KernelPart& part) {
   if (part.lines().empty()) return;
   const auto& reports = part.reports();
-  const bool conflicts = any_conflicts(part, [](const trace::LineReport& line) { return line.costs; });
+  const bool conflicts = any_conflicts(part, &trace::LineReport::costs);
   const bool merged = has_merged(reports);
-  const bool merged_conflicts =
-      merged && any_conflicts(part, [](const trace::LineReport& line) { return line.merged; });
+  const bool merged_conflicts = merged && any_conflicts(part, &trace::LineReport::merged);
   const std::vector<std::size_t> rows = shown_lines(part);
   const auto columns = folded_columns(reports.size(), rows.size(), [&](std::size_t a, std::size_t row) {
     const trace::LineReport& line = line_on(reports[a], part.lines()[rows[row]]);
@@ -212,22 +205,17 @@ void append_accesses(std::string& html, const KernelPart& part) {
         "<p class=hint>Merged: the same accesses as a compiler for the device may merge them to wider ones and drop "
         "repeated loads.</p>";
   }
-  begin_table(html, "accesses", "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>array", 3, heads,
-               "<th scope=col class=t>source");
+  begin_numbers(html, "accesses", reports, columns,
+                "<th scope=col class=t>where<th scope=col class=t>access<th scope=col class=t>array", 3, heads,
+                "<th scope=col class=t>source");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const trace::LineReport& line = part.lines()[rows[row]];
-    const PlacedLine& source = part.kernel.lines.front()[rows[row]];
     html += fmt::format(R"(<tr><th scope=row><a href="#{}">{}</a><td class=t>{}-byte {}<td class="t name">{})",
-                        id_of(part, rows[row]), support::xml_text(place_of(part, rows[row])), line.width,
-                        to_string(line.operation), support::xml_text(line.array));
-    for (const Columns& column : columns) html += column.value[row];
-    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>",
-                        support::xml_text(cut(source.text, longest_cell, line.array)));
+                        id_of(part, rows[row]), xml_text(where(part.kernel, line.site)), line.width,
+                        to_string(line.operation), xml_text(line.array));
+    end_row(html, columns, row, part.kernel.placed(line.site).text, line.array);
   }
-  html += "</table></div>";
-  append_rest(html, part.lines().size(), max_lines, "lines");
+  end_table(html, part.lines().size(), max_lines, "lines");
 }
 
 void append_engines(std::string& html, const KernelPart& part) {
@@ -241,23 +229,19 @@ void append_engines(std::string& html, const KernelPart& part) {
     return cells;
   });
   html += "<h3>Engines</h3>";
-  begin_table(html, "engines", "numbers");
-  append_heads(html, reports, columns,
-               "<th scope=col class=t>where<th scope=col class=t>engine<th scope=col>count<th scope=col>bytes<th "
-               "scope=col>rows of a box",
-               5, {"passes", "ideal", "conflicts"}, "<th scope=col class=t>source");
+  begin_numbers(html, "engines", reports, columns,
+                "<th scope=col class=t>where<th scope=col class=t>engine<th scope=col>count<th scope=col>bytes<th "
+                "scope=col>rows of a box",
+                5, {"passes", "ideal", "conflicts"}, "<th scope=col class=t>source");
   for (std::size_t i = 0; i < rows; ++i) {
     const trace::EngineLineReport& line = lines[i];
-    const PlacedLine& source = part.kernel.engine_lines.front()[i];
-    html += fmt::format(
-        "<tr><th scope=row>{}<td class=t>{}<td>{}<td>{}<td>{}", support::xml_text(where(source, line.site)),
-        to_string(line.engine), support::grouped(line.costs.accesses), support::grouped(line.bytes),
-        line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", support::grouped(line.rows()), line.row_bytes));
-    for (const Columns& column : columns) html += column.value[i];
-    html += fmt::format("<td class=\"t excerpt\"><code>{}</code>", support::xml_text(cut(source.text, longest_cell)));
+    const PlacedLine source = part.kernel.placed(line.site);
+    html += fmt::format("<tr><th scope=row>{}<td class=t>{}<td>{}<td>{}<td>{}", xml_text(where(source, line.site)),
+                        to_string(line.engine), grouped(line.costs.accesses), grouped(line.bytes),
+                        line.row_bytes == 0 ? "" : fmt::format("{} of {} bytes", grouped(line.rows()), line.row_bytes));
+    end_row(html, columns, i, source.text);
   }
-  html += "</table></div>";
-  append_rest(html, lines.size(), max_lines, "lines");
+  end_table(html, lines.size(), max_lines, "lines");
 }
 
 void append_levels(std::string& html, const KernelPart& part) {

@@ -31,23 +31,23 @@ void check_baseline_refused(const std::string& text, const std::string& words) {
 
 bool same(const Baseline& a, const Baseline& b) { return to_csv(a) == to_csv(b); }
 
-const Baseline two{{{"k", "sm_90"}, {10, 3}}, {{"other", "sm_90"}, {20, 0}}};
+const Baseline two{{{"k", "sm_90"}, {{10, 3}}}, {{"other", "sm_90"}, {{20, 0}}}};
 
 }  // namespace
 
 TEST_CASE("driver/baseline/written_sorted") {
   CHECK(to_csv({}) == head);
-  CHECK(to_csv({{{"b", "sm_90"}, {1, 2}}, {{"a", "sm_90"}, {3, 4}}, {{"a", "gfx942"}, {5, 6}}}) ==
+  CHECK(to_csv({{{"b", "sm_90"}, {{1, 2}}}, {{"a", "sm_90"}, {{3, 4}}}, {{"a", "gfx942"}, {{5, 6}}}}) ==
         head + "a,gfx942,5,6,0\na,sm_90,3,4,0\nb,sm_90,1,2,0\n");
 }
 
 TEST_CASE("driver/baseline/read_back") {
   const Baseline written{
-      {{"k", "gfx942"}, {~std::uint64_t{0}, 0}}, {{"k#2", "sm_90"}, {1, 2}}, {{"a,\"b\"", "sm_90"}, {3, 4}}};
+      {{"k", "gfx942"}, {{~std::uint64_t{0}, 0}}}, {{"k#2", "sm_90"}, {{1, 2}}}, {{"a,\"b\"", "sm_90"}, {{3, 4}}}};
   const Baseline again = read(to_csv(written));
   REQUIRE(again.size() == 3);
   CHECK(again.at({"k", "gfx942"}).accesses == ~std::uint64_t{0});
-  CHECK(again.at({"k#2", "sm_90"}).conflicts == 2);
+  CHECK(again.at({"k#2", "sm_90"}).cost == 2);
   CHECK(again.at({"a,\"b\"", "sm_90"}).accesses == 3);
   CHECK(read(head).empty());
   CHECK(same(read("kernel,architecture,accesses,conflicts,unknown\r\nk,sm_90,10,3,0\r\n\r\nother,sm_90,20,0,0"), two));
@@ -94,10 +94,10 @@ TEST_CASE("driver/baseline/sums_of_lines") {
 TEST_CASE("driver/baseline/compared") {
   CHECK(compare(two, {3}).exceeded.empty());
   CHECK(compare(two, {2}).exceeded == Sentences{"k has 3 conflicts on sm_90; --max-conflicts allows 2"});
-  CHECK(compare({{{"k", "sm_90"}, {1, 1}}}, {0}).exceeded ==
+  CHECK(compare({{{"k", "sm_90"}, {{1, 1}}}}, {0}).exceeded ==
         Sentences{"k has 1 conflict on sm_90; --max-conflicts allows 0"});
   CHECK(compare(two, {2}).remarks.empty());
-  const Baseline both{{{"k", "sm_90"}, {1, 5}}, {{"k", "gfx942"}, {1, 6}}};
+  const Baseline both{{{"k", "sm_90"}, {{1, 5}}}, {{"k", "gfx942"}, {{1, 6}}}};
   CHECK(compare(both, {0}).exceeded.size() == 2);
   // With a baseline.
   const auto check = [](const Baseline& now, const Sentences& exceeded, const Sentences& remarks = {}) {
@@ -112,25 +112,25 @@ TEST_CASE("driver/baseline/compared") {
     return now;
   };
   check(two, {});
-  check(with("k", {10, 4}), {"k has 4 conflicts on sm_90, and 3 in b.csv"});
-  check(with("k", {11, 4}), {"k has 4 conflicts on sm_90, and 3 in b.csv (11 accesses, 10 there)"});
-  check(with("k", {10, 1}), {}, {"k has 1 conflict on sm_90, and 3 in b.csv: better"});
-  check(with("new", {5, 0}), {});
-  check(with("new", {5, 1}), {"new has 1 conflict on sm_90, and b.csv does not list it"});
+  check(with("k", {{10, 4}}), {"k has 4 conflicts on sm_90, and 3 in b.csv"});
+  check(with("k", {{11, 4}}), {"k has 4 conflicts on sm_90, and 3 in b.csv (11 accesses, 10 there)"});
+  check(with("k", {{10, 1}}), {}, {"k has 1 conflict on sm_90, and 3 in b.csv: better"});
+  check(with("new", {{5, 0}}), {});
+  check(with("new", {{5, 1}}), {"new has 1 conflict on sm_90, and b.csv does not list it"});
   // A row for another architecture does not count.
-  CHECK(compare({{{"k", "gfx942"}, {1, 1}}}, two, "b.csv", true).exceeded.size() == 1);
+  CHECK(compare({{{"k", "gfx942"}, {{1, 1}}}}, two, "b.csv", true).exceeded.size() == 1);
   // A kernel that did not run.
-  const Baseline now{{{"k", "sm_90"}, {10, 3}}};
+  const Baseline now{{{"k", "sm_90"}, {{10, 3}}}};
   check(now, {}, {"other on sm_90 is in b.csv but did not run"});
   CHECK(compare(now, two, "b.csv", false).remarks.empty());
   Baseline more = two;
-  more[{"other", "gfx942"}] = {1, 1};  // an architecture that was not requested
+  more[{"other", "gfx942"}] = {{1, 1}};  // an architecture that was not requested
   CHECK(compare(two, more, "b.csv", true).remarks.empty());
 }
 
 TEST_CASE("driver/baseline/update") {
-  const Baseline old{{{"gone", "sm_90"}, {1, 1}}, {{"k", "gfx942"}, {2, 2}}, {{"k", "sm_90"}, {3, 3}}};
-  const Baseline now{{{"k", "sm_90"}, {4, 4}}, {{"new", "sm_90"}, {5, 5}}};
+  const Baseline old{{{"gone", "sm_90"}, {{1, 1}}}, {{"k", "gfx942"}, {{2, 2}}}, {{"k", "sm_90"}, {{3, 3}}}};
+  const Baseline now{{{"k", "sm_90"}, {{4, 4}}}, {{"new", "sm_90"}, {{5, 5}}}};
   CHECK(to_csv(updated(old, now, true)) == head + "k,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
   CHECK(to_csv(updated(old, now, false)) ==
         head + "gone,sm_90,1,1,0\nk,gfx942,2,2,0\nk,sm_90,4,4,0\nnew,sm_90,5,5,0\n");
@@ -144,13 +144,13 @@ const std::string long_head =
 
 /// A row with extra sectors.
 Allowed with_sectors(std::uint64_t conflicts, std::uint64_t extra, std::uint64_t unknown = 0) {
-  return {10, conflicts, 0, AllowedSectors{20, extra, unknown}};
+  return {{10, conflicts, 0}, Counts{20, extra, unknown}};
 }
 
 }  // namespace
 
 TEST_CASE("driver/baseline/sectors_in_file") {
-  const Baseline baseline{{{"a", "sm_90"}, with_sectors(3, 7)}, {{"b", "sm_90"}, {1, 2}}};
+  const Baseline baseline{{{"a", "sm_90"}, with_sectors(3, 7)}, {{"b", "sm_90"}, {{1, 2}}}};
   const std::string text = long_head + "a,sm_90,10,3,0,20,7,0\nb,sm_90,1,2,0,,,\n";
   CHECK(to_csv(baseline) == text);
   CHECK(same(read(text), baseline));
@@ -171,8 +171,8 @@ TEST_CASE("driver/baseline/sectors_compared") {
   CHECK(exceeded(with_sectors(3, 8), with_sectors(3, 7)) ==
         Sentences{"k has 8 extra sectors on sm_90, and 7 in b.csv"});
   CHECK(exceeded(with_sectors(4, 1), with_sectors(3, 0)).size() == 2);
-  CHECK(exceeded(with_sectors(3, 8), {10, 3}).empty());  // a row of an older version limits conflicts alone
-  CHECK(exceeded(with_sectors(4, 8), {10, 3}).size() == 1);
+  CHECK(exceeded(with_sectors(3, 8), {{10, 3}}).empty());  // a row of an older version limits conflicts alone
+  CHECK(exceeded(with_sectors(4, 8), {{10, 3}}).size() == 1);
   CHECK(exceeded(with_sectors(3, 7, 1), with_sectors(3, 7)) ==
         Sentences{"k has 1 access to global memory without a known cost on sm_90, so no limit can be checked"});
   CHECK(compare({{key, with_sectors(3, 1)}}, {{key, with_sectors(3, 2)}}, "b.csv", true).remarks ==
@@ -181,7 +181,7 @@ TEST_CASE("driver/baseline/sectors_compared") {
   const Baseline other{{{"other", "sm_90"}, with_sectors(0, 0)}};
   CHECK(compare({{key, with_sectors(0, 1)}}, other, "b.csv", false).exceeded ==
         Sentences{"k has 1 extra sector on sm_90, and b.csv does not list it"});
-  CHECK(compare({{key, with_sectors(0, 1)}}, {{{"other", "sm_90"}, {1, 0}}}, "b.csv", false).exceeded.empty());
+  CHECK(compare({{key, with_sectors(0, 1)}}, {{{"other", "sm_90"}, {{1, 0}}}}, "b.csv", false).exceeded.empty());
   // Without a baseline.
   const Baseline now{{key, with_sectors(3, 7)}};
   CHECK(compare(now, {.max_sectors = 7}).exceeded.empty());

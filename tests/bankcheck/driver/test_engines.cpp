@@ -302,6 +302,6 @@ TEST_CASE("driver/groups/with_source") {
   }
   RunReport report = report_of(kernels);
   CHECK(grouped(report).kernels.size() == 1);
-  for (KernelReport& kernel : report.kernels) kernel.engine_lines.front().front().is_file = true;
+  for (KernelReport& kernel : report.kernels) kernel.places.begin()->second.is_file = true;
   CHECK(grouped(report).kernels.size() == 2);  // the user has their source
 }

@@ -127,11 +127,11 @@ TEST_CASE("driver/html_report/equal_levels_are_one_row") {
 
 TEST_CASE("driver/html_report/long_lines_are_marked") {
   RunReport report = report_of({kernel_of("k", 128, 1)});
-  report.kernels[0].lines[0][0].text = std::string(200, 'a') + " = tile[i];";
+  report.kernels[0].places.begin()->second.text = std::string(200, 'a') + " = tile[i];";
   const std::string html = to_html(report, {});
   CHECK_THAT(html, has("<code>… aaa"));
   CHECK_THAT(html, has(" = tile[i];</code>"));
-  report.kernels[0].lines[0][0].text = "tile[i] = " + std::string(199, 'a') + "ä";
+  report.kernels[0].places.begin()->second.text = "tile[i] = " + std::string(199, 'a') + "ä";
   CHECK_THAT(to_html(report, {}), has("aaa …</code>"));
 }
 

@@ -59,12 +59,11 @@ TEST_CASE("driver/measure/one_function_at_one_place") {
     report.sources.emplace_back(ArraySource{"k.cu", "t[9];\nt[i];\n", {}, edits});
     return report;
   };
-  const std::vector<KernelReport> kernels(2);
-  CHECK(fixed_sources(kernels, {changed("\nf"), changed("\nf")}).left_out.empty());
-  const FixedSources both = fixed_sources(kernels, {changed("\nf"), changed("\nf", " // another one")});
+  CHECK(fixed_sources({changed("\nf"), changed("\nf")}).left_out.empty());
+  const FixedSources both = fixed_sources({changed("\nf"), changed("\nf", " // another one")});
   CHECK(both.left_out.empty());
   CHECK(both.files.at("k.cu") == "t[9]; // a comment\nf\nt[at(i)];\n");
-  const FixedSources fixed = fixed_sources(kernels, {changed("\nf"), changed("\ng")});
+  const FixedSources fixed = fixed_sources({changed("\nf"), changed("\ng")});
   CHECK(fixed.kernels == std::vector<std::size_t>{0});
   CHECK_THAT(fixed.left_out.at(0), has("line 1: another kernel needs other code there"));
 }

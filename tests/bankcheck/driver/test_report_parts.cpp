@@ -51,7 +51,7 @@ TEST_CASE("driver/copies_report/passes_and_addresses") {
   CHECK(line.at("worst").at("sources").at(3) == 24);
   CHECK(line.at("worst").at("addresses").at(3) == 12);
   auto kernels = report.kernels;
-  kernels[0].lines[0][0].is_file = true;
+  kernels[0].places.begin()->second.is_file = true;
   CHECK_THAT(to_sarif({.kernels = kernels}, {}), has("4-byte cp.async of tile in k: 6 passes instead of 4 on sm_90."));
 }
 
@@ -158,10 +158,12 @@ TEST_CASE("driver/diagnoses_report/json") {
 }
 
 TEST_CASE("driver/diagnoses_report/sarif") {
-  auto kernels = report_of(trace_with({race, collision, trap})).kernels;
+  trace::DiagnosisRecord in_same_line = collision;
+  in_same_line.site = race.site;
+  auto kernels = report_of(trace_with({race, in_same_line, trap})).kernels;
   CHECK(json::parse(to_sarif({.kernels = kernels}, {})).at("runs")[0].at("results").empty());
   CHECK(lines_without_file(kernels) == 3);
-  for (std::size_t i = 0; i < 2; ++i) kernels[0].diagnoses[i].is_file = true;
+  kernels[0].places.at({.file = "k.cu", .line = 3}).is_file = true;
   const json run = json::parse(to_sarif({.kernels = kernels}, {})).at("runs")[0];
   REQUIRE(run.at("results").size() == 2);
   const json& first = run["results"][0];
@@ -208,7 +210,7 @@ std::string column(unsigned width, std::map<std::string, std::uint64_t> opcodes,
                    banks::Operation operation = banks::Operation::load) {
   const auto evidence = evidence_of(width, {{"b/k.cu", 12, std::move(opcodes)}}, operation);
   REQUIRE(evidence);
-  return std::string(to_string(evidence->column));
+  return std::string(evidence->agrees);
 }
 
 }  // namespace

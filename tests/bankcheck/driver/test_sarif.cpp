@@ -13,11 +13,10 @@ namespace {
 
 /// A kernel whose lines are all loads of `tile` with 62 conflicts, or with none.
 KernelReport kernel_at(const std::string& name, const std::vector<PlacedLine>& places, bool conflicts = true) {
-  KernelReport kernel{.name = name,
-                      .trace = {.kernel = name},
-                      .reports = {{.architecture = banks::find_architecture("sm_90")}},
-                      .lines = {places}};
+  KernelReport kernel{
+      .name = name, .trace = {.kernel = name}, .reports = {{.architecture = banks::find_architecture("sm_90")}}};
   for (const PlacedLine& source : places) {
+    kernel.places[source.place] = source;
     trace::LineReport line{.site = {source.place.file, source.place.line, source.place.column},
                            .array = "tile",
                            .costs = {2, 64, 64, 2, 62, 0}};
@@ -135,7 +134,6 @@ TEST_CASE("driver/sarif/shared_place") {
   KernelReport kernel = kernel_at("k", {at("k.cl", 3), at("k.cl", 3)});
   kernel.reports[0].lines[1].operation = banks::Operation::store;
   kernel.reports.push_back(kernel.reports[0]);
-  kernel.lines.push_back(kernel.lines[0]);
   kernel.reports[1].architecture = banks::find_architecture("gfx942");
   kernel.reports[1].lines[1].costs.passes = 40;
   const json sarif_results = results({kernel, kernel_at("other", {at("k.cl", 3)})}, {"k"});
@@ -173,8 +171,9 @@ TEST_CASE("driver/sarif/lines_without_file") {
 
 TEST_CASE("driver/sarif/uncoalesced_access") {
   KernelReport kernel = kernel_at("k", {});
-  kernel.global_lines = {{at("k.cu", 7), at("k.cu", 8)}};
-  kernel.reports[0].global_lines = {{.costs = {2, 64, 64, 8, 64, 256, 0}}, {.costs = {2, 64, 8, 8, 2, 256, 0}}};
+  for (const PlacedLine& source : {at("k.cu", 7), at("k.cu", 8)}) kernel.places[source.place] = source;
+  kernel.reports[0].global_lines = {{.site = {"k.cu", 7, 7}, .costs = {2, 64, 64, 8, 64, 256, 0}},
+                                    {.site = {"k.cu", 8, 7}, .costs = {2, 64, 8, 8, 2, 256, 0}}};
   const json all = results({kernel});
   REQUIRE(all.size() == 1);
   check_members(all[0], R"({"ruleId": "uncoalesced-access", "level": "note"})");
