@@ -13,10 +13,26 @@
 namespace bankwise::driver {
 namespace {
 
-/// What is in the names of kernels that a library or a compiler has generated. "gemm" finds cuDNN's convolutions, too.
-constexpr std::string_view generated[]{"nvjet", "cutlass", "cudnn",   "cublas", "xmma",    "triton_",
-                                       "flash", "fmha",    "at::",    "cub::",  "thrust",  "sm80_",
-                                       "sm90_", "sm100_",  "ampere_", "volta_", "turing_", "gemm"};
+/// What is in the names of kernels that a library or a compiler has generated.
+constexpr std::string_view generated[]{"nvjet",
+                                       "cutlass",
+                                       "cudnn",
+                                       "cublas",
+                                       "xmma",
+                                       "triton_",
+                                       "flash",
+                                       "fmha",
+                                       "at::",
+                                       "cub::",
+                                       "thrust",
+                                       "sm80_",
+                                       "sm90_",
+                                       "sm100_",
+                                       "ampere_",
+                                       "volta_",
+                                       "turing_",
+                                       "gemm",
+                                       "implicit_convolve"};
 constexpr std::size_t long_name = 120;  // bytes: nobody writes one
 
 bool is_generated(std::string_view name) {
