@@ -85,7 +85,7 @@ void begin_numbers(std::string& html, std::string_view label, const std::vector<
 
 /// A table that scrolls on its own where it is too wide.
 void begin_table(std::string& html, std::string_view label, std::string_view css_class);
-/// The rest of a row: the numbers of the architectures, and what the source of a line shows, with what is `wanted` in it.
+/// The rest of a row: the numbers of the architectures, and the source of a line, with what is `wanted` in it.
 void end_row(std::string& html, const std::vector<Columns>& columns, std::size_t row, std::string_view source,
              std::string_view wanted = "");
 /// The end of a table; below it, how many of its rows it lacks.
