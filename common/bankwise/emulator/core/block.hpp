@@ -111,13 +111,15 @@ inline std::uintptr_t pc_of(LaneKey key) { return key & 0xFFFFFFFFFFFF; }
 
 /// What every switch to the lane and every access needs comes first, in two lines of the cache.
 struct alignas(64) Lane {
+  static constexpr unsigned max_notes = 128;
   Lane() {}  // NOLINT(modernize-use-equals-default): that would clear the notes first
   BlockRunner* runner = nullptr;
   RunAhead* ahead = nullptr;  ///< not null while it runs ahead of its warp
   Fiber fiber;
   LaneKey depth = 0;  ///< of calls, as in key_of()
   void set_depth() { depth = (2 * LaneKey{calls.size()} + 1) << 48; }
-  unsigned noted = 0, next = 0;  ///< of the notes below: made, and processed by its warp
+  unsigned noted = 0, next = 0;     ///< of the notes below: made, and processed by its warp
+  unsigned note_limit = max_notes;  ///< after so many it suspends
   unsigned warp = 0;
 
   // Where and why it is suspended.
@@ -143,8 +145,12 @@ struct alignas(64) Lane {
   PendingStore store;
 
   // The positions since its previous suspension. Last, because most lanes use few.
-  static constexpr unsigned max_notes = 128;
   std::array<LaneKey, max_notes> notes;
+  /// False: it must suspend.
+  bool note(LaneKey key) {
+    notes[noted++] = key;
+    return noted < note_limit;
+  }
 };
 
 /// A lane that has just returned from a function counts as half a call deep: it waits for the lanes that are still in

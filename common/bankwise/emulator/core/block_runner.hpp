@@ -62,8 +62,7 @@ class BlockRunner {
 
   void note(Lane& lane, LaneKey key) {
     if (lane.ahead != nullptr && lane.ahead->note(lane, key)) return;
-    lane.notes[lane.noted++] = key;
-    if (lane.noted >= global_.max_notes()) suspend(lane, WaitReason::full_notes, 0);
+    if (!lane.note(key)) suspend(lane, WaitReason::full_notes, 0);
   }
   void suspend(Lane& lane, WaitReason wait, std::uintptr_t pc);
   /// What follows happens in the order of lock-step: the lane no longer runs ahead.

@@ -68,7 +68,7 @@ void GlobalAccesses::begin_block() {
 void GlobalAccesses::begin_run(Lane& lane) {
   leads_ = checks_later_ = false;
   next_ = &nothing_;
-  max_notes_ = Lane::max_notes;
+  lane.note_limit = Lane::max_notes;
   if (!joins_) return;
   WarpLog& log = logs_[lane.warp];
   if (lane.joint_run != log.run && log.level == block_.level) {
@@ -79,7 +79,7 @@ void GlobalAccesses::begin_run(Lane& lane) {
 }
 
 void GlobalAccesses::begin_ahead(Lane& lane, bool leads) {
-  max_notes_ = Lane::max_notes;
+  lane.note_limit = Lane::max_notes;
   leads ? lead(lane, logs_[lane.warp]) : follow(lane, logs_[lane.warp]);
 }
 
@@ -104,11 +104,11 @@ void GlobalAccesses::follow(Lane& lane, WarpLog& log) {
   next_ = log.accesses.get();
   leads_ = false;
   checks_later_ = log.syncs == block_.syncs;
-  max_notes_ = log.notes;
+  lane.note_limit = log.notes;
 }
 
 /// The joint access that is this one; null: there is none. What follows up to the next note comes after it.
-JointAccess* GlobalAccesses::join(const Lane& lane, const LoggedAccess& access) {
+JointAccess* GlobalAccesses::join(Lane& lane, const LoggedAccess& access) {
   while (next_->pc != 0 && next_->noted < access.noted) ++next_;
   JointAccess* joint = nullptr;
   if (next_->pc == access.pc && next_->noted == access.noted && next_->bytes == access.bytes &&
@@ -128,7 +128,7 @@ JointAccess* GlobalAccesses::join(const Lane& lane, const LoggedAccess& access) 
 }
 
 /// The next one for those that will follow; null: they cannot.
-JointAccess* GlobalAccesses::add(const Lane& lane, const LoggedAccess& access) {
+JointAccess* GlobalAccesses::add(Lane& lane, const LoggedAccess& access) {
   const auto* const address = reinterpret_cast<const void*>(access.address);
   constexpr std::size_t max_bytes = std::numeric_limits<std::uint8_t>::max();
   if (!leads_ || access.noted < leads_from_ || access.bytes > max_bytes || !global_memory.contains(address)) {
@@ -142,7 +142,7 @@ JointAccess* GlobalAccesses::add(const Lane& lane, const LoggedAccess& access) {
     return nullptr;
   }
   JointAccess& joint = log.accesses[log.count++];
-  if (log.count == WarpLog::enough) log.notes = max_notes_ = access.noted + 1U;
+  if (log.count == WarpLog::enough) log.notes = lane.note_limit = access.noted + 1U;
   log.accesses[log.count].pc = 0;
   joint.pc = access.pc;
   joint.begin = owner.begin;

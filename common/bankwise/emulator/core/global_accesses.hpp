@@ -45,8 +45,6 @@ class GlobalAccesses {
   void begin_block();
   /// The lane is about to be resumed: it leads its warp, or follows the lane that does, or neither.
   void begin_run(Lane& lane);
-  /// After so many notes the running lane suspends.
-  unsigned max_notes() const { return max_notes_; }
   /// The running lane is about to do what may order its accesses with those of other threads.
   void note_sync(const Lane& lane) {
     if (checks_later_) check_now(lane);
@@ -105,7 +103,7 @@ class GlobalAccesses {
 
   void begin_ahead(Lane& lane, bool leads);
   /// The running lane is about to load from device memory. False: it cannot do so together with the others.
-  bool load_ahead(const Lane& lane, const LoggedAccess& access) {
+  bool load_ahead(Lane& lane, const LoggedAccess& access) {
     JointAccess* const joint = join(lane, access);
     if (joint != nullptr) joint->unchecked |= std::uint64_t{1} << lane.identity.lane;
     return joint != nullptr;
@@ -149,8 +147,8 @@ class GlobalAccesses {
     const std::uintptr_t offset = std::uintptr_t(address) - next_->begin;
     return next_->pc == pc && next_->noted == lane.noted && offset <= next_->last && offset % bytes == 0;
   }
-  JointAccess* join(const Lane& lane, const LoggedAccess& access);
-  JointAccess* add(const Lane& lane, const LoggedAccess& access);
+  JointAccess* join(Lane& lane, const LoggedAccess& access);
+  JointAccess* add(Lane& lane, const LoggedAccess& access);
   void lead(Lane& lane, WarpLog& log);
   void follow(Lane& lane, WarpLog& log);
   void log_alone(Lane& lane, const LoggedAccess& access) {
@@ -174,7 +172,6 @@ class GlobalAccesses {
   JointAccess nothing_;            ///< that no lane can make
   JointAccess* next_ = &nothing_;  ///< which it makes next if it follows another one
   bool leads_ = false;
-  unsigned max_notes_ = Lane::max_notes;
   unsigned leads_from_ = 0;                             ///< so many notes on
   bool checks_later_ = false;                           ///< its loads
   std::uint64_t accesses_ = 0;                          ///< of the block

@@ -106,6 +106,7 @@ inline void aligned_access(const void* address, void* caller) {
   }
 }
 
+[[gnu::noinline]] void suspend_full(Lane& lane) { lane.runner->suspend(lane, WaitReason::full_notes, 0); }
 [[gnu::noinline]] void note_block(Lane& lane, LaneKey key) { lane.runner->note(lane, key); }
 
 /// Before an atomic operation of C++.
@@ -129,7 +130,11 @@ void __sanitizer_cov_trace_pc() {
   Lane* const lane = BlockRunner::current;
   if (lane == nullptr) return;
   const LaneKey key = key_of(*lane, std::uintptr_t(BANKWISE_CALLER));
-  if (lane->ahead == nullptr || !lane->ahead->passes(key)) note_block(*lane, key);
+  if (lane->ahead == nullptr) {
+    if (!lane->note(key)) suspend_full(*lane);
+  } else if (!lane->ahead->passes(key)) {
+    note_block(*lane, key);
+  }
 }
 
 void __tsan_init() {}
