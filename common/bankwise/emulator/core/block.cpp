@@ -21,6 +21,8 @@ RunningBlock::RunningBlock(const Launch& launch_, const void* entry)
   }
   for (unsigned i = 0; i < threads; ++i) {
     lanes[i].warp = i / launch.warp;
+    lanes[i].number = i % launch.warp;
+    lanes[i].bit = std::uint64_t{1} << lanes[i].number;
     lanes[i].identity = {.thread = position(i, launch.block),
                          .block_size = launch.block,
                          .grid = launch.grid,

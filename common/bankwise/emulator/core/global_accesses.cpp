@@ -66,8 +66,8 @@ void GlobalAccesses::begin_block() {
 }
 
 void GlobalAccesses::begin_run(Lane& lane) {
-  leads_ = checks_later_ = false;
-  next_ = &nothing_;
+  leads_ = lane.checks_later = false;
+  lane.joint = &nothing_;
   lane.note_limit = Lane::max_notes;
   if (!joins_) return;
   WarpLog& log = logs_[lane.warp];
@@ -93,36 +93,37 @@ void GlobalAccesses::lead(Lane& lane, WarpLog& log) {
   log.syncs = block_.syncs;
   log.notes = Lane::max_notes;
   lane.joint_run = ++log.run;
-  next_ = &nothing_;
-  leads_ = checks_later_ = true;
+  lane.joint = &nothing_;
+  leads_ = lane.checks_later = true;
   leads_from_ = 0;
 }
 
 void GlobalAccesses::follow(Lane& lane, WarpLog& log) {
   log.made = 0;
   lane.joint_run = log.run;
-  next_ = log.accesses.get();
+  lane.joint = log.accesses.get();
   leads_ = false;
-  checks_later_ = log.syncs == block_.syncs;
+  lane.checks_later = log.syncs == block_.syncs;
   lane.note_limit = log.notes;
 }
 
 /// The joint access that is this one; null: there is none. What follows up to the next note comes after it.
 JointAccess* GlobalAccesses::join(Lane& lane, const LoggedAccess& access) {
-  while (next_->pc != 0 && next_->noted < access.noted) ++next_;
+  JointAccess*& next = lane.joint;
+  while (next->pc != 0 && next->noted < access.noted) ++next;
   JointAccess* joint = nullptr;
-  if (next_->pc == access.pc && next_->noted == access.noted && next_->bytes == access.bytes &&
-      next_->operation == access.operation && access.address - next_->begin <= next_->last) {
-    joint = next_++;
+  if (next->pc == access.pc && next->noted == access.noted && next->bytes == access.bytes &&
+      next->operation == access.operation && access.address - next->begin <= next->last) {
+    joint = next++;
   } else {
     joint = add(lane, access);
   }
   if (joint != nullptr) {
-    joint->offsets[lane.identity.lane] = std::uint32_t(access.address - joint->begin);
-    joint->lanes |= std::uint64_t{1} << lane.identity.lane;
+    joint->offsets[lane.number] = std::uint32_t(access.address - joint->begin);
+    joint->lanes |= lane.bit;
     return joint;
   }
-  while (next_->pc != 0 && next_->noted == access.noted) ++next_;
+  while (next->pc != 0 && next->noted == access.noted) ++next;
   leads_from_ = access.noted + 1U;
   return nullptr;
 }

@@ -47,30 +47,28 @@ class GlobalAccesses {
   void begin_run(Lane& lane);
   /// The running lane is about to do what may order its accesses with those of other threads.
   void note_sync(const Lane& lane) {
-    if (checks_later_) check_now(lane);
+    if (lane.checks_later) check_now(lane);
   }
   /// Checks all loads of the lane's warp that were to be checked later.
   void check_now(const Lane& lane);
   /// The running lane is about to load what the lane that it follows has loaded next, and what is checked for races
   /// later. False: it is another access, or one to be checked now.
   template <unsigned bytes>
-  bool follow_load(const Lane& lane, const void* address, std::uintptr_t pc) {
-    JointAccess& next = *next_;
-    if (!is_next<bytes>(lane, address, pc) || !checks_later_ || lane.store.bytes != 0) return false;
-    ++next_;
-    next.offsets[lane.identity.lane] = std::uint32_t(std::uintptr_t(address) - next.begin);
-    next.unchecked |= std::uint64_t{1} << lane.identity.lane;
+  static bool follow_load(Lane& lane, const void* address, std::uintptr_t pc) {
+    JointAccess& next = *lane.joint;
+    if (!is_next<bytes>(lane, address, pc) || !lane.checks_later || lane.store.bytes != 0) return false;
+    make_next(lane, address);
+    next.unchecked |= lane.bit;
     return true;
   }
   /// The same for a store.
   template <unsigned bytes>
   bool follow_store(Lane& lane, const void* address, std::uintptr_t pc) {
-    JointAccess& next = *next_;
+    JointAccess& next = *lane.joint;
     if (!is_next<bytes>(lane, address, pc)) return false;
-    ++next_;
-    next.offsets[lane.identity.lane] = std::uint32_t(std::uintptr_t(address) - next.begin);
-    next.lanes |= std::uint64_t{1} << lane.identity.lane;
-    if (!checks_later_) {
+    make_next(lane, address);
+    next.lanes |= lane.bit;
+    if (!lane.checks_later) {
       races_.check<true, bytes>(lane, address, pc);
     } else if (lane.store.bytes != 0 || !GlobalRaces::is_repeated_store<bytes>(address, next.touch)) {
       races_.store(lane, address, bytes, pc, next.touch);
@@ -85,9 +83,9 @@ class GlobalAccesses {
     const LoggedAccess access{std::uintptr_t(address), pc, bytes, operation, true, std::uint16_t(lane.noted)};
     JointAccess* const joint = join(lane, access);
     if (joint == nullptr && watches_) log_alone(lane, access);
-    if (loads && access.address % bytes == 0 && joint != nullptr && checks_later_) {
+    if (loads && access.address % bytes == 0 && joint != nullptr && lane.checks_later) {
       races_.settle(lane);
-      joint->unchecked |= std::uint64_t{1} << lane.identity.lane;
+      joint->unchecked |= lane.bit;
     } else {
       races_.check<!loads, bytes>(lane, address, pc);
     }
@@ -105,7 +103,7 @@ class GlobalAccesses {
   /// The running lane is about to load from device memory. False: it cannot do so together with the others.
   bool load_ahead(Lane& lane, const LoggedAccess& access) {
     JointAccess* const joint = join(lane, access);
-    if (joint != nullptr) joint->unchecked |= std::uint64_t{1} << lane.identity.lane;
+    if (joint != nullptr) joint->unchecked |= lane.bit;
     return joint != nullptr;
   }
   /// Whether one of them has loaded after so many steps.
@@ -143,9 +141,14 @@ class GlobalAccesses {
  private:
   unsigned number_of(const RunningWarp& warp) const { return warp.first / block_.launch.warp; }
   template <unsigned bytes>
-  bool is_next(const Lane& lane, const void* address, std::uintptr_t pc) const {
-    const std::uintptr_t offset = std::uintptr_t(address) - next_->begin;
-    return next_->pc == pc && next_->noted == lane.noted && offset <= next_->last && offset % bytes == 0;
+  static bool is_next(const Lane& lane, const void* address, std::uintptr_t pc) {
+    const JointAccess& next = *lane.joint;
+    const std::uintptr_t offset = std::uintptr_t(address) - next.begin;
+    return next.pc == pc && next.noted == lane.noted && offset <= next.last && offset % bytes == 0;
+  }
+  static void make_next(Lane& lane, const void* address) {
+    JointAccess& next = *lane.joint++;
+    next.offsets[lane.number] = std::uint32_t(std::uintptr_t(address) - next.begin);
   }
   JointAccess* join(Lane& lane, const LoggedAccess& access);
   JointAccess* add(Lane& lane, const LoggedAccess& access);
@@ -169,11 +172,9 @@ class GlobalAccesses {
   bool joins_ = false;         ///< lanes follow each other
   std::vector<WarpLog> logs_;  ///< of each warp
   // The running lane.
-  JointAccess nothing_;            ///< that no lane can make
-  JointAccess* next_ = &nothing_;  ///< which it makes next if it follows another one
+  JointAccess nothing_;  ///< that no lane can make
   bool leads_ = false;
   unsigned leads_from_ = 0;                             ///< so many notes on
-  bool checks_later_ = false;                           ///< its loads
   std::uint64_t accesses_ = 0;                          ///< of the block
   std::vector<std::size_t> pending_;                    ///< logged accesses of each warp
   std::array<std::uint64_t, banks::max_lanes> lanes_;   ///< addresses of the running access
