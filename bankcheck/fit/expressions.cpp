@@ -59,11 +59,10 @@ std::size_t callee_before(const SourceTokens& code, std::size_t open, std::size_
   return callee;
 }
 
-bool has_token(const SourceTokens& code, Part part, std::string_view word) {
-  for (std::size_t i = part.begin; i < part.end; ++i) {
-    if (code.is(i, word)) return true;
-  }
-  return false;
+std::size_t count_tokens(const SourceTokens& code, Part part, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t i = part.begin; i < part.end; ++i) count += code.is(i, word) ? 1 : 0;
+  return count;
 }
 
 bool has_token(std::string_view text, std::string_view word) {

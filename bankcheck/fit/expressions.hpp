@@ -18,8 +18,11 @@ struct Part {
   bool contains(std::size_t i) const { return i >= begin && i < end; }
 };
 
-/// Whether a word is one of some tokens, or one of a text's.
-bool has_token(const source::SourceTokens& code, Part part, std::string_view word);
+/// How often a word is one of some tokens, and whether it is one of them, or of a text's.
+std::size_t count_tokens(const source::SourceTokens& code, Part part, std::string_view word);
+inline bool has_token(const source::SourceTokens& code, Part part, std::string_view word) {
+  return count_tokens(code, part, word) > 0;
+}
 bool has_token(std::string_view text, std::string_view word);
 
 bool ends_statement(const source::SourceTokens& code, std::size_t i);

@@ -20,17 +20,12 @@ std::size_t parenthesis_of(const SourceTokens& code, std::size_t name) {
   return code.is(i, "(") ? i : 0;
 }
 
-/// Whether a name stands where a declaration has the type before it: behind the end of a type, and in no function.
-bool can_follow_type(const SourceTokens& code, std::size_t name, bool is_in_function) {
+/// Whether a name before a parenthesis, in no function, declares one: a type is before it, and no value.
+bool declares(const SourceTokens& code, std::size_t name) {
   constexpr std::string_view statements = "return else do goto throw co_return co_yield co_await";
-  if (is_in_function || name == 0) return false;
-  if (code.is(name - 1, "*") || code.is(name - 1, "&")) return true;
-  return code.is_name(name - 1) && !support::has_word(statements, code.text(name - 1));
-}
-
-/// Whether a name in parentheses' front declares a function: a type is before it, and no value.
-bool declares(const SourceTokens& code, std::size_t name, bool is_in_function) {
-  return can_follow_type(code, name, is_in_function) && !has_token(code, {statement_begin(code, name), name}, "=");
+  const bool follows_type = code.is(name - 1, "*") || code.is(name - 1, "&") ||
+                            (code.is_name(name - 1) && !support::has_word(statements, code.text(name - 1)));
+  return follows_type && !has_token(code, {statement_begin(code, name), name}, "=");
 }
 
 }  // namespace
@@ -45,7 +40,7 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
     if (open > 0 && code.is(after, "{")) {
       places.definitions.push_back(open);
       places.is_template = code.is(statement_begin(code, i), "template");
-    } else if (open == 0 || !declares(code, i, depth > 0) || !code.is(after, ";")) {
+    } else if (open == 0 || depth > 0 || !declares(code, i) || !code.is(after, ";")) {
       places.calls.push_back(i);
     }
   }

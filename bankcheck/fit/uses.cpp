@@ -139,7 +139,7 @@ class UseFinder : Expressions {
   bool use_pointer(std::size_t i) {
     if (declaration_.dimensions.size() != 1 || is_macro_ || !index_changes_) return false;
     const auto pointer = local_pointer_at(*this, i);
-    if (!pointer || !macro_that_names(pointer->name).empty()) return false;
+    if (!pointer || !macro_that_names(source, pointer->name).empty()) return false;
     if (!pointers_.insert(pointer->elements.empty() ? i : pointer->elements.front().name).second) return true;
     for (const LocalPointer::Element& element : pointer->elements) use_pointed(std::string(pointer->name), element);
     for (const auto& [part, text] : pointer->replacements) {
@@ -230,7 +230,7 @@ class UseFinder : Expressions {
     for (const std::size_t call : places.calls) check_call(call, number, parameters.size(), places.is_template);
     const std::string name = number < parameters.size() ? parameter_name(parameters[number]) : "";
     if (name.empty()) return fail(i, without_indices());
-    const std::string_view macro = index_changes_ ? macro_that_names(name) : "";
+    const std::string_view macro = index_changes_ ? macro_that_names(source, name) : "";
     if (!macro.empty()) {
       return fail(places.open(), fmt::format("the macro {} may name {}; change the index by hand", macro, name));
     }
@@ -252,13 +252,6 @@ class UseFinder : Expressions {
     } else {
       note_passed(arguments[number].begin);
     }
-  }
-
-  std::string_view macro_that_names(std::string_view name) const {
-    for (const Macro& macro : macros_of(source)) {
-      if (has_token(macro.text, name)) return macro.name;
-    }
-    return "";
   }
 
   /// Notes the array that an argument names. If it names a parameter, those that the calls of its function pass.
