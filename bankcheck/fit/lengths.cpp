@@ -101,8 +101,6 @@ std::size_t line_of_division(const SourceTokens& code, const Declaration& declar
   return 0;
 }
 
-using source::SourceTokens;
-
 /// Whether the value of a text follows from those of other ones: it has one name, which is one of them.
 bool follows_from(const std::string& text, const std::vector<std::string>& others) {
   const SourceTokens code(text);

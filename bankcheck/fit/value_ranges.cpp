@@ -44,6 +44,15 @@ std::optional<Range> shifted(std::string_view mark, const Range& a, const Range&
   return std::nullopt;
 }
 
+/// What a block has in a dimension, "x" or "0"; 0: not known.
+std::uint64_t length_in(const Ranges::Block& block, std::string_view dimension) {
+  for (const std::string_view letters : {"xyz", "012"}) {
+    const std::size_t d = letters.find(dimension);
+    if (d != std::string_view::npos && dimension.size() == 1) return block[d];
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Range> checked(const Range& range) {
@@ -185,19 +194,6 @@ std::optional<Range> Ranges::call(std::size_t name, std::size_t behind) const {
   return is(name, "min") ? Range{std::min(a->low, b->low), std::min(a->high, b->high)}
                          : Range{std::max(a->low, b->low), std::max(a->high, b->high)};
 }
-
-namespace {
-
-/// What a block has in a dimension, "x" or "0"; 0: not known.
-std::uint64_t length_in(const Ranges::Block& block, std::string_view dimension) {
-  for (const std::string_view letters : {"xyz", "012"}) {
-    const std::size_t d = letters.find(dimension);
-    if (d != std::string_view::npos && dimension.size() == 1) return block[d];
-  }
-  return 0;
-}
-
-}  // namespace
 
 std::optional<Range> Ranges::block_length(std::string_view dimension) const {
   const auto length = std::int64_t(length_in(only_block_, dimension));
