@@ -203,12 +203,8 @@ std::string text_of(const LayoutReport& report, unsigned columns) {
 
 std::string json_of(const LayoutReport& report) {
   using nlohmann::ordered_json;
-  const auto names = [&] {
-    ordered_json list = ordered_json::array();
-    for (const banks::Architecture* architecture : report.architectures) list.push_back(architecture->name);
-    return list;
-  };
-  ordered_json copies = ordered_json::array(), layouts = ordered_json::array(), certificates = ordered_json::array();
+  ordered_json names = ordered_json::array(), copies = names, layouts = names, certificates = names;
+  for (const banks::Architecture* architecture : report.architectures) names.push_back(architecture->name);
   for (std::size_t i = 0; i < report.copies.size(); ++i) {
     for (std::size_t j = 0; j < report.architectures.size(); ++j) {
       const CopyCost& cost = report.costs[i][j];
@@ -249,7 +245,7 @@ std::string json_of(const LayoutReport& report) {
                       {"columns", tile.columns},
                       {"element_bytes", tile.element},
                       {"bytes", tile.bytes()},
-                      {"architectures", names()},
+                      {"architectures", std::move(names)},
                       {"copies", std::move(copies)},
                       {"layouts", std::move(layouts)},
                       {"certificates", std::move(certificates)}}
