@@ -299,14 +299,6 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
   return fit;
 }
 
-/// "2 % more passes than the best", "the fewest passes".
-std::string passes_reason(std::uint64_t passes, std::uint64_t fewest) {
-  if (passes <= fewest) return "the fewest passes";
-  const double more = fewest == 0 ? 0 : 100 * (double(passes) - double(fewest)) / double(fewest);
-  if (more < 0.5) return "under 1 % more passes than the best";
-  return fmt::format("{:.0f} % more passes than the best", more);
-}
-
 /// Bytes that the chosen changes add to a block, modulo 2^64 if they are fewer; and the changed arrays, if wanted.
 std::uint64_t growth_of(const trace::KernelTrace& trace, const std::vector<ArrayFit>& fits,
                         std::vector<Placement::ChangedArray>* changed) {
@@ -342,49 +334,6 @@ std::uint64_t used_row_bytes(const trace::KernelTrace& trace, const std::vector<
     });
   }
   return std::min(used, row);
-}
-
-FrontierEnds frontier_ends(const ArrayFit& array) {
-  const std::uint64_t before = array.before().option.passes, best = array.options[array.best].option.passes;
-  const auto first_of = [&](auto rank) {
-    std::size_t first = array.best;
-    for (std::size_t i = 1; i < array.options.size(); ++i) {
-      const Option& option = array.options[i].option;
-      const bool saves = option.passes < before && 2 * (before - option.passes) >= before - best;
-      if (saves && rank(option) < rank(array.options[first].option)) first = i;
-    }
-    return first;
-  };
-  return {array.best, first_of([](const Option& o) { return std::tuple(o.instructions, o.passes, o.bytes); }),
-          first_of([](const Option& o) { return std::tuple(o.bytes, o.passes, o.instructions); })};
-}
-
-std::string reason_of(const ArrayFit& array, const PricedOption& option) {
-  const unsigned instructions = option.option.instructions;
-  const std::string index = instructions == 0 ? "no instruction more"
-                                              : support::plural(instructions, "instruction more", "instructions more");
-  return fmt::format("{}, and {} in the index",
-                     passes_reason(option.option.passes, array.options[array.best].option.passes), index);
-}
-
-Prediction prediction_of(const KernelFit& kernel) {
-  Prediction sum{{}, std::vector<std::uint64_t>{}, false};
-  for (std::size_t a = 0; a < kernel.before.size(); ++a) {
-    std::uint64_t least = kernel.before[a].all.passes, most = least;
-    for (const ArrayFit& array : kernel.arrays) {
-      const Prediction& part = array.after().prediction;
-      least += part.least[a] - array.before().passes[a];
-      if (!part.most) {
-        sum.most.reset();
-      } else {
-        most += (*part.most)[a] - array.before().passes[a];
-      }
-      sum.of_recorded |= part.of_recorded;
-    }
-    sum.least.push_back(least);
-    if (sum.most) sum.most->push_back(most);
-  }
-  return sum;
 }
 
 bool changes_something(const KernelFit& fit) {
