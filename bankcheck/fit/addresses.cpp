@@ -55,7 +55,7 @@ struct Parameter {
 
 /// The parameter with this number of those in the parenthesis at a token; nothing if it is 0, or there is no name.
 std::optional<Parameter> parameter_in(const Expressions& code, std::size_t open, std::size_t number) {
-  const std::vector<Part> all = open == 0 ? std::vector<Part>() : arguments_at(code, open);
+  const std::vector<Part> all = open == 0 ? std::vector<Part>() : code.arguments_at(open);
   const auto name = number < all.size() ? name_of_parameter(code, all[number]) : std::nullopt;
   if (!name) return std::nullopt;
   const std::size_t body = code.past_bracket(open);

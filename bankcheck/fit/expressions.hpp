@@ -51,9 +51,6 @@ std::size_t place_before(const source::SourceTokens& code, std::size_t statement
 /// The name of a call, before its parenthesis and its template arguments, which begin behind `first`.
 std::size_t callee_before(const source::SourceTokens& code, std::size_t open, std::size_t first = 0);
 
-/// What commas separate between a parenthesis and the one that closes it.
-std::vector<Part> arguments_at(const source::SourceTokens& code, std::size_t open);
-
 /// The text of a source, or of a macro in it, whose types the source declares.
 class Expressions : public source::SourceTokens {
  public:
@@ -103,6 +100,9 @@ class Expressions : public source::SourceTokens {
 
   /// What such marks separate.
   std::vector<Part> split(Part part, std::string_view marks) const;
+
+  /// What commas separate between a parenthesis and the one that closes it.
+  std::vector<Part> arguments_at(std::size_t open) const;
 
   /// Without the parentheses around it.
   Part inner(Part part) const;

@@ -275,7 +275,7 @@ bool has_certain_columns(const Ranges& code, const ElementMacro& macro, const Ma
   for (std::size_t i = body; i < end; ++i) {
     if (!code.is(i, macro.name)) continue;
     if (!code.is(i + 1, "(")) return false;
-    const std::vector<Part> arguments = arguments_at(code, i + 1);
+    const std::vector<Part> arguments = code.arguments_at(i + 1);
     if (arguments.size() != macro.parameters.size()) return false;
     const Part& column = arguments[rows.column];
     const bool are_whole =

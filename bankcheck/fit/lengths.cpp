@@ -170,7 +170,7 @@ EditsOrWhy launch_edits(const SourceTokens& code, const Declaration& declaration
   const Ranges ranges(code.source, constants, {});
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     if (i == open - 1 || !code.is_name(i) || !code.is(i, code.text(open - 1))) continue;
-    const auto given = dynamic_bytes_at(code, i);
+    const auto given = dynamic_bytes_at(ranges, i);
     if (!given) return refusal;
     const std::string after = launched_bytes_text(ranges, *given, declaration, change, shape, bytes);
     if (after != code.source.substr(given->begin, given->end - given->begin))
