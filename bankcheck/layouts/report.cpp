@@ -78,12 +78,7 @@ std::uint64_t fewest_in_place(const LayoutReport& report, std::size_t architectu
 
 /// "bits 0 to 2 of the number of an element are c0, c1, c2 ^ r0".
 std::string bits_text(const Certificate& certificate) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < certificate.order.size();) {
-    const std::size_t end = std::min(certificate.order.find(' ', begin), certificate.order.size());
-    names.push_back(certificate.order.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  const std::vector<std::string>& names = certificate.order;
   std::vector<std::string> bits;
   for (const std::uint64_t row : certificate.matrix) {
     std::vector<std::string> sum;
@@ -233,7 +228,7 @@ std::string json_of(const LayoutReport& report) {
     json["along"] = kept_along(report, certificate);
     json["any_layout"] = certificate.any_layout == 0 ? ordered_json() : ordered_json(certificate.any_layout);
     json["linear"] = certificate.linear ? ordered_json(*certificate.linear) : ordered_json();
-    json["order"] = certificate.order;
+    json["order"] = fmt::format("{}", fmt::join(certificate.order, " "));
     json["matrix"] = certificate.matrix;
     json["why"] = certificate.why;
     certificates.push_back(std::move(json));
