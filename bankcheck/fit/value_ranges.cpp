@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bankcheck/fit/index_terms.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
@@ -206,27 +207,23 @@ std::optional<Range> Ranges::thread(std::size_t place, Part key, std::string_vie
 }
 
 std::optional<Range> Ranges::compared_sum(Part part) const {
-  struct Summand {
-    Part part;
-    bool is_negative = false, is_name = false;
+  part = inner(part);
+  if (next_outside(part.begin, part.end, "*/%") < part.end) return std::nullopt;
+  const std::vector<Term> terms = terms_of(*this, part);  // of one factor each
+  const auto is_variable = [&](const Term& term, bool is_negative) {
+    const Part name = term.factors.front();
+    return term.is_negative == is_negative && name.size() == 1 && is_name(name.begin);
   };
-  if (next_outside(part.begin, part.end, "<>&|^?,=!*/%") < part.end) return std::nullopt;
-  std::vector<Summand> summands;
-  for (const Part& summand : split(part, "+-")) {
-    if (summand.size() == 0) return std::nullopt;  // a sign
-    const bool is_negative = summand.begin > part.begin && is(summand.begin - 1, "-");
-    summands.push_back({summand, is_negative, summand.size() == 1 && is_name(summand.begin)});
-  }
   std::optional<Range> best;
-  for (const Summand& x : summands) {
-    for (const Summand& y : summands) {
-      if (!x.is_name || !y.is_name || x.is_negative || !y.is_negative) continue;
-      if (!is_at_most(x.part.begin, y.part.begin)) continue;
-      const auto low = of(x.part), high = of(y.part);
+  for (const Term& x : terms) {
+    for (const Term& y : terms) {
+      const Part lesser = x.factors.front(), greater = y.factors.front();
+      if (!is_variable(x, false) || !is_variable(y, true) || !is_at_most(lesser.begin, greater.begin)) continue;
+      const auto low = of(lesser), high = of(greater);
       std::optional<Range> sum = low && high ? checked({low->low - high->high, 0}) : std::nullopt;
-      for (const Summand& other : summands) {
+      for (const Term& other : terms) {
         if (&other == &x || &other == &y) continue;
-        const auto value = sum ? of(other.part) : std::nullopt;
+        const auto value = sum ? of(other.factors.front()) : std::nullopt;
         sum = value ? combined(other.is_negative ? "-" : "+", *sum, *value) : std::nullopt;
       }
       if (sum) best = best ? Range{std::max(best->low, sum->low), std::min(best->high, sum->high)} : *sum;
