@@ -180,10 +180,9 @@ class UseFinder : Expressions {
       if (index_changes_ && !is_plain) {
         return fail(i, "a preprocessor directive is inside the index; write the index to a variable first");
       }
-      found.subscripts.push_back(subscript_text.value_or(""));
-      if (index.size() == 1 && is_parameter(index.begin)) {
-        found.subscripts.back() = "(" + found.subscripts.back() + ")";
-      }
+      const bool needs_parentheses = index.size() == 1 && is_parameter(index.begin);
+      const std::string plain = subscript_text.value_or("");
+      found.subscripts.push_back(needs_parentheses ? "(" + plain + ")" : plain);
       indices.push_back(index);
     }
     const bool is_first_row = std::all_of(indices.begin(), indices.end() - 1, [&](Part index) {
@@ -258,18 +257,13 @@ class UseFinder : Expressions {
   /// Notes the array that an argument names. If it names a parameter, those that the calls of its function pass.
   void note_passed(std::size_t argument) {
     const auto parameter = parameter_at(*this, argument);
-    if (!parameter) {
-      passed_.emplace(unsigned(line(argument)), std::string(text(argument)));
-      return;
-    }
-    const auto& [function, number] = *parameter;
-    if (!resolved_.emplace(text(function), number).second) return;
-    const FunctionPlaces places = places_of(*this, text(function));
+    if (parameter && !resolved_.emplace(text(parameter->function), parameter->number).second) return;
+    const FunctionPlaces places = parameter ? places_of(*this, text(parameter->function)) : FunctionPlaces();
     if (places.calls.empty()) passed_.emplace(unsigned(line(argument)), std::string(text(argument)));
     for (const std::size_t call : places.calls) {
       const std::vector<Part> arguments = arguments_of_call(*this, call);
-      if (number < arguments.size() && arguments[number].size() == 1) {
-        note_passed(arguments[number].begin);
+      if (parameter->number < arguments.size() && arguments[parameter->number].size() == 1) {
+        note_passed(arguments[parameter->number].begin);
       } else {
         fail(argument, fmt::format("it is not known that {} is an array in shared memory; change the index by hand",
                                    text(argument)));
