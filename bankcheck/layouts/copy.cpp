@@ -59,23 +59,16 @@ Grid grid_of(const Tile& tile, const Copy& copy, Direction direction) {
   return {tile.rows / elements, tile.columns, tile.columns * elements, 1};
 }
 
-/// Cuts a sequence of elements into instructions.
-std::vector<LaneElements> cut(const std::vector<std::uint32_t>& elements, std::size_t lanes) {
+/// Access after access, as many in each instruction as it has lanes.
+std::vector<LaneElements> in_sequence(const Grid& grid, bool by_row, unsigned lanes) {
   std::vector<LaneElements> instructions;
-  for (std::size_t begin = 0; begin < elements.size(); begin += lanes) {
-    const auto first = elements.begin() + std::ptrdiff_t(begin);
-    instructions.emplace_back(first, first + std::ptrdiff_t(std::min(lanes, elements.size() - begin)));
+  for (std::uint64_t slow = 0; slow < (by_row ? grid.rows : grid.columns); ++slow) {
+    for (std::uint64_t fast = 0; fast < (by_row ? grid.columns : grid.rows); ++fast) {
+      if (instructions.empty() || instructions.back().size() == lanes) instructions.emplace_back();
+      instructions.back().push_back(by_row ? grid.element(slow, fast) : grid.element(fast, slow));
+    }
   }
   return instructions;
-}
-
-std::vector<LaneElements> in_sequence(const Grid& grid, bool by_row, unsigned lanes) {
-  std::vector<std::uint32_t> elements;
-  for (std::uint64_t slow = 0; slow < (by_row ? grid.rows : grid.columns); ++slow) {
-    for (std::uint64_t fast = 0; fast < (by_row ? grid.columns : grid.rows); ++fast)
-      elements.push_back(by_row ? grid.element(slow, fast) : grid.element(fast, slow));
-  }
-  return cut(elements, lanes);
 }
 
 /// Matrix after matrix, those below one another first; each lane gives a row of 16 bytes.
