@@ -150,12 +150,10 @@ Accesses::Accesses(const trace::KernelTrace& trace, const std::vector<std::uint3
   // The strides whose accesses cost most.
   constexpr std::size_t max_strides = 8;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> strides;
-  std::uint64_t max_passes = 0;
+  using StrideAndPasses = std::pair<const std::uint32_t, std::uint64_t>;
+  const auto most = std::ranges::max_element(groups.strides, {}, &StrideAndPasses::second);
+  if (most != groups.strides.end()) facts_.stride = most->first;
   for (const auto& [stride, passes] : groups.strides) {
-    if (passes > max_passes) {
-      max_passes = passes;
-      facts_.stride = stride;
-    }
     if (!std::has_single_bit(stride)) strides.emplace_back(passes, stride);
   }
   std::sort(strides.rbegin(), strides.rend());
