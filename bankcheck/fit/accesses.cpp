@@ -118,10 +118,10 @@ std::vector<std::uint32_t> patterns_of(const trace::KernelTrace& trace, const st
   return patterns;
 }
 
-Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays,
-                   const std::vector<std::uint32_t>& patterns, const Architectures& architectures)
+Accesses::Accesses(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
+                   const Architectures& architectures)
     : trace_(trace),
-      arrays_(std::move(arrays)),
+      arrays_(arrays),
       architectures_(architectures),
       constants_(architectures.size()),
       weights_by_(architectures.size()) {
@@ -138,6 +138,7 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
     facts_.extent_known &= bytes > 0;
     facts_.extent = std::max(facts_.extent, bytes);
   }
+  const std::vector<std::uint32_t> patterns = patterns_of(trace_, arrays_);
   for (const std::uint32_t number : patterns) note_facts(trace_.patterns[number]);
   for (const std::uint32_t number : patterns) add_pattern(number, groups);
   FamilyBounds& bounds = facts_.bounds;
@@ -149,12 +150,10 @@ Accesses::Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> a
   // The strides whose accesses cost most.
   constexpr std::size_t max_strides = 8;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> strides;
-  std::uint64_t max_passes = 0;
+  using StrideAndPasses = std::pair<const std::uint32_t, std::uint64_t>;
+  const auto most = std::ranges::max_element(groups.strides, {}, &StrideAndPasses::second);
+  if (most != groups.strides.end()) facts_.stride = most->first;
   for (const auto& [stride, passes] : groups.strides) {
-    if (passes > max_passes) {
-      max_passes = passes;
-      facts_.stride = stride;
-    }
     if (!std::has_single_bit(stride)) strides.emplace_back(passes, stride);
   }
   std::sort(strides.rbegin(), strides.rend());
@@ -271,31 +270,28 @@ void Accesses::add_lane_groups(const trace::Pattern& pattern, std::size_t archit
     }
     const auto shift = unsigned(std::countr_zero(block_bytes(rule, pattern.width)));
     const std::size_t index = groups.find_or_add(lane_group.blocks, shift, slots_of(rule, pattern.width));
-    groups.groups[index].bound = lane_group.bound;
-    groups.groups[index].now = passes;
+    GroupTable::LaneGroup& known = groups.groups[index];
+    known.bound = lane_group.bound;
+    known.now = passes;
+    known.weight += weight;
     groups.weights[index * architectures_.size() + architecture] += weight;
   }
 }
 
 void Accesses::make_chunks(GroupTable& groups) {
   const std::size_t width = architectures_.size();
-  const auto weight_of = [&](std::size_t index) {
-    const auto begin = groups.weights.begin() + std::ptrdiff_t(index * width);
-    return std::accumulate(begin, begin + std::ptrdiff_t(width), std::uint64_t{0});
-  };
   // Chunks hold groups of one shape. Those that can lose most come first, so that bad changes are found out early.
   std::vector<std::uint32_t> order(groups.groups.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::vector<std::uint64_t> potential(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  const auto potential = [&](std::uint32_t i) {
     const GroupTable::LaneGroup& group = groups.groups[i];
-    potential[i] = weight_of(i) * (1 + 8 * (group.now - group.bound));
-  }
+    return group.weight * (1 + 8 * (group.now - group.bound));
+  };
   const auto shape = [&](std::uint32_t i) {
     return std::tuple(groups.groups[i].blocks, groups.groups[i].shift, groups.groups[i].slots);
   };
   std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(shape(a), potential[b], a) < std::tuple(shape(b), potential[a], b);
+    return std::tuple(shape(a), potential(b), a) < std::tuple(shape(b), potential(a), b);
   });
   struct Planned {
     std::size_t first, count;
@@ -306,7 +302,7 @@ void Accesses::make_chunks(GroupTable& groups) {
     std::size_t end = i;
     std::uint64_t sum = 0;
     for (; end < order.size() && end < i + chunk_width && shape(order[end]) == shape(order[i]); ++end) {
-      sum += potential[order[end]];
+      sum += potential(order[end]);
     }
     planned.push_back({i, end - i, sum});
     i = end;
@@ -327,7 +323,7 @@ void Accesses::make_chunks(GroupTable& groups) {
       for (unsigned block = 0; block < group.blocks; ++block) {
         offsets_[begin + chunk_width * block + lane] = std::int32_t(groups.pool[group.begin + block]);
       }
-      weights_[c][lane] = weight_of(index);
+      weights_[c][lane] = group.weight;
       bounds[c] += weights_[c][lane] * group.bound;
       for (std::size_t a = 0; a < width; ++a) weights_by_[a][c][lane] = groups.weights[index * width + a];
     }

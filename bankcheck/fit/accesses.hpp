@@ -27,6 +27,7 @@ struct GroupTable {
     std::size_t begin = 0;
     unsigned blocks = 0, shift = 2, slots = 32;
     std::uint32_t bound = 1, now = 1;  // fewest passes, and those of the identity
+    std::uint64_t weight = 0;          // over all architectures
   };
   std::size_t architectures = 1;
   std::vector<std::uint32_t> pool;  // the sorted blocks of all lane groups
@@ -90,13 +91,10 @@ struct OwnAccesses;
 
 class Accesses {
  public:
-  /// `arrays`: indices into the trace; `patterns`: patterns_of() them. The trace must outlive the object. Error:
-  /// std::invalid_argument for an architecture whose warps the trace's do not split into.
-  Accesses(const trace::KernelTrace& trace, std::vector<std::uint32_t> arrays,
-           const std::vector<std::uint32_t>& patterns, const Architectures& architectures);
+  /// `arrays`: indices into the trace, which must outlive the object. Error: std::invalid_argument for an architecture
+  /// whose warps the trace's do not split into.
   Accesses(const trace::KernelTrace& trace, const std::vector<std::uint32_t>& arrays,
-           const Architectures& architectures)
-      : Accesses(trace, arrays, patterns_of(trace, arrays), architectures) {}
+           const Architectures& architectures);
 
   Accesses(Accesses&&) noexcept;
   ~Accesses();

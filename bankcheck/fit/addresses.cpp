@@ -31,8 +31,12 @@ Reach reach_of_cast(const Expressions& code, Part type, std::string_view element
 
 /// Whether a macro of the source may stand for a name, or for code that has it.
 bool is_in_macro(const Expressions& code, std::string_view name) {
-  return std::ranges::any_of(macros_of(code.whole().source),
-                             [&](const Macro& macro) { return has_token(macro.text, name); });
+  return !macro_that_names(code.whole().source, name).empty();
+}
+
+/// Whether the * before a token dereferences what begins there.
+bool is_dereferenced(const Expressions& code, std::size_t i) {
+  return code.is(i - 1, "*") && !code.is_operand(i - 2) && !code.takes_address(i - 2);
 }
 
 /// Whether some tokens are a whole argument of a call.
@@ -41,10 +45,21 @@ bool is_argument(const Expressions& code, Part part) {
          (code.is(part.end, ")") || code.is(part.end, ","));
 }
 
-/// The body of a function whose parameters are in the parenthesis at a token, without its brackets.
-Part body_behind(const Expressions& code, std::size_t open) {
+/// A parameter of a function.
+struct Parameter {
+  Part declaration;
+  std::size_t name = 0;
+  std::string_view text;  // of the name
+  Part body;              // of the function, without its brackets
+};
+
+/// The parameter with this number of those in the parenthesis at a token; nothing if it is 0, or there is no name.
+std::optional<Parameter> parameter_in(const Expressions& code, std::size_t open, std::size_t number) {
+  const std::vector<Part> all = open == 0 ? std::vector<Part>() : code.arguments_at(open);
+  const auto name = number < all.size() ? name_of_parameter(code, all[number]) : std::nullopt;
+  if (!name) return std::nullopt;
   const std::size_t body = code.past_bracket(open);
-  return {body + 1, code.past_bracket(body) - 1};
+  return Parameter{all[number], *name, code.text(*name), {body + 1, code.past_bracket(body) - 1}};
 }
 
 bool function_gives_address(const Expressions& code, ArgumentPlace argument, int depth);
@@ -64,11 +79,9 @@ bool function_gives_address(const Expressions& code, ArgumentPlace argument, int
   if (depth > max_depth) return true;
   const Expressions& source = code.whole();
   return std::ranges::any_of(places_of(source, code.text(argument.function)).definitions, [&](std::size_t open) {
-    const std::vector<Part> parameters = arguments_at(source, open);
-    if (argument.number >= parameters.size()) return false;
-    const auto name = name_of_parameter(source, parameters[argument.number]);
-    return name && source.is(*name - 1, "&") &&
-           gives_address(source, source.text(*name), body_behind(source, open), depth + 1);
+    const auto parameter = parameter_in(source, open, argument.number);
+    return parameter && source.is(parameter->name - 1, "&") &&
+           gives_address(source, parameter->text, parameter->body, depth + 1);
   });
 }
 
@@ -79,18 +92,11 @@ bool function_stays_at_element(const Expressions& code, ArgumentPlace argument, 
   const std::string_view function = code.text(argument.function);
   if (is_atomic(function)) return argument.number == 0;
   const Expressions& source = code.whole();
-  const std::size_t open = places_of(source, function).open();
-  if (open == 0 || depth > max_depth) return false;
-  const std::vector<Part> parameters = arguments_at(source, open);
-  if (argument.number >= parameters.size()) return false;
-  const Part parameter = parameters[argument.number];
-  const auto name = name_of_parameter(source, parameter);
-  std::size_t stars = 0;
-  for (std::size_t i = parameter.begin; i < parameter.end; ++i) {
-    if (source.is(i, "&")) return false;
-    stars += source.is(i, "*") ? 1 : 0;
-  }
-  return name && stars == 1 && stays_at_element(source, source.text(*name), body_behind(source, open), depth + 1);
+  const auto parameter = parameter_in(source, places_of(source, function).open(), argument.number);
+  if (!parameter || depth > max_depth) return false;
+  const Part declaration = parameter->declaration;
+  return count_tokens(source, declaration, "*") == 1 && !has_token(source, declaration, "&") &&
+         stays_at_element(source, parameter->text, parameter->body, depth + 1);
 }
 
 /// Whether code just dereferences a pointer, `*p`, `p->x` or `p[0]`, or passes it to functions that do.
@@ -101,7 +107,7 @@ bool stays_at_element(const Expressions& code, std::string_view pointer, Part bo
     const bool is_first = code.is(i + 1, "[") && code.is(i + 2, "0") && code.is(i + 3, "]");
     const bool is_pointed = code.is(i + 1, "->") || is_first;
     const bool is_stepped = (code.is(i + 1, "+") || code.is(i + 1, "-")) && code.is(i + 2, code.text(i + 1));
-    const bool is_starred = code.is(i - 1, "*") && !code.is_operand(i - 2) && !code.takes_address(i - 2) && !is_stepped;
+    const bool is_starred = is_dereferenced(code, i) && !is_stepped;
     if (is_starred ? !code.is(i + 1, "[") && !code.is(i + 1, "(") && !code.is(i + 1, "->")
                    : is_pointed && !code.takes_address(i - 1) && !code.is(i - 1, "*")) {
       continue;
@@ -198,10 +204,8 @@ bool is_operand_of_ptx(const Expressions& code, Part value, int depth) {
   const ArgumentPlace argument = argument_at(code, value.begin);
   const Expressions& source = code.whole();
   const std::size_t open = places_of(source, code.text(argument.function)).open();
-  const std::vector<Part> parameters = open == 0 ? std::vector<Part>() : arguments_at(source, open);
-  const auto name =
-      argument.number < parameters.size() ? name_of_parameter(source, parameters[argument.number]) : std::nullopt;
-  return name && all_are_operands(source, source.text(*name), body_behind(source, open), depth + 1);
+  const auto parameter = parameter_in(source, open, argument.number);
+  return parameter && all_are_operands(source, parameter->text, parameter->body, depth + 1);
 }
 
 /// Whether the statement at a token declares a reference whose address is taken later.
@@ -257,8 +261,8 @@ class PointerReader {
       pointer_.elements.push_back({i, {i, close + 1}, {i + 2, close}});
       return true;
     }
-    const bool is_starred = code_.is(i - 1, "*") && !code_.is_operand(i - 2) && !code_.takes_address(i - 2);
-    if (!is_starred || code_.is_pair(i + 1, "+-") || code_.is(i + 1, "->") || code_.is(i + 1, "(")) return false;
+    if (!is_dereferenced(code_, i) || code_.is_pair(i + 1, "+-") || code_.is(i + 1, "->") || code_.is(i + 1, "("))
+      return false;
     pointer_.elements.push_back({i, {i - 1, i + 1}, {i + 1, i + 1}});
     return true;
   }
@@ -326,10 +330,9 @@ class PointerReader {
 
   /// Whether the tokens before a name declare a pointer that is local, in the first declarator of its statement.
   bool names_pointer(Part part) const {
-    std::size_t stars = 0;
+    const std::size_t stars = count_tokens(code_, part, "*");
     for (std::size_t i = part.begin; i < part.end; ++i) {
       if (code_.is_any(i, ",&<()=") || code_.is(i, "static")) return false;
-      stars += code_.is(i, "*") ? 1 : 0;
     }
     return stars == 1 || (stars == 0 && code_.is(part.end - 1, "auto"));
   }
@@ -344,14 +347,11 @@ class PointerReader {
 }  // namespace
 
 Reach reach_of_address(const Expressions& code, std::size_t ampersand, std::string_view type) {
-  const auto is_dereferenced = [&](std::size_t cast) {
-    return code.is(cast - 1, "*") && !code.is_operand(cast - 2) && !code.takes_address(cast - 2);
-  };
   const std::size_t before = ampersand - 1;
   if (variable_gives_address(code, ampersand)) return {};
   if (code.is(before, ")")) {  // *(float4*)&
     const std::size_t open = code.opening(before);
-    if (!is_dereferenced(open) || !code.is(before - 1, "*")) return {};
+    if (!is_dereferenced(code, open) || !code.is(before - 1, "*")) return {};
     return reach_of_cast(code, {open + 1, before - 1}, type);
   }
   const Part argument{ampersand, code.past_element(ampersand + 1)};
@@ -362,7 +362,7 @@ Reach reach_of_address(const Expressions& code, std::size_t ampersand, std::stri
     const std::size_t behind = argument.end + 1;
     const bool is_first = code.is(behind, "[") && code.is(behind + 1, "0") && code.is(behind + 2, "]") &&
                           !code.takes_address(place.function - 1);
-    if ((!is_dereferenced(place.function) && !is_first) || !code.is(before - 2, "*")) return {};
+    if ((!is_dereferenced(code, place.function) && !is_first) || !code.is(before - 2, "*")) return {};
     return reach_of_cast(code, {place.function + 2, before - 2}, type);
   }
   if (code.is(place.function, "__cvta_generic_to_shared")) {

@@ -78,6 +78,10 @@ bool allows(const ArrayFit& fit, const Accesses& accesses, const Change& change)
          change.bytes_of(fit.facts.extent) <= max_chunk_offset;
 }
 
+std::uint64_t saved_passes(const ArrayFit& array, const PricedOption& option) {
+  return array.before().option.passes - std::min(array.before().option.passes, option.option.passes);
+}
+
 }  // namespace
 
 std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to) {
@@ -200,14 +204,6 @@ void choose_alike(const std::vector<SharedArray>& shared, const Architectures& a
     }
   }
 }
-
-namespace {
-
-std::uint64_t saved_passes(const ArrayFit& array, const PricedOption& option) {
-  return array.before().option.passes - std::min(array.before().option.passes, option.option.passes);
-}
-
-}  // namespace
 
 void take_pads_of_others(KernelFit& kernel, std::uint64_t limit) {
   const auto has_plain_pad = [](const ArrayFit& array) { return array.chosen > 0 && array.after().option.is_plain; };

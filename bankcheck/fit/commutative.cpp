@@ -46,7 +46,7 @@ std::optional<bool> all_return_sums(const Expressions& code, std::string_view na
     if ((name.empty() ? !is_operator : !code.is(i, name)) || !code.is(open, "(")) continue;
     std::size_t body = code.past_bracket(open);
     while (code.is(body, "const") || code.is(body, "noexcept")) ++body;
-    const std::vector<Part> parameters = arguments_at(code, open);
+    const std::vector<Part> parameters = code.arguments_at(open);
     if (!code.is(body, "{") || parameters.size() != 2) continue;  // a call, for instance
     all = all.value_or(true) && returns_sum(code, parameters, {body + 1, code.past_bracket(body) - 1});
   }

@@ -111,23 +111,13 @@ Patterns all_global_accesses(const trace::KernelTrace& trace) {
   return std::ranges::all_of(patterns, has_addresses) ? patterns : Patterns();
 }
 
-/// What all accesses of the kernel cost.
-Costs total(const Evidence& evidence, CureUnit unit) {
-  Costs costs(evidence);
-  for (const trace::Pattern& pattern : evidence.trace.patterns) {
-    if (unit == CureUnit::passes) costs.add_passes(pattern);
-  }
-  for (const trace::Pattern& pattern : evidence.trace.global_patterns) {
-    if (unit == CureUnit::sectors) costs.add_sectors(pattern);
-  }
-  return costs;
-}
-
 /// Leaves out cures that save less than a hundredth of what the kernel costs on each architecture.
 void drop_small(const Evidence& evidence, Cures& cures) {
   if (cures.empty()) return;
   constexpr std::uint64_t hundredth = 100;
-  const Costs passes = total(evidence, CureUnit::passes), sectors = total(evidence, CureUnit::sectors);
+  Costs passes(evidence), sectors(evidence);  // of all accesses of the kernel
+  for (const trace::Pattern& pattern : evidence.trace.patterns) passes.add_passes(pattern);
+  for (const trace::Pattern& pattern : evidence.trace.global_patterns) sectors.add_sectors(pattern);
   std::erase_if(cures, [&](const Cure& cure) {
     if (cure.unit == CureUnit::updates) return false;
     const Costs& all = cure.unit == CureUnit::passes ? passes : sectors;

@@ -11,6 +11,14 @@
 namespace bankwise::fit {
 namespace {
 
+/// The access with lanes so many bytes apart.
+trace::Pattern spread(trace::Pattern pattern, std::int64_t bytes) {
+  for (std::size_t lane = 0; lane < pattern.addresses.size(); ++lane) {
+    pattern.addresses[lane] = std::uint32_t(bytes * std::int64_t(lane));
+  }
+  return pattern;
+}
+
 /// Addresses of global memory are known modulo a cache line.
 constexpr std::int64_t line = trace::source_bytes;
 std::int64_t in_line(std::int64_t address) { return (address % line + line) % line; }
@@ -95,12 +103,7 @@ struct Exchanged {
 /// Nothing is known of the lanes: no two of them share a sector.
 Exchanged worst_case(const Evidence& evidence, const SiteAccesses& site) {
   Exchanged worst{Costs(evidence), false};
-  for (const trace::Pattern* pattern : site.patterns) {
-    trace::Pattern apart = *pattern;
-    for (std::size_t lane = 0; lane < apart.addresses.size(); ++lane)
-      apart.addresses[lane] = std::uint32_t(line * lane);
-    worst.costs.add_sectors(apart);
-  }
+  for (const trace::Pattern* pattern : site.patterns) worst.costs.add_sectors(spread(*pattern, line));
   return worst;
 }
 
@@ -239,11 +242,8 @@ Cures global_structures(const Evidence& evidence, const Patterns& patterns, cons
   for (const auto& [bytes, structure] : structures) {
     Costs before(evidence), after(evidence);
     for (const trace::Pattern* pattern : structure.patterns) {
-      trace::Pattern dense = *pattern;
-      for (std::size_t lane = 0; lane < dense.addresses.size(); ++lane)
-        dense.addresses[lane] = std::uint32_t(lane * dense.width);
       before.add_sectors(*pattern);
-      after.add_sectors(dense);
+      after.add_sectors(spread(*pattern, pattern->width));
     }
     auto costs = before.until(after);
     if (!costs) continue;

@@ -198,12 +198,6 @@ std::uint64_t loads_left(const trace::KernelTrace& trace, const SiteAccesses& si
 
 // --- Atomics on one word ---
 
-std::set<std::uint32_t> addresses_of(const trace::Pattern& pattern) {
-  std::set<std::uint32_t> addresses;
-  banks::for_each_lane(pattern.mask, [&](unsigned lane) { addresses.insert(pattern.addresses[lane]); });
-  return addresses;
-}
-
 /// The access if only the first lane of each address makes it.
 trace::Pattern with_one_lane_each(trace::Pattern pattern) {
   std::set<std::uint32_t> addresses;
@@ -333,7 +327,7 @@ Cures copies(const Evidence& evidence, const Patterns& patterns, const ArrayFit*
   std::set<std::uint32_t> sites;
   for (const trace::Pattern* pattern : patterns) {
     if (!is_atomic_access(*pattern)) continue;
-    addresses += pattern->count * addresses_of(*pattern).size();
+    addresses += pattern->count * unsigned(std::popcount(with_one_lane_each(*pattern).mask));
     accesses += pattern->count;
     sites.insert(pattern->site);
   }

@@ -21,16 +21,15 @@ namespace {
 
 using source::SourceTokens;
 
-bool is_qualifier(std::string_view word) { return word == "__shared__" || word == "local" || word == "__local"; }
-
 /// The words that put an array into shared memory, with the macros that stand for them.
 Qualifiers qualifiers_in(std::string_view source, const SoughtArray& array) {
-  Qualifiers words{"__shared__", "local", "__local"};
+  const Qualifiers of_languages{"__shared__", "local", "__local"};
+  Qualifiers words = of_languages;
   const auto add = [&](std::string_view text) {
     for (const Macro& macro : macros_of(text)) {
       const SourceTokens inside(macro.text);
       for (std::size_t i = 0; !macro.has_parameters && i < inside.tokens.size(); ++i) {
-        if (is_qualifier(inside.text(i))) words.emplace(macro.name);
+        if (of_languages.contains(inside.text(i))) words.emplace(macro.name);
       }
     }
   };

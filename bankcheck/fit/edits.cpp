@@ -291,11 +291,9 @@ std::optional<ArrayShape> shape_of_plane(const Change& change, const ArrayShape&
   if (last == 1) return plane;
   const auto lengths = lengths_after(change, plane);
   if (!lengths || form_of(change, plane) != form_of(change, shape)) return std::nullopt;
-  const std::uint64_t bytes = plane.row_bytes() * plane.lengths[0];
+  const std::uint64_t bytes = plane.elements() * plane.element;
   const std::uint64_t after = (*lengths)[0] * (*lengths)[1] * shape.element;
-  std::uint64_t end = bytes;
-  for (std::size_t d = 0; d + 1 < last; ++d) end *= shape.lengths[d];
-  for (std::uint64_t x = 0; x < end; x += shape.element) {
+  for (std::uint64_t x = 0; x < shape.elements() * shape.element; x += shape.element) {
     if (change(x) != x / bytes * after + change(x % bytes)) return std::nullopt;
   }
   return plane;

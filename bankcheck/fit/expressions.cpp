@@ -59,28 +59,15 @@ std::size_t callee_before(const SourceTokens& code, std::size_t open, std::size_
   return callee;
 }
 
-bool has_token(const SourceTokens& code, Part part, std::string_view word) {
-  for (std::size_t i = part.begin; i < part.end; ++i) {
-    if (code.is(i, word)) return true;
-  }
-  return false;
+std::size_t count_tokens(const SourceTokens& code, Part part, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t i = part.begin; i < part.end; ++i) count += code.is(i, word) ? 1 : 0;
+  return count;
 }
 
 bool has_token(std::string_view text, std::string_view word) {
   const SourceTokens code(text);
   return has_token(code, {0, code.tokens.size()}, word);
-}
-
-std::vector<Part> arguments_at(const SourceTokens& code, std::size_t open) {
-  std::vector<Part> parts;
-  const std::size_t close = code.past_bracket(open) - 1;
-  for (std::size_t i = open + 1, begin = i; i <= close && i < code.tokens.size(); ++i) {
-    if (i < close && (code.is(i, "(") || code.is(i, "[") || code.is(i, "{"))) i = code.past_bracket(i) - 1;
-    if (i < close && !code.is(i, ",")) continue;
-    if (i > begin) parts.push_back({begin, i});
-    begin = i + 1;
-  }
-  return parts;
 }
 
 std::optional<std::string> Expressions::plain_text(Part part, std::string& comments) const {
@@ -176,6 +163,12 @@ std::vector<Part> Expressions::split(Part part, std::string_view marks) const {
     parts.push_back({begin, next_outside(begin, part.end, marks)});
   }
   return parts;
+}
+
+std::vector<Part> Expressions::arguments_at(std::size_t open) const {
+  std::vector<Part> arguments = split({open + 1, past_bracket(open) - 1}, ",");
+  std::erase_if(arguments, [](Part argument) { return argument.size() == 0; });
+  return arguments;
 }
 
 Part Expressions::inner(Part part) const {

@@ -18,8 +18,11 @@ struct Part {
   bool contains(std::size_t i) const { return i >= begin && i < end; }
 };
 
-/// Whether a word is one of some tokens, or one of a text's.
-bool has_token(const source::SourceTokens& code, Part part, std::string_view word);
+/// How often a word is one of some tokens, and whether it is one of them, or of a text's.
+std::size_t count_tokens(const source::SourceTokens& code, Part part, std::string_view word);
+inline bool has_token(const source::SourceTokens& code, Part part, std::string_view word) {
+  return count_tokens(code, part, word) > 0;
+}
 bool has_token(std::string_view text, std::string_view word);
 
 bool ends_statement(const source::SourceTokens& code, std::size_t i);
@@ -47,9 +50,6 @@ std::size_t place_before(const source::SourceTokens& code, std::size_t statement
 
 /// The name of a call, before its parenthesis and its template arguments, which begin behind `first`.
 std::size_t callee_before(const source::SourceTokens& code, std::size_t open, std::size_t first = 0);
-
-/// What commas separate between a parenthesis and the one that closes it.
-std::vector<Part> arguments_at(const source::SourceTokens& code, std::size_t open);
 
 /// The text of a source, or of a macro in it, whose types the source declares.
 class Expressions : public source::SourceTokens {
@@ -100,6 +100,9 @@ class Expressions : public source::SourceTokens {
 
   /// What such marks separate.
   std::vector<Part> split(Part part, std::string_view marks) const;
+
+  /// What commas separate between a parenthesis and the one that closes it.
+  std::vector<Part> arguments_at(std::size_t open) const;
 
   /// Without the parentheses around it.
   Part inner(Part part) const;

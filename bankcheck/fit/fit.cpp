@@ -17,11 +17,7 @@ namespace bankwise::fit {
 namespace {
 
 /// Arrays that must be changed alike: those of one name, and those that one access touches.
-struct ArraySet {
-  std::vector<std::uint32_t> arrays, patterns;
-};
-
-std::vector<ArraySet> array_sets(const trace::KernelTrace& trace) {
+std::vector<std::vector<std::uint32_t>> array_sets(const trace::KernelTrace& trace) {
   std::vector<std::uint32_t> root(trace.arrays.size());
   std::iota(root.begin(), root.end(), 0U);
   const auto find = [&](std::uint32_t i) {
@@ -42,12 +38,11 @@ std::vector<ArraySet> array_sets(const trace::KernelTrace& trace) {
       join(pattern.array, pattern.lane_arrays[lane]);
     });
   }
-  std::vector<ArraySet> sets(root.size());
+  std::vector<std::vector<std::uint32_t>> sets(root.size());
   for (std::uint32_t i = 0; i < root.size(); ++i) {
-    if (used[i]) sets[find(i)].arrays.push_back(i);
+    if (used[i]) sets[find(i)].push_back(i);
   }
-  for (std::uint32_t i = 0; i < trace.patterns.size(); ++i) sets[find(trace.patterns[i].array)].patterns.push_back(i);
-  std::erase_if(sets, [](auto& set) { return set.arrays.empty(); });
+  std::erase_if(sets, [](auto& set) { return set.empty(); });
   return sets;
 }
 
@@ -90,11 +85,6 @@ std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& 
     if (limits.keep_occupancy) limit = std::min(limit, bytes_with_same_occupancy(*multiprocessor, bytes, threads));
   }
   return limit;
-}
-
-/// More bytes leave room for fewer resident blocks on some architecture.
-std::uint64_t roomy_limit(const Architectures& architectures, std::uint64_t bytes, std::uint64_t threads) {
-  return shared_limit(architectures, {.max_shared = ~std::uint64_t{0}, .keep_occupancy = true}, bytes, threads);
 }
 
 std::vector<std::string> doubts_about(const trace::KernelTrace& trace, const ArrayFit& fit) {
@@ -285,14 +275,10 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
   fit.tried = result.tried;
   std::vector<Option> options = compared(result);
   const Predictor predicted(trace, fit.arrays, fit.shape, architectures);
-  const auto priced = [&](const Option& option) {
-    std::vector<std::uint64_t> passes = accesses.passes_by_architecture(option.change);
-    Prediction prediction = predicted(option.change, passes);
-    return PricedOption{option, std::move(passes), std::move(prediction)};
-  };
   for (Option& option : options) {
     option.is_crowded = option.bytes > room.roomy;
-    fit.options.push_back(priced(option));
+    const std::vector<std::uint64_t> passes = accesses.passes_by_architecture(option.change);
+    fit.options.push_back({option, passes, predicted(option.change, passes)});
     const auto rank = [](const Option& o) { return std::tuple(o.passes, o.instructions, o.bytes); };
     if (rank(option) < rank(fit.options[fit.best].option)) fit.best = fit.options.size() - 1;
   }
@@ -311,6 +297,21 @@ ArrayFit fit_arrays(const trace::KernelTrace& trace, Accesses& accesses, const A
   fit.doubts = doubts_about(trace, fit);
   fit.parted = accesses.after(fit.after().option.change).facts().accesses - accesses.facts().accesses;
   return fit;
+}
+
+/// Bytes that the chosen changes add to a block, modulo 2^64 if they are fewer; and the changed arrays, if wanted.
+std::uint64_t growth_of(const trace::KernelTrace& trace, const std::vector<ArrayFit>& fits,
+                        std::vector<Placement::ChangedArray>* changed) {
+  std::uint64_t growth = 0;
+  for (const ArrayFit& fit : fits) {
+    const Change& change = fit.after().option.change;
+    for (const std::uint32_t array : fit.arrays) {
+      const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : fit.facts.extent;
+      growth += change.bytes_of(bytes) - bytes;
+      if (changed != nullptr) changed->push_back({array, change, bytes});
+    }
+  }
+  return growth;
 }
 
 }  // namespace
@@ -335,76 +336,6 @@ std::uint64_t used_row_bytes(const trace::KernelTrace& trace, const std::vector<
   return std::min(used, row);
 }
 
-FrontierEnds frontier_ends(const ArrayFit& array) {
-  const std::uint64_t before = array.before().option.passes, best = array.options[array.best].option.passes;
-  const auto first_of = [&](auto rank) {
-    std::size_t first = array.best;
-    for (std::size_t i = 1; i < array.options.size(); ++i) {
-      const Option& option = array.options[i].option;
-      const bool saves = option.passes < before && 2 * (before - option.passes) >= before - best;
-      if (saves && rank(option) < rank(array.options[first].option)) first = i;
-    }
-    return first;
-  };
-  return {array.best, first_of([](const Option& o) { return std::tuple(o.instructions, o.passes, o.bytes); }),
-          first_of([](const Option& o) { return std::tuple(o.bytes, o.passes, o.instructions); })};
-}
-
-namespace {
-
-/// "2 % more passes than the best", "the fewest passes".
-std::string passes_reason(std::uint64_t passes, std::uint64_t fewest) {
-  if (passes <= fewest) return "the fewest passes";
-  const double more = fewest == 0 ? 0 : 100 * (double(passes) - double(fewest)) / double(fewest);
-  if (more < 0.5) return "under 1 % more passes than the best";
-  return fmt::format("{:.0f} % more passes than the best", more);
-}
-
-/// Bytes that the chosen changes add to a block, modulo 2^64 if they are fewer; and the changed arrays, if wanted.
-std::uint64_t growth_of(const trace::KernelTrace& trace, const std::vector<ArrayFit>& fits,
-                        std::vector<Placement::ChangedArray>* changed) {
-  std::uint64_t growth = 0;
-  for (const ArrayFit& fit : fits) {
-    const Change& change = fit.after().option.change;
-    for (const std::uint32_t array : fit.arrays) {
-      const std::uint64_t bytes = trace.arrays[array].bytes > 0 ? trace.arrays[array].bytes : fit.facts.extent;
-      growth += change.bytes_of(bytes) - bytes;
-      if (changed != nullptr) changed->push_back({array, change, bytes});
-    }
-  }
-  return growth;
-}
-
-}  // namespace
-
-std::string reason_of(const ArrayFit& array, const PricedOption& option) {
-  const unsigned instructions = option.option.instructions;
-  const std::string index = instructions == 0 ? "no instruction more"
-                                              : support::plural(instructions, "instruction more", "instructions more");
-  return fmt::format("{}, and {} in the index",
-                     passes_reason(option.option.passes, array.options[array.best].option.passes), index);
-}
-
-Prediction prediction_of(const KernelFit& kernel) {
-  Prediction sum{{}, std::vector<std::uint64_t>{}, false};
-  for (std::size_t a = 0; a < kernel.before.size(); ++a) {
-    std::uint64_t least = kernel.before[a].all.passes, most = least;
-    for (const ArrayFit& array : kernel.arrays) {
-      const Prediction& part = array.after().prediction;
-      least += part.least[a] - array.before().passes[a];
-      if (!part.most) {
-        sum.most.reset();
-      } else {
-        most += (*part.most)[a] - array.before().passes[a];
-      }
-      sum.of_recorded |= part.of_recorded;
-    }
-    sum.least.push_back(least);
-    if (sum.most) sum.most->push_back(most);
-  }
-  return sum;
-}
-
 bool changes_something(const KernelFit& fit) {
   return std::ranges::any_of(fit.arrays, [](const ArrayFit& array) { return array.chosen > 0; });
 }
@@ -416,22 +347,20 @@ KernelFit fit_kernel(const trace::KernelTrace& trace, const Architectures& archi
   kernel.threads = threads_of(trace);
   kernel.shared_before = kernel.shared_after = shared_bytes(trace);
   const std::uint64_t limit = shared_limit(architectures, limits, kernel.shared_before, kernel.threads);
-  const std::uint64_t roomy = roomy_limit(architectures, kernel.shared_before, kernel.threads);
+  // More bytes leave room for fewer resident blocks on some architecture.
+  const FitLimits resident{.max_shared = ~std::uint64_t{0}, .keep_occupancy = true};
+  const std::uint64_t roomy = shared_limit(architectures, resident, kernel.shared_before, kernel.threads);
   std::vector<Accesses> sets;
-  for (ArraySet& set : array_sets(trace)) {
-    sets.emplace_back(trace, std::move(set.arrays), set.patterns, architectures);
-  }
-  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // the array with the most conflicts chooses first
-  for (std::size_t i = 0; i < sets.size(); ++i) order.emplace_back(*sets[i].passes({}) - sets[i].ideal(), i);
-  std::ranges::stable_sort(order, [](auto& a, auto& b) { return a.first > b.first; });
-  for (const auto& [conflicts, i] : order) {
-    const std::uint64_t extent = sets[i].facts().extent;
-    const std::uint64_t copies = sets[i].arrays().size();  // each of them grows
+  for (const auto& arrays : array_sets(trace)) sets.emplace_back(trace, arrays, architectures);
+  // The array with the most conflicts chooses first.
+  sort_by_key(sets, [](const Accesses& set) { return -std::int64_t(*set.passes({}) - set.ideal()); });
+  for (Accesses& set : sets) {
+    const std::uint64_t extent = set.facts().extent;
+    const std::uint64_t copies = set.arrays().size();  // each of them grows
     const auto at_most = [&](std::uint64_t block) {
       return extent + (block > kernel.shared_after ? block - kernel.shared_after : 0) / copies;
     };
-    kernel.arrays.push_back(
-        fit_arrays(trace, sets[i], architectures, shapes, {at_most(limit), at_most(roomy)}, limits));
+    kernel.arrays.push_back(fit_arrays(trace, set, architectures, shapes, {at_most(limit), at_most(roomy)}, limits));
     kernel.shared_after = kernel.shared_before + growth_of(trace, kernel.arrays, nullptr);
   }
   take_pads_of_others(kernel, limit);

@@ -105,7 +105,6 @@ struct SearchResult {
   std::size_t family = 0;  ///< changes that the constraints allow
   std::size_t tried = 0;   ///< those decided exactly, by evaluation or by a bound
   std::uint64_t work = 0;  ///< lane groups evaluated
-  bool exhaustive() const { return tried == family; }
 };
 
 struct SearchBudget {

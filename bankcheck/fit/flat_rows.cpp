@@ -134,15 +134,11 @@ std::vector<RowIndex> row_indices_of(const Ranges& code, const std::vector<Index
 
 /// Whether a length is a product with the pitch of the indices, as they write it: "BM * BK" of `OFFSET(y, x, BM)`.
 bool names_pitch(const std::string& length, const std::vector<RowIndex>& indices) {
-  if (!is_product(length)) return false;
-  const SourceTokens factors(length);
-  return std::ranges::all_of(indices, [&](const RowIndex& index) {
-    return std::ranges::all_of(index.pitches, [&](const PitchPlace& pitch) {
-      bool is_factor = false;
-      for (std::size_t i = 0; i < factors.tokens.size(); i += 2) is_factor = is_factor || factors.is(i, pitch.text);
-      return is_factor && factors.tokens.size() > 1;
-    });
-  });
+  return is_product(length) && std::ranges::all_of(indices, [&](const RowIndex& index) {
+           return std::ranges::all_of(index.pitches, [&](const PitchPlace& pitch) {
+             return pitch.text != length && has_token(length, pitch.text);
+           });
+         });
 }
 
 /// The factors in the indices that divide the length; long rows first.
@@ -275,7 +271,7 @@ bool has_certain_columns(const Ranges& code, const ElementMacro& macro, const Ma
   for (std::size_t i = body; i < end; ++i) {
     if (!code.is(i, macro.name)) continue;
     if (!code.is(i + 1, "(")) return false;
-    const std::vector<Part> arguments = arguments_at(code, i + 1);
+    const std::vector<Part> arguments = code.arguments_at(i + 1);
     if (arguments.size() != macro.parameters.size()) return false;
     const Part& column = arguments[rows.column];
     const bool are_whole =

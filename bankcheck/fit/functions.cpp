@@ -20,17 +20,12 @@ std::size_t parenthesis_of(const SourceTokens& code, std::size_t name) {
   return code.is(i, "(") ? i : 0;
 }
 
-/// Whether a name stands where a declaration has the type before it: behind the end of a type, and in no function.
-bool can_follow_type(const SourceTokens& code, std::size_t name, bool is_in_function) {
+/// Whether a name before a parenthesis, in no function, declares one: a type is before it, and no value.
+bool declares(const SourceTokens& code, std::size_t name) {
   constexpr std::string_view statements = "return else do goto throw co_return co_yield co_await";
-  if (is_in_function || name == 0) return false;
-  if (code.is(name - 1, "*") || code.is(name - 1, "&")) return true;
-  return code.is_name(name - 1) && !support::has_word(statements, code.text(name - 1));
-}
-
-/// Whether a name in parentheses' front declares a function: a type is before it, and no value.
-bool declares(const SourceTokens& code, std::size_t name, bool is_in_function) {
-  return can_follow_type(code, name, is_in_function) && !has_token(code, {statement_begin(code, name), name}, "=");
+  const bool follows_type = code.is(name - 1, "*") || code.is(name - 1, "&") ||
+                            (code.is_name(name - 1) && !support::has_word(statements, code.text(name - 1)));
+  return follows_type && !has_token(code, {statement_begin(code, name), name}, "=");
 }
 
 }  // namespace
@@ -45,7 +40,7 @@ FunctionPlaces places_of(const SourceTokens& code, std::string_view name) {
     if (open > 0 && code.is(after, "{")) {
       places.definitions.push_back(open);
       places.is_template = code.is(statement_begin(code, i), "template");
-    } else if (open == 0 || !declares(code, i, depth > 0) || !code.is(after, ";")) {
+    } else if (open == 0 || depth > 0 || !declares(code, i) || !code.is(after, ";")) {
       places.calls.push_back(i);
     }
   }
@@ -78,9 +73,9 @@ bool are_side_by_side(const SourceTokens& code, const Declaration& a, const Decl
          block_of(code, a).end == block_of(code, b).end;
 }
 
-std::vector<Part> arguments_of_call(const SourceTokens& code, std::size_t name) {
+std::vector<Part> arguments_of_call(const Expressions& code, std::size_t name) {
   const std::size_t open = parenthesis_of(code, name);
-  return open == 0 ? std::vector<Part>() : arguments_at(code, open);
+  return open == 0 ? std::vector<Part>() : code.arguments_at(open);
 }
 
 ArgumentPlace argument_at(const SourceTokens& code, std::size_t i) {
@@ -99,7 +94,7 @@ std::optional<std::size_t> name_of_parameter(const SourceTokens& code, Part para
   return end > parameter.begin && code.is_name(end - 1) ? std::optional(end - 1) : std::nullopt;
 }
 
-std::optional<ArgumentPlace> parameter_at(const SourceTokens& code, std::size_t name) {
+std::optional<ArgumentPlace> parameter_at(const Expressions& code, std::size_t name) {
   const std::size_t body = code.function_body(name);
   if (body == 0) return std::nullopt;
   const std::size_t open = code.opening(body - 1);
@@ -107,7 +102,7 @@ std::optional<ArgumentPlace> parameter_at(const SourceTokens& code, std::size_t 
   for (const std::string_view kernel : {"__global__", "kernel", "__kernel"}) {
     if (has_token(code, {statement_begin(code, open), open}, kernel)) return std::nullopt;
   }
-  const std::vector<Part> parameters = arguments_at(code, open);
+  const std::vector<Part> parameters = code.arguments_at(open);
   for (std::size_t number = 0; number < parameters.size(); ++number) {
     for (std::size_t k = parameters[number].begin; k < parameters[number].end; ++k) {
       const bool ends = k + 1 == parameters[number].end || code.is(k + 1, "[") || code.is(k + 1, "=");
@@ -117,22 +112,14 @@ std::optional<ArgumentPlace> parameter_at(const SourceTokens& code, std::size_t 
   return std::nullopt;
 }
 
-std::optional<Extract> dynamic_bytes_at(const SourceTokens& code, std::size_t name) {
-  std::size_t begin = code.launch_behind(name), end = 0;
-  if (begin == 0) return std::nullopt;
-  begin += 3;
-  std::size_t commas = 0;
-  int depth = 0;
-  for (end = begin; end < code.tokens.size() && !code.is(end, ";"); ++end) {
-    if (depth == 0 && code.is(end, ">") && code.is(end + 1, ">")) break;
-    depth += int(code.is(end, "(")) - int(code.is(end, ")"));
-    if (depth > 0 || !code.is(end, ",")) continue;
-    if (++commas == 3) break;  // before the stream
-    begin = end + 1;
-  }
-  const bool is_closed = code.is(end, ">") || code.is(end, ",");
-  if (commas < 2 || begin >= end || !is_closed) return std::nullopt;
-  return Extract{code.tokens[begin].begin, code.tokens[end - 1].end};
+std::optional<Extract> dynamic_bytes_at(const Expressions& code, std::size_t name) {
+  const std::size_t launch = code.launch_behind(name), begin = launch + 3;
+  if (launch == 0) return std::nullopt;
+  std::size_t end = code.next_outside(begin, code.tokens.size(), ">;");
+  while (code.is(end, ">") && !code.is(end + 1, ">")) end = code.next_outside(end + 1, code.tokens.size(), ">;");
+  const std::vector<Part> arguments = code.split({begin, end}, ",");
+  if (!code.is(end, ">") || arguments.size() < 3 || arguments[2].size() == 0) return std::nullopt;
+  return Extract{code.tokens[arguments[2].begin].begin, code.tokens[arguments[2].end - 1].end};
 }
 
 std::size_t line_of_launch(std::string_view source, std::string_view kernel) {

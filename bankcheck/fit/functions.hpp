@@ -32,7 +32,7 @@ std::size_t body_around(const source::SourceTokens& code, const Declaration& dec
 bool are_side_by_side(const source::SourceTokens& code, const Declaration& a, const Declaration& b);
 
 /// What a call passes; nothing if the name at the token is not called there.
-std::vector<Part> arguments_of_call(const source::SourceTokens& code, std::size_t name);
+std::vector<Part> arguments_of_call(const Expressions& code, std::size_t name);
 
 /// An argument in a call, or a parameter of a definition: the token of the function's name, and its number from 0.
 struct ArgumentPlace {
@@ -46,10 +46,10 @@ ArgumentPlace argument_at(const source::SourceTokens& code, std::size_t i);
 std::optional<std::size_t> name_of_parameter(const source::SourceTokens& code, Part parameter);
 
 /// The parameter that a name is, in a function which is no kernel.
-std::optional<ArgumentPlace> parameter_at(const source::SourceTokens& code, std::size_t name);
+std::optional<ArgumentPlace> parameter_at(const Expressions& code, std::size_t name);
 
 /// The expression for the bytes of dynamic shared memory in the launch of the kernel whose name is at a token.
-std::optional<Extract> dynamic_bytes_at(const source::SourceTokens& code, std::size_t name);
+std::optional<Extract> dynamic_bytes_at(const Expressions& code, std::size_t name);
 
 /// The first line that launches a kernel which the source does not define; 0 if there is none.
 std::size_t line_of_launch(std::string_view source, std::string_view kernel);

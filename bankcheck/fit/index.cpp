@@ -8,10 +8,9 @@
 #include <cctype>
 #include <functional>
 #include <numeric>
-#include <span>
 #include <utility>
 
-#include "bankcheck/source/tokens.hpp"
+#include "bankcheck/fit/expressions.hpp"
 
 namespace bankwise::fit {
 namespace {
@@ -46,30 +45,13 @@ std::string operand(const std::string& text) { return is_primary(text) ? text : 
 
 /// Whether some operator outside of brackets binds less than + does, as a summand may not.
 bool binds_less_than_sum(const std::string& text) { return has_outside_brackets(text, "<>&|^?:=,"); }
+std::string summand(const std::string& text) { return binds_less_than_sum(text) ? operand(text) : text; }
 /// "(y + 1)" becomes "y + 1".
 std::string without_parentheses(const std::string& text) {
   const source::SourceTokens code(text);
   const bool is_enclosed = code.is(0, "(") && code.past_bracket(0) == code.tokens.size();
   return is_enclosed ? std::string(source::trimmed(std::string_view(text).substr(1, text.size() - 2))) : text;
 }
-
-}  // namespace
-
-std::string as_summand(const std::string& text) {
-  const source::SourceTokens code(text);
-  bool needs_parentheses = binds_less_than_sum(text);
-  for (std::size_t i = 0; i < code.tokens.size(); ++i) needs_parentheses |= is_macro_call(code, i);
-  return needs_parentheses ? operand(text) : text;
-}
-
-bool is_number(const std::string& text) {
-  constexpr std::size_t max_digits = 9;
-  const bool is_octal = text.size() > 1 && text.starts_with('0');
-  return !text.empty() && text.size() <= max_digits && !is_octal &&
-         text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-namespace {
 
 /// "(x >> 5)" or "x / 48": a whole quotient, as an operand of * and +.
 std::string quotient(const std::string& text, std::uint64_t divisor) {
@@ -133,10 +115,11 @@ std::string xored(const std::string& index, const std::string& added) {
   return fmt::format("{} ^ {}", operand(index), added);
 }
 
-/// One index from several.
-std::string flattened(const std::vector<std::uint64_t>& lengths, const std::vector<std::string>& subscripts) {
-  std::string index = subscripts.front();
-  for (std::size_t d = 1; d < subscripts.size(); ++d) {
+/// One index from those of the dimensions from `first` to `last`.
+std::string flattened(const std::vector<std::uint64_t>& lengths, const std::vector<std::string>& subscripts,
+                      std::size_t first, std::size_t last) {
+  std::string index = subscripts[first];
+  for (std::size_t d = first + 1; d <= last; ++d) {
     if (is_number(index) && is_number(subscripts[d])) {
       index = std::to_string(std::stoull(index) * lengths[d] + std::stoull(subscripts[d]));
     } else if (index == "0") {
@@ -163,10 +146,6 @@ std::string flat_index(const Change& change, const ArrayShape& shape, const std:
   return change.pads[0].every > 0 ? padded : text;
 }
 
-std::uint64_t product(std::span<const std::uint64_t> lengths) {
-  return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
-}
-
 /// Whether no element is torn apart.
 bool keeps_elements(const Change& change, std::uint64_t element) {
   const RowXor& swizzle = change.swizzle;
@@ -186,13 +165,13 @@ std::vector<std::uint64_t> pitches_after(const Change& change, const ArrayShape&
   return pitches;
 }
 
-/// The number that an XOR adds to the last index: bits of the dimensions from `first` to `last` as one number.
+/// The number that an XOR adds to an index: bits of the dimensions from `first` to `last` as one number.
 struct RowNumber {
   std::size_t first = 0, last = 0;
   RowBits added;
 };
 
-/// Nothing if indices do not give the number. The fewest of them that do.
+/// Of the last index. Nothing if indices do not give the number. The fewest of them that do.
 std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shape) {
   const RowXor& swizzle = change.swizzle;
   const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
@@ -209,8 +188,18 @@ std::optional<RowNumber> row_number(const Change& change, const ArrayShape& shap
                                           : last == 0 || shape.lengths[last] % (per_step * steps) == 0;
   if (swizzle.plane > 0 && !is_index) return std::nullopt;
   const std::size_t first = is_index ? last : 0;
-  const std::uint64_t rows = product(std::span(shape.lengths).subspan(first, last + 1 - first));
+  const auto begin = shape.lengths.begin();
+  const std::uint64_t rows = std::accumulate(begin + std::ptrdiff_t(first), begin + std::ptrdiff_t(last) + 1,
+                                             std::uint64_t{1}, std::multiplies<>());
   return RowNumber{first, last, {per_step, swizzle.bits, swizzle.unit() / shape.element, rows}};
+}
+
+/// Of the index that the form changes.
+std::optional<RowNumber> added_number(const Change& change, const ArrayShape& shape, std::optional<IndexForm> form) {
+  if (form == IndexForm::columns) return row_number(change, shape);
+  if (form != IndexForm::order) return std::nullopt;
+  const std::size_t row = shape.lengths.size() - 2;
+  return RowNumber{row, row, row_bits(change.swizzle, shape.row_bytes())};
 }
 
 /// The shape of one row, and what a change that stays in the rows does there.
@@ -224,21 +213,16 @@ Change inside_row(Change change, const ArrayShape& shape) {
 /// A length in the declaration becomes another one: "TILE" "TILE + 1", "TILE + 1" "TILE", "17" "16".
 std::string length_text(const std::string& text, std::uint64_t before, std::uint64_t after) {
   if (before == after) return text;
-  const std::size_t plus = text.rfind('+');
-  if (plus != std::string::npos) {
-    const std::string sum = text.substr(0, text.find_last_not_of(' ', plus - 1) + 1), added = text.substr(plus + 1);
-    const std::size_t digits = added.find_first_not_of(' ');
-    const bool is_sum = !sum.empty() && !binds_less_than_sum(sum);
-    const bool is_pad = is_sum && digits != std::string::npos && added.size() < digits + 9 &&
-                        added.find_first_not_of("0123456789", digits) == std::string::npos;
+  if (const std::size_t plus = text.rfind('+'); plus != std::string::npos) {
+    const std::string sum(source::trimmed(std::string_view(text).substr(0, plus)));
+    const std::string added(source::trimmed(std::string_view(text).substr(plus + 1)));
+    const bool is_pad = !sum.empty() && !binds_less_than_sum(sum) && is_number(added);
     const std::uint64_t pad = is_pad ? std::stoull(added) : 0;
     if (pad > 0 && pad + after >= before) {
       return pad + after == before ? sum : fmt::format("{} + {}", sum, pad + after - before);
     }
   }
-  if (after > before) {
-    return fmt::format("{} + {}", binds_less_than_sum(text) ? operand(text) : text, after - before);
-  }
+  if (after > before) return fmt::format("{} + {}", summand(text), after - before);
   return is_number(text) ? std::to_string(after) : fmt::format("{} - {}", operand(text), before - after);
 }
 
@@ -284,7 +268,7 @@ unsigned flat_instructions(const Change& change, const ArrayShape& shape) {
 
 /// The lengths of the dimensions if new rows and pads are whole rows and planes.
 std::optional<std::vector<std::uint64_t>> lengths_of_rows(const Change& change, const ArrayShape& shape) {
-  if (shape.lengths.size() < 2 || product(shape.lengths) == 0) return std::nullopt;
+  if (shape.lengths.size() < 2 || shape.elements() == 0) return std::nullopt;
   const std::uint64_t row = change.rows.from > 0 ? change.rows.to : shape.row_bytes();
   for (const Pad& pad : change.pads) {
     if (row == 0 || pad.every % row != 0) return std::nullopt;  // most pads: they follow no row
@@ -309,7 +293,73 @@ std::optional<std::vector<std::uint64_t>> lengths_of_rows(const Change& change, 
   return pads == std::size_t(used) ? std::optional(lengths) : std::nullopt;
 }
 
+/// Whether an XOR only changes the order of the rows in their plane.
+bool orders_rows(const Change& change, const ArrayShape& shape) {
+  const std::uint64_t row = shape.row_bytes();
+  const RowXor& swizzle = change.swizzle;
+  if (shape.lengths.size() < 2 || change.kind() != ChangeKind::row_xor || swizzle.plane > 0) return false;
+  if (!std::has_single_bit(row) || swizzle.unit() < row || swizzle.row % row != 0) return false;
+  const std::uint64_t rows = shape.lengths[shape.lengths.size() - 2], bits = swizzle.base + swizzle.bits;
+  const bool is_whole = rows % ((std::uint64_t{1} << bits) / row) == 0;
+  return is_whole && (shape.lengths.size() == 2 || rows % ((swizzle.row / row) << swizzle.bits) == 0);
+}
+
+/// Whether an XOR moves no element of an array of so many behind its end, though its last block is not whole.
+bool keeps_inside(const Change& change, std::uint64_t element, std::uint64_t elements) {
+  if (change.kind() != ChangeKind::row_xor) return false;
+  const std::uint64_t block = change.swizzle.block() / element;
+  for (std::uint64_t i = elements - elements % block; i < elements; ++i) {
+    if (change(i * element) / element >= elements) return false;
+  }
+  return true;
+}
+
+/// The length of an array of one dimension with room for an XOR and pads. A pad after the last element is none.
+std::string longer_text(const Change& change, std::uint64_t element, std::uint64_t elements,
+                        const std::vector<std::string>& dimensions) {
+  std::string text = dimensions.size() == 1 ? dimensions.front() : operand(dimensions.front());
+  for (std::size_t d = 1; d < dimensions.size(); ++d) text += " * " + operand(dimensions[d]);
+  const RowXor& swizzle = change.swizzle;
+  const std::uint64_t block = swizzle.block() / element;
+  if (swizzle.bits > 0 && elements % block != 0) {
+    text = fmt::format("({} + {}) / {} * {}", summand(text), block - 1, block, block);
+  }
+  const std::string whole = is_product(text) ? text : operand(text);
+  if (binds_less_than_sum(text)) text = whole;
+  for (const Pad& pad : change.pads) {
+    if (pad.every == 0) continue;
+    text += " + " + times(fmt::format("{} / {}", whole, pad.every / element), pad.bytes / element);
+  }
+  return text;
+}
+
+/// The XOR of an index that is not the row's, and the pads.
+unsigned flat_operators(const Change& change, std::uint64_t element) {
+  const RowXor& swizzle = change.swizzle;
+  unsigned operators = 0;
+  if (swizzle.bits > 0) operators += xor_operators(row_bits(swizzle, element));
+  for (const Pad& pad : change.pads) {
+    if (pad.every > 0) operators += 2 + unsigned(pad.bytes > element);
+  }
+  return operators;
+}
+
 }  // namespace
+
+std::string as_summand(const std::string& text) {
+  const source::SourceTokens code(text);
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (is_macro_call(code, i)) return operand(text);
+  }
+  return summand(text);
+}
+
+bool is_number(const std::string& text) {
+  constexpr std::size_t max_digits = 9;
+  const bool is_octal = text.size() > 1 && text.starts_with('0');
+  return !text.empty() && text.size() <= max_digits && !is_octal &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 bool has_outside_brackets(std::string_view text, std::string_view marks) {
   int depth = 0;
@@ -337,21 +387,6 @@ bool stays_in_rows(const Change& change, const ArrayShape& shape) {
     return pad.every == 0 || (row % pad.every == 0 && pad.every > shape.element);
   });
 }
-
-namespace {
-
-/// Whether an XOR only changes the order of the rows in their plane.
-bool orders_rows(const Change& change, const ArrayShape& shape) {
-  const std::uint64_t row = shape.row_bytes();
-  const RowXor& swizzle = change.swizzle;
-  if (shape.lengths.size() < 2 || change.kind() != ChangeKind::row_xor || swizzle.plane > 0) return false;
-  if (!std::has_single_bit(row) || swizzle.unit() < row || swizzle.row % row != 0) return false;
-  const std::uint64_t rows = shape.lengths[shape.lengths.size() - 2], bits = swizzle.base + swizzle.bits;
-  const bool is_whole = rows % ((std::uint64_t{1} << bits) / row) == 0;
-  return is_whole && (shape.lengths.size() == 2 || rows % ((swizzle.row / row) << swizzle.bits) == 0);
-}
-
-}  // namespace
 
 std::size_t changed_dimension(IndexForm form, std::size_t dimensions) {
   if (form == IndexForm::columns) return dimensions - 1;
@@ -395,19 +430,15 @@ bool divides_index(const Change& change, const ArrayShape& shape) {
 std::vector<std::string> changed_subscripts(const Change& change, const ArrayShape& shape, IndexForm form,
                                             const std::vector<std::string>& subscripts) {
   std::vector<std::string> texts = subscripts;
-  if (form == IndexForm::flat) return {flat_index(change, shape, flattened(shape.lengths, subscripts))};
-  const auto number = form == IndexForm::columns ? row_number(change, shape) : std::nullopt;
-  if (number) {
-    const std::vector<std::string> upper(subscripts.begin() + std::ptrdiff_t(number->first),
-                                         subscripts.begin() + std::ptrdiff_t(number->last) + 1);
-    const std::vector<std::uint64_t> lengths(shape.lengths.begin() + std::ptrdiff_t(number->first),
-                                             shape.lengths.begin() + std::ptrdiff_t(number->last) + 1);
-    texts.back() = xored(texts.back(), xor_text(flattened(lengths, upper), number->added));
+  if (form == IndexForm::flat) {
+    return {flat_index(change, shape, flattened(shape.lengths, subscripts, 0, subscripts.size() - 1))};
+  }
+  std::string& changed = texts[changed_dimension(form, texts.size())];
+  if (const auto number = added_number(change, shape, form)) {
+    const std::string index = flattened(shape.lengths, subscripts, number->first, number->last);
+    changed = xored(changed, xor_text(index, number->added));
   } else if (form == IndexForm::columns) {
-    texts.back() = flat_index(inside_row(change, shape), row_of(shape), texts.back());
-  } else if (form == IndexForm::order) {
-    std::string& row = texts[texts.size() - 2];
-    row = xored(row, xor_text(row, row_bits(change.swizzle, shape.row_bytes())));
+    changed = flat_index(inside_row(change, shape), row_of(shape), changed);
   }
   return texts;
 }
@@ -415,42 +446,6 @@ std::vector<std::string> changed_subscripts(const Change& change, const ArraySha
 std::string in_brackets(const std::vector<std::string>& subscripts) {
   return fmt::format("[{}]", fmt::join(subscripts, "]["));
 }
-
-namespace {
-
-/// Whether an XOR moves no element of an array of so many behind its end, though its last block is not whole.
-bool keeps_inside(const Change& change, std::uint64_t element, std::uint64_t elements) {
-  if (change.kind() != ChangeKind::row_xor) return false;
-  const std::uint64_t block = change.swizzle.block() / element;
-  for (std::uint64_t i = elements - elements % block; i < elements; ++i) {
-    if (change(i * element) / element >= elements) return false;
-  }
-  return true;
-}
-
-/// The length of an array of one dimension with room for an XOR and pads. A pad after the last element is none.
-std::string longer_text(const Change& change, std::uint64_t element, std::uint64_t elements,
-                        const std::vector<std::string>& dimensions) {
-  std::string text = dimensions.size() == 1 ? dimensions.front() : "";
-  for (std::size_t d = 0; dimensions.size() > 1 && d < dimensions.size(); ++d) {
-    text += (d == 0 ? "" : " * ") + operand(dimensions[d]);
-  }
-  const RowXor& swizzle = change.swizzle;
-  const std::uint64_t block = swizzle.block() / element;
-  if (swizzle.bits > 0 && elements % block != 0) {
-    text =
-        fmt::format("({} + {}) / {} * {}", binds_less_than_sum(text) ? operand(text) : text, block - 1, block, block);
-  }
-  const std::string whole = is_product(text) ? text : operand(text);
-  if (binds_less_than_sum(text)) text = whole;
-  for (const Pad& pad : change.pads) {
-    if (pad.every == 0) continue;
-    text += " + " + times(fmt::format("{} / {}", whole, pad.every / element), pad.bytes / element);
-  }
-  return text;
-}
-
-}  // namespace
 
 std::vector<std::string> dimension_texts(const Change& change, const ArrayShape& shape, IndexForm form,
                                          const std::vector<std::string>& dimensions) {
@@ -465,7 +460,7 @@ std::vector<std::string> dimension_texts(const Change& change, const ArrayShape&
       texts.back() = longer_text(change, element, shape.lengths.back(), {dimensions.back()});
   }
   if (form != IndexForm::flat) return texts;
-  const std::uint64_t elements = product(shape.lengths), bytes = elements * element;
+  const std::uint64_t elements = shape.elements(), bytes = elements * element;
   const std::uint64_t after = change.bytes_of(bytes) / element;
   if (dimensions.size() == 1 && (after == elements || keeps_inside(change, element, elements))) return texts;
   if (dimensions.front().empty()) return {std::to_string(after)};
@@ -483,12 +478,10 @@ std::string pitch_text(const Change& change, const ArrayShape& shape, const std:
 
 std::string row_index_text(const Change& change, const ArrayShape& shape, const std::string& row,
                            const std::string& column, const std::string& pitch) {
-  const std::string start = fmt::format("[{} * {} + ", operand(row), pitch_text(change, shape, pitch));
-  std::string new_column = column;
-  if (form_of(change, shape) == IndexForm::columns) {
-    new_column = changed_subscripts(change, shape, IndexForm::columns, {row, column}).back();
-  }
-  return start + (binds_less_than_sum(new_column) ? operand(new_column) : new_column) + "]";
+  const std::string new_column = form_of(change, shape) == IndexForm::columns
+                                     ? changed_subscripts(change, shape, IndexForm::columns, {row, column}).back()
+                                     : column;
+  return fmt::format("[{} * {} + {}]", operand(row), pitch_text(change, shape, pitch), summand(new_column));
 }
 
 std::string rows_text(const Change& change, const ArrayShape& shape, const std::string& length,
@@ -504,55 +497,28 @@ std::string rows_text(const Change& change, const ArrayShape& shape, const std::
     while (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
     return text;
   };
-  // The last factor that is the pitch.
-  const source::SourceTokens code(length);
-  std::size_t end = code.tokens.size();
-  for (std::size_t i = end; i-- > 0;) {
-    if (code.is(i, ")")) {
-      int depth = 1;
-      while (depth > 0 && i > 0) {
-        --i;
-        depth += int(code.is(i, ")")) - int(code.is(i, "("));
-      }
-      if (i == 0 && end == code.tokens.size()) break;
-    }
-    const bool is_mark = code.tokens[i].kind == source::TokenKind::mark && !code.is(i, "(");
-    if (is_mark && !code.is(i, "*")) break;
-    if (is_mark) end = i;
-    if (is_mark || (i > 0 && !code.is(i - 1, "*"))) continue;
-    const std::size_t from = code.tokens[i].begin, to = code.tokens[end - 1].end;
-    if (plain(length.substr(from, to - from)) != plain(pitch)) continue;
-    return length.substr(0, from) + pitch_text(change, shape, pitch) + length.substr(to);
+  const Expressions code(length);
+  const std::vector<Part> factors = code.split(code.all(), "*");
+  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {  // the last one that is the pitch
+    const std::string text = code.text_of(*factor);
+    if (has_outside_brackets(text, ".:<>=+-/%&|^?!~,]")) break;  // no product
+    if (plain(text) != plain(pitch)) continue;
+    return length.substr(0, code.tokens[factor->begin].begin) + pitch_text(change, shape, pitch) +
+           length.substr(code.tokens[factor->end - 1].end);
   }
   const std::string inner = without_parentheses(length);
   return fmt::format("{} / {} * {}", is_product(inner) ? inner : operand(length), operand(pitch),
                      pitch_text(change, shape, pitch));
 }
 
-namespace {
-
-/// The XOR of an index that is not the row's, and the pads.
-unsigned flat_operators(const Change& change, std::uint64_t element) {
-  const RowXor& swizzle = change.swizzle;
-  unsigned operators = 0;
-  if (swizzle.bits > 0) operators += xor_operators(row_bits(swizzle, element));
-  for (const Pad& pad : change.pads) {
-    if (pad.every > 0) operators += 2 + unsigned(pad.bytes > element);
-  }
-  return operators;
-}
-
-}  // namespace
-
 unsigned index_operators(const Change& change, const ArrayShape& shape) {
   const auto form = form_of(change, shape);
   const auto flattening = [](std::size_t dimensions) { return 2 * unsigned(dimensions); };
   if (form == IndexForm::flat) return flattening(shape.lengths.size() - 1) + flat_operators(change, shape.element);
-  if (form == IndexForm::order) return xor_operators(row_bits(change.swizzle, shape.row_bytes()));
-  if (form != IndexForm::columns) return 0;
-  const auto number = row_number(change, shape);
-  if (!number) return flat_operators(inside_row(change, shape), shape.element);
-  return flattening(number->last - number->first) + xor_operators(number->added);
+  if (const auto number = added_number(change, shape, form)) {
+    return flattening(number->last - number->first) + xor_operators(number->added);
+  }
+  return form == IndexForm::columns ? flat_operators(inside_row(change, shape), shape.element) : 0;
 }
 
 std::uint64_t block_of_masked(const Change& change, const ArrayShape& shape) {
@@ -566,8 +532,7 @@ std::uint64_t block_of_rows(const Change& change, const ArrayShape& shape) {
   if (form_of(change, shape) != IndexForm::order) return 0;
   const RowXor& swizzle = change.swizzle;
   const bool has_planes = shape.lengths.size() > 2;
-  const std::uint64_t moved = swizzle.block();
-  return std::max(moved, has_planes ? std::uint64_t{swizzle.row} << swizzle.bits : 0) / shape.row_bytes();
+  return std::max(swizzle.block(), has_planes ? std::uint64_t{swizzle.row} << swizzle.bits : 0) / shape.row_bytes();
 }
 
 unsigned index_instructions(const Change& change, const ArrayShape& shape) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,9 @@ struct ArrayShape {
   /// Of a trace of machine code: the source accesses one element at a time, and the compiler has merged the wider ones.
   bool merges = false;
   std::optional<CompiledLoads> compiled;  ///< nothing: the trace is not of machine code
+  std::uint64_t elements() const {
+    return std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{1}, std::multiplies<>());
+  }
   std::uint64_t row_bytes() const { return lengths.empty() ? 0 : lengths.back() * element; }
 };
 

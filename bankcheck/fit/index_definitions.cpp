@@ -122,8 +122,6 @@ class Finder {
   const Expressions& code_;
 };
 
-using source::SourceTokens;
-
 /// Whether code in the block of the declaration sees no lambda of that block: it is a member of a local structure, or
 /// in a lambda that does not capture by default.
 bool is_closed(const SourceTokens& code, std::size_t declared, std::size_t place) {

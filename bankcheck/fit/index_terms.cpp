@@ -72,7 +72,7 @@ std::vector<Term> terms_of_call(const Ranges& code, Part call, const std::vector
   const auto macro = std::ranges::find_if(macros, is_called);
   if (!is_call || std::ranges::count_if(macros, is_called) != 1 || !macro->has_parameters) return {};
   const auto [parameters, definition] = parts_of(*macro);
-  const std::vector<Part> arguments = arguments_at(code, call.begin + 1);
+  const std::vector<Part> arguments = code.arguments_at(call.begin + 1);
   const Ranges text(definition, code.constants(), {});
   std::vector<Term> terms = terms_of(text, text.all());
   for (Term& term : terms) {

@@ -101,8 +101,6 @@ std::size_t line_of_division(const SourceTokens& code, const Declaration& declar
   return 0;
 }
 
-using source::SourceTokens;
-
 /// Whether the value of a text follows from those of other ones: it has one name, which is one of them.
 bool follows_from(const std::string& text, const std::vector<std::string>& others) {
   const SourceTokens code(text);
@@ -172,7 +170,7 @@ EditsOrWhy launch_edits(const SourceTokens& code, const Declaration& declaration
   const Ranges ranges(code.source, constants, {});
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     if (i == open - 1 || !code.is_name(i) || !code.is(i, code.text(open - 1))) continue;
-    const auto given = dynamic_bytes_at(code, i);
+    const auto given = dynamic_bytes_at(ranges, i);
     if (!given) return refusal;
     const std::string after = launched_bytes_text(ranges, *given, declaration, change, shape, bytes);
     if (after != code.source.substr(given->begin, given->end - given->begin))

@@ -162,4 +162,24 @@ Prediction Predictor::operator()(const Change& change, const std::vector<std::ui
   return prediction;
 }
 
+Prediction prediction_of(const KernelFit& kernel) {
+  Prediction sum{{}, std::vector<std::uint64_t>{}, false};
+  for (std::size_t a = 0; a < kernel.before.size(); ++a) {
+    std::uint64_t least = kernel.before[a].all.passes, most = least;
+    for (const ArrayFit& array : kernel.arrays) {
+      const Prediction& part = array.after().prediction;
+      least += part.least[a] - array.before().passes[a];
+      if (!part.most) {
+        sum.most.reset();
+      } else {
+        most += (*part.most)[a] - array.before().passes[a];
+      }
+      sum.of_recorded |= part.of_recorded;
+    }
+    sum.least.push_back(least);
+    if (sum.most) sum.most->push_back(most);
+  }
+  return sum;
+}
+
 }  // namespace bankwise::fit

@@ -95,9 +95,7 @@ std::string distance_reason(const Layout& layout, std::uint64_t stride) {
 std::string reason_text(const Change& change, const ArrayShape& shape, const ConflictFacts& facts) {
   const IndexForm form = *form_of(change, shape);
   const bool is_swizzled = change.swizzle.bits > 0;
-  std::uint64_t extent = shape.element;
-  for (const std::uint64_t length : shape.lengths) extent *= length;
-  const Layout layout{change, shape, extent, facts.period};
+  const Layout layout{change, shape, shape.elements() * shape.element, facts.period};
   if (form == IndexForm::rows && change.parts() <= 1) return rows_reason(layout, facts);
   if (change.parts() == 1) {
     const Banks column = layout.column();

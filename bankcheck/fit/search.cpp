@@ -1,5 +1,7 @@
 #include "bankcheck/fit/fit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -7,6 +9,8 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+
+#include <bankwise/support/text.hpp>
 
 namespace bankwise::fit {
 namespace {
@@ -148,29 +152,6 @@ class Race {
 /// More than this many bytes cannot be evaluated.
 constexpr std::uint64_t max_bytes = max_chunk_offset;
 
-}  // namespace
-
-Option option_of(const Change& change, const ArrayShape& shape, std::uint64_t extent) {
-  Option option{change, 0, change.bytes_of(extent), index_instructions(change, shape)};
-  option.operators = index_operators(change, shape);
-  option.is_plain = is_plain_pad(change, shape);
-  option.divides = divides_index(change, shape);
-  return option;
-}
-
-double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions) {
-  constexpr double issued_per_cycle = 4, not_hidden = 0.25;
-  const double accesses = double(executions) / issued_per_cycle, added = double(instructions) * accesses;
-  return std::max(double(passes), accesses + added) + not_hidden * added;
-}
-
-double cycles_of(const Option& option, std::uint64_t executions) {
-  constexpr double issued_per_cycle = 4;
-  return estimated_cycles(option.passes, option.instructions, executions) + double(option.parted) / issued_per_cycle;
-}
-
-namespace {
-
 /// The options among which proposal() chooses.
 struct Contest {
   const std::vector<Option>& options;
@@ -245,7 +226,34 @@ std::size_t chosen_in(Contest contest) {
   return chosen;
 }
 
+/// "2 % more passes than the best", "the fewest passes".
+std::string passes_reason(std::uint64_t passes, std::uint64_t fewest) {
+  if (passes <= fewest) return "the fewest passes";
+  const double more = fewest == 0 ? 0 : 100 * (double(passes) - double(fewest)) / double(fewest);
+  if (more < 0.5) return "under 1 % more passes than the best";
+  return fmt::format("{:.0f} % more passes than the best", more);
+}
+
 }  // namespace
+
+Option option_of(const Change& change, const ArrayShape& shape, std::uint64_t extent) {
+  Option option{change, 0, change.bytes_of(extent), index_instructions(change, shape)};
+  option.operators = index_operators(change, shape);
+  option.is_plain = is_plain_pad(change, shape);
+  option.divides = divides_index(change, shape);
+  return option;
+}
+
+double estimated_cycles(std::uint64_t passes, unsigned instructions, std::uint64_t executions) {
+  constexpr double issued_per_cycle = 4, not_hidden = 0.25;
+  const double accesses = double(executions) / issued_per_cycle, added = double(instructions) * accesses;
+  return std::max(double(passes), accesses + added) + not_hidden * added;
+}
+
+double cycles_of(const Option& option, std::uint64_t executions) {
+  constexpr double issued_per_cycle = 4;
+  return estimated_cycles(option.passes, option.instructions, executions) + double(option.parted) / issued_per_cycle;
+}
 
 std::size_t proposal(const std::vector<Option>& options) {
   constexpr double worth_more_bytes = 0.9;
@@ -258,6 +266,29 @@ std::size_t proposal(const std::vector<Option>& options) {
     if (options[other].cycles < (is_first ? 1 : worth_more_bytes) * options[chosen].cycles) chosen = other;
   }
   return chosen;
+}
+
+FrontierEnds frontier_ends(const ArrayFit& array) {
+  const std::uint64_t before = array.before().option.passes, best = array.options[array.best].option.passes;
+  const auto first_of = [&](auto rank) {
+    std::size_t first = array.best;
+    for (std::size_t i = 1; i < array.options.size(); ++i) {
+      const Option& option = array.options[i].option;
+      const bool saves = option.passes < before && 2 * (before - option.passes) >= before - best;
+      if (saves && rank(option) < rank(array.options[first].option)) first = i;
+    }
+    return first;
+  };
+  return {array.best, first_of([](const Option& o) { return std::tuple(o.instructions, o.passes, o.bytes); }),
+          first_of([](const Option& o) { return std::tuple(o.bytes, o.passes, o.instructions); })};
+}
+
+std::string reason_of(const ArrayFit& array, const PricedOption& option) {
+  const unsigned instructions = option.option.instructions;
+  const std::string index = instructions == 0 ? "no instruction more"
+                                              : support::plural(instructions, "instruction more", "instructions more");
+  return fmt::format("{}, and {} in the index",
+                     passes_reason(option.option.passes, array.options[array.best].option.passes), index);
 }
 
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,

@@ -98,19 +98,14 @@ std::vector<SourceConstants> SourceConstants::other_branches() const {
 
 /// Not of parameters, whose default values are not the only ones.
 void SourceConstants::add_constants(std::string_view source) {
-  const source::SourceTokens code(source);
-  const auto is_any = [&](std::size_t i, std::string_view marks) {
-    return !code.text(i).empty() && marks.find(code.text(i)) != std::string_view::npos;
-  };
+  const Expressions code(source);
   bool is_constant = false;
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    if (code.is(i, "const") || code.is(i, "constexpr")) is_constant = i == 0 || !is_any(i - 1, "<,(");
-    if (is_any(i, ";(){}")) is_constant = false;
+    if (code.is(i, "const") || code.is(i, "constexpr")) is_constant = i == 0 || !code.is_any(i - 1, "<,(");
+    if (code.is_any(i, ";(){}")) is_constant = false;
     if (!is_constant || !code.is(i, "=") || !code.is_name(i - 1)) continue;
-    std::size_t end = i + 1;
-    for (int depth = 0; end < code.tokens.size() && !is_any(end, ";{}") && (depth > 0 || !is_any(end, ",)")); ++end)
-      depth += is_any(end, "([") ? 1 : is_any(end, ")]") ? -1 : 0;
-    if (!is_any(end, ",;")) continue;
+    const std::size_t end = code.next_outside(i + 1, code.tokens.size(), ",;){}");
+    if (!code.is_any(end, ",;")) continue;
     add(code.text(i - 1), source.substr(code.tokens[i].end, code.tokens[end].begin - code.tokens[i].end));
     i = end - 1;
   }
@@ -193,6 +188,13 @@ std::vector<Macro> macros_of(std::string_view source) {
     if (!macro.name.empty()) macros.push_back(macro);
   }
   return macros;
+}
+
+std::string_view macro_that_names(std::string_view source, std::string_view name) {
+  for (const Macro& macro : macros_of(source)) {
+    if (has_token(macro.text, name)) return macro.name;
+  }
+  return "";
 }
 
 std::vector<std::string_view> included_by(std::string_view source) {

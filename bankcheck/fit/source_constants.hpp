@@ -61,6 +61,9 @@ struct Macro {
 };
 std::vector<Macro> macros_of(std::string_view source);
 
+/// The first macro of a source whose text has a name; "" if there is none.
+std::string_view macro_that_names(std::string_view source, std::string_view name);
+
 /// The names of a macro's parameters, and its text after them.
 std::pair<std::vector<std::string_view>, std::string_view> parts_of(const Macro& macro);
 

@@ -80,8 +80,10 @@ class UseFinder : Expressions {
   }
 
   void fail(std::size_t i, std::string_view problem) {
-    if (found_.why.empty()) found_.why = fmt::format("line {}: {}", line(i) + first_line_ - 1, problem);
+    if (found_.why.empty()) found_.why = fmt::format("line {}: {}", line_of(i), problem);
   }
+  /// In the source.
+  unsigned line_of(std::size_t i) const { return unsigned(line(i) + first_line_ - 1); }
   bool is_parameter(std::size_t i) const { return std::ranges::find(parameters_, text(i)) != parameters_.end(); }
 
   /// Whether an expression has a product with the length of a row: "y * 32 + x", in an array of rows of 32 elements.
@@ -115,7 +117,7 @@ class UseFinder : Expressions {
       return fail(i, fmt::format("{} is declared here again; give one of the two another name", name_));
     }
     if (is_measured(i)) {
-      if (found_.measured_line == 0) found_.measured_line = unsigned(line(i) + first_line_ - 1);
+      if (found_.measured_line == 0) found_.measured_line = line_of(i);
     } else if (use_pointer(i)) {
       return;
     } else if (!is_only_element(i)) {
@@ -139,7 +141,7 @@ class UseFinder : Expressions {
   bool use_pointer(std::size_t i) {
     if (declaration_.dimensions.size() != 1 || is_macro_ || !index_changes_) return false;
     const auto pointer = local_pointer_at(*this, i);
-    if (!pointer || !macro_that_names(pointer->name).empty()) return false;
+    if (!pointer || !macro_that_names(source, pointer->name).empty()) return false;
     if (!pointers_.insert(pointer->elements.empty() ? i : pointer->elements.front().name).second) return true;
     for (const LocalPointer::Element& element : pointer->elements) use_pointed(std::string(pointer->name), element);
     for (const auto& [part, text] : pointer->replacements) {
@@ -178,17 +180,15 @@ class UseFinder : Expressions {
       if (index_changes_ && !is_plain) {
         return fail(i, "a preprocessor directive is inside the index; write the index to a variable first");
       }
-      found.subscripts.push_back(subscript_text.value_or(""));
-      if (index.size() == 1 && is_parameter(index.begin)) {
-        found.subscripts.back() = "(" + found.subscripts.back() + ")";
-      }
+      const bool needs_parentheses = index.size() == 1 && is_parameter(index.begin);
+      const std::string plain = subscript_text.value_or("");
+      found.subscripts.push_back(needs_parentheses ? "(" + plain + ")" : plain);
       indices.push_back(index);
     }
-    const auto is_number = [&](Part index) {
+    const bool is_first_row = std::all_of(indices.begin(), indices.end() - 1, [&](Part index) {
       return index.size() == 1 && tokens[index.begin].kind == source::TokenKind::number;
-    };
-    const bool is_first_row = indices.size() > 1 && std::all_of(indices.begin(), indices.end() - 1, is_number);
-    if (is_first_row && counts_rows(indices.back())) {
+    });
+    if (indices.size() > 1 && is_first_row && counts_rows(indices.back())) {
       return fail(i, "the last index counts whole rows; write one index for the row and one for the column");
     }
     found.end = offset_ + tokens[indices.back().end].end;
@@ -226,11 +226,11 @@ class UseFinder : Expressions {
     const FunctionPlaces places = places_of(*this, text(callee));
     if (is_macro_ || !is_name(callee) || places.open() == 0) return fail(i, without_indices());
     if (!functions_.emplace(text(callee), number).second) return;
-    const std::vector<Part> parameters = arguments_at(*this, places.open());
+    const std::vector<Part> parameters = arguments_at(places.open());
     for (const std::size_t call : places.calls) check_call(call, number, parameters.size(), places.is_template);
     const std::string name = number < parameters.size() ? parameter_name(parameters[number]) : "";
     if (name.empty()) return fail(i, without_indices());
-    const std::string_view macro = index_changes_ ? macro_that_names(name) : "";
+    const std::string_view macro = index_changes_ ? macro_that_names(source, name) : "";
     if (!macro.empty()) {
       return fail(places.open(), fmt::format("the macro {} may name {}; change the index by hand", macro, name));
     }
@@ -254,28 +254,16 @@ class UseFinder : Expressions {
     }
   }
 
-  std::string_view macro_that_names(std::string_view name) const {
-    for (const Macro& macro : macros_of(source)) {
-      if (has_token(macro.text, name)) return macro.name;
-    }
-    return "";
-  }
-
   /// Notes the array that an argument names. If it names a parameter, those that the calls of its function pass.
   void note_passed(std::size_t argument) {
     const auto parameter = parameter_at(*this, argument);
-    if (!parameter) {
-      passed_.emplace(unsigned(line(argument)), std::string(text(argument)));
-      return;
-    }
-    const auto& [function, number] = *parameter;
-    if (!resolved_.emplace(text(function), number).second) return;
-    const FunctionPlaces places = places_of(*this, text(function));
+    if (parameter && !resolved_.emplace(text(parameter->function), parameter->number).second) return;
+    const FunctionPlaces places = parameter ? places_of(*this, text(parameter->function)) : FunctionPlaces();
     if (places.calls.empty()) passed_.emplace(unsigned(line(argument)), std::string(text(argument)));
     for (const std::size_t call : places.calls) {
       const std::vector<Part> arguments = arguments_of_call(*this, call);
-      if (number < arguments.size() && arguments[number].size() == 1) {
-        note_passed(arguments[number].begin);
+      if (parameter->number < arguments.size() && arguments[parameter->number].size() == 1) {
+        note_passed(arguments[parameter->number].begin);
       } else {
         fail(argument, fmt::format("it is not known that {} is an array in shared memory; change the index by hand",
                                    text(argument)));
@@ -286,21 +274,16 @@ class UseFinder : Expressions {
   /// The name of a parameter that an array of this kind can be passed to; "" if it is none. Notes what a declaration of
   /// several dimensions has in its brackets.
   std::string parameter_name(Part part) {
-    std::size_t name = part.end, stars = 0;
-    for (std::size_t i = part.begin; i < part.end; ++i) {
-      stars += is(i, "*") ? 1 : 0;
-      if (is(i, "=") || is(i, "&")) return "";
-      if (is_name(i) && (i + 1 == part.end || is(i + 1, "["))) {
-        name = i;
-        break;
-      }
-    }
+    std::size_t name = part.begin;
+    while (name < part.end && !(is_name(name) && (name + 1 == part.end || is(name + 1, "[")))) ++name;
+    const Part type{part.begin, name};
+    if (has_token(*this, type, "=") || has_token(*this, type, "&")) return "";
     std::vector<Extract> brackets;
     std::size_t i = name + 1;
     for (; name < part.end && i < part.end && is(i, "["); i = closing(i) + 1) {
       brackets.push_back({tokens[i].end, tokens[closing(i)].begin});
     }
-    const bool is_pointer = brackets.empty() ? stars == 1 : stars == 0;
+    const bool is_pointer = count_tokens(*this, type, "*") == (brackets.empty() ? 1 : 0);
     if (name == part.end || i != part.end || !is_pointer) return "";
     if (declaration_.dimensions.size() == 1) return brackets.size() <= 1 ? std::string(text(name)) : "";
     if (brackets.size() != declaration_.dimensions.size()) return "";
@@ -315,7 +298,7 @@ class UseFinder : Expressions {
                                                 : reach_of_element(*this, {i, past_element(i)}, declaration_.type);
     if (bytes > found_.widest) {
       found_.widest = bytes;
-      found_.widest_line = unsigned(line(i) + first_line_ - 1);
+      found_.widest_line = line_of(i);
     }
     return is_element;
   }

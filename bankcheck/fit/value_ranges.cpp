@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bankcheck/fit/index_terms.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::fit {
@@ -42,6 +43,15 @@ std::optional<Range> shifted(std::string_view mark, const Range& a, const Range&
   if (mark == "<<") return checked({a.low << b.low, a.high << b.high, is_known ? bits << b.low : all});
   if (mark == ">>") return Range{a.low >> b.high, a.high >> b.low, is_known ? bits >> b.low : all};
   return std::nullopt;
+}
+
+/// What a block has in a dimension, "x" or "0"; 0: not known.
+std::uint64_t length_in(const Ranges::Block& block, std::string_view dimension) {
+  for (const std::string_view letters : {"xyz", "012"}) {
+    const std::size_t d = letters.find(dimension);
+    if (d != std::string_view::npos && dimension.size() == 1) return block[d];
+  }
+  return 0;
 }
 
 }  // namespace
@@ -186,19 +196,6 @@ std::optional<Range> Ranges::call(std::size_t name, std::size_t behind) const {
                          : Range{std::max(a->low, b->low), std::max(a->high, b->high)};
 }
 
-namespace {
-
-/// What a block has in a dimension, "x" or "0"; 0: not known.
-std::uint64_t length_in(const Ranges::Block& block, std::string_view dimension) {
-  for (const std::string_view letters : {"xyz", "012"}) {
-    const std::size_t d = letters.find(dimension);
-    if (d != std::string_view::npos && dimension.size() == 1) return block[d];
-  }
-  return 0;
-}
-
-}  // namespace
-
 std::optional<Range> Ranges::block_length(std::string_view dimension) const {
   const auto length = std::int64_t(length_in(only_block_, dimension));
   return length == 0 ? std::nullopt : std::optional(Range{length, length});
@@ -210,27 +207,23 @@ std::optional<Range> Ranges::thread(std::size_t place, Part key, std::string_vie
 }
 
 std::optional<Range> Ranges::compared_sum(Part part) const {
-  struct Summand {
-    Part part;
-    bool is_negative = false, is_name = false;
+  part = inner(part);
+  if (next_outside(part.begin, part.end, "*/%") < part.end) return std::nullopt;
+  const std::vector<Term> terms = terms_of(*this, part);  // of one factor each
+  const auto is_variable = [&](const Term& term, bool is_negative) {
+    const Part name = term.factors.front();
+    return term.is_negative == is_negative && name.size() == 1 && is_name(name.begin);
   };
-  if (next_outside(part.begin, part.end, "<>&|^?,=!*/%") < part.end) return std::nullopt;
-  std::vector<Summand> summands;
-  for (const Part& summand : split(part, "+-")) {
-    if (summand.size() == 0) return std::nullopt;  // a sign
-    const bool is_negative = summand.begin > part.begin && is(summand.begin - 1, "-");
-    summands.push_back({summand, is_negative, summand.size() == 1 && is_name(summand.begin)});
-  }
   std::optional<Range> best;
-  for (const Summand& x : summands) {
-    for (const Summand& y : summands) {
-      if (!x.is_name || !y.is_name || x.is_negative || !y.is_negative) continue;
-      if (!is_at_most(x.part.begin, y.part.begin)) continue;
-      const auto low = of(x.part), high = of(y.part);
+  for (const Term& x : terms) {
+    for (const Term& y : terms) {
+      const Part lesser = x.factors.front(), greater = y.factors.front();
+      if (!is_variable(x, false) || !is_variable(y, true) || !is_at_most(lesser.begin, greater.begin)) continue;
+      const auto low = of(lesser), high = of(greater);
       std::optional<Range> sum = low && high ? checked({low->low - high->high, 0}) : std::nullopt;
-      for (const Summand& other : summands) {
+      for (const Term& other : terms) {
         if (&other == &x || &other == &y) continue;
-        const auto value = sum ? of(other.part) : std::nullopt;
+        const auto value = sum ? of(other.factors.front()) : std::nullopt;
         sum = value ? combined(other.is_negative ? "-" : "+", *sum, *value) : std::nullopt;
       }
       if (sum) best = best ? Range{std::max(best->low, sum->low), std::min(best->high, sum->high)} : *sum;

@@ -146,17 +146,16 @@ std::optional<Part> Ranges::definition_of(std::size_t name) const {
 }
 
 std::optional<Range> Ranges::loop_range(std::string_view name, const Control& loop) const {
-  std::size_t first = loop.head.begin, second = 0;
-  while (first < loop.head.end && !is(first, ";")) ++first;
-  for (second = first + 1; second < loop.head.end && !is(second, ";");) ++second;
+  const std::vector<Part> head = split(loop.head, ";");
+  if (head.size() != 3) return std::nullopt;
   std::optional<Range> begin;
-  for (std::size_t i = loop.head.begin; i < first; ++i) {
+  for (std::size_t i = head[0].begin; i < head[0].end; ++i) {
     if (is(i, name) && is(i + 1, "=")) begin = of(value_after(i + 1));
   }
   if (!begin) return std::nullopt;
   int direction = 0;
   std::int64_t step = 0;
-  for (std::size_t i = second + 1; i < loop.head.end; ++i) {
+  for (std::size_t i = head[2].begin; i < head[2].end; ++i) {
     if (!is(i, name)) continue;
     direction = direction_at(i, loop.head.end, begin->low >= 0);
     step = constant_step_at(i);
@@ -164,7 +163,7 @@ std::optional<Range> Ranges::loop_range(std::string_view name, const Control& lo
   if (direction == 0) return std::nullopt;
   Range wide = direction > 0 ? Range{begin->low, max_value} : Range{-max_value, begin->high};
   limit(
-      wide, {first + 1, second}, [&](std::size_t i) { return is(i, name) ? std::size_t{1} : 0; }, false);
+      wide, head[1], [&](std::size_t i) { return std::size_t{is(i, name)}; }, false);
   const bool counts_from_one_value = begin->low == begin->high && wide.high < max_value && wide.high >= wide.low;
   if (step > 0 && counts_from_one_value) {
     wide.high -= (wide.high - wide.low) % step;

@@ -282,11 +282,10 @@ std::vector<Bits> completed(std::vector<Bits> rows, unsigned bits) {
   return rows;
 }
 
-std::string names_of_bits(const Order& order) {
-  std::string names;
+std::vector<std::string> names_of_bits(const Order& order) {
+  std::vector<std::string> names;
   const auto add = [&](char letter, std::uint64_t count) {
-    for (unsigned bit = 0; std::uint64_t{1} << bit < count; ++bit)
-      names += fmt::format("{}{}{}", names.empty() ? "" : " ", letter, bit);
+    for (unsigned bit = 0; std::uint64_t{1} << bit < count; ++bit) names.push_back(fmt::format("{}{}", letter, bit));
   };
   add(order.by_row ? 'c' : 'r', order.by_row ? order.columns : order.rows);
   add(order.by_row ? 'r' : 'c', order.by_row ? order.rows : order.columns);

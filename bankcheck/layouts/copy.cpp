@@ -43,46 +43,32 @@ void read_operation(Copy& copy, std::string_view text, unsigned element) {
   copy.operation = *operation;
 }
 
-/// Rows and columns of the accesses of a copy, and their places.
-class Grid {
- public:
-  Grid(const Tile& tile, const Copy& copy, Direction direction)
-      : columns_(tile.columns),
-        elements_(copy.width / tile.element),
-        along_row_(direction == Direction::along_row),
-        rows(along_row_ ? tile.rows : tile.rows / elements_),
-        columns(along_row_ ? tile.columns / elements_ : tile.columns) {}
+/// The accesses of a copy in rows and columns, and how many elements lie from one row and one column to the next.
+struct Grid {
+  std::uint64_t rows, columns, row_step, column_step;
 
   /// The first element of an access.
   std::uint32_t element(std::uint64_t row, std::uint64_t column) const {
-    return std::uint32_t(along_row_ ? row * columns_ + column * elements_ : row * elements_ * columns_ + column);
+    return std::uint32_t(row * row_step + column * column_step);
   }
-
- private:
-  std::uint64_t columns_, elements_;
-  bool along_row_;
-
- public:
-  std::uint64_t rows, columns;
 };
 
-/// Cuts a sequence of elements into instructions.
-std::vector<LaneElements> cut(const std::vector<std::uint32_t>& elements, std::size_t lanes) {
-  std::vector<LaneElements> instructions;
-  for (std::size_t begin = 0; begin < elements.size(); begin += lanes) {
-    const auto first = elements.begin() + std::ptrdiff_t(begin);
-    instructions.emplace_back(first, first + std::ptrdiff_t(std::min(lanes, elements.size() - begin)));
-  }
-  return instructions;
+Grid grid_of(const Tile& tile, const Copy& copy, Direction direction) {
+  const std::uint64_t elements = copy.width / tile.element;
+  if (direction == Direction::along_row) return {tile.rows, tile.columns / elements, tile.columns, elements};
+  return {tile.rows / elements, tile.columns, tile.columns * elements, 1};
 }
 
+/// Access after access, as many in each instruction as it has lanes.
 std::vector<LaneElements> in_sequence(const Grid& grid, bool by_row, unsigned lanes) {
-  std::vector<std::uint32_t> elements;
+  std::vector<LaneElements> instructions;
   for (std::uint64_t slow = 0; slow < (by_row ? grid.rows : grid.columns); ++slow) {
-    for (std::uint64_t fast = 0; fast < (by_row ? grid.columns : grid.rows); ++fast)
-      elements.push_back(by_row ? grid.element(slow, fast) : grid.element(fast, slow));
+    for (std::uint64_t fast = 0; fast < (by_row ? grid.columns : grid.rows); ++fast) {
+      if (instructions.empty() || instructions.back().size() == lanes) instructions.emplace_back();
+      instructions.back().push_back(by_row ? grid.element(slow, fast) : grid.element(fast, slow));
+    }
   }
-  return cut(elements, lanes);
+  return instructions;
 }
 
 /// Matrix after matrix, those below one another first; each lane gives a row of 16 bytes.
@@ -198,7 +184,7 @@ Direction direction_of(const Tile& tile, const Copy& copy) {
 
 std::vector<LaneElements> instructions_of(const Tile& tile, const Copy& copy, unsigned lanes) {
   const Direction direction = direction_of(tile, copy);
-  const Grid grid(tile, copy, direction);
+  const Grid grid = grid_of(tile, copy, direction);
   switch (copy.order) {
     case Copy::Order::row: return in_sequence(grid, true, lanes);
     case Copy::Order::column: return in_sequence(grid, false, lanes);

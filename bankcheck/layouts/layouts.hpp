@@ -142,7 +142,7 @@ struct Certificate {
   /// column that uses only XOR. Empty if it is not known: `why`.
   std::optional<std::uint64_t> linear;
   std::vector<std::uint64_t> matrix;  ///< of such a layout, by bit of the address: the bits of `order` that it XORs
-  std::string order;                  ///< the bits of row and column, lowest first: "c0 c1 r0"
+  std::vector<std::string> order;     ///< the bits of row and column, lowest first: "c0", "c1", "r0"
   std::string why;                    ///< a sentence without a dot: the shape is no power of two
 };
 Certificate certificate(const banks::Architecture& architecture, const Tile& tile, const std::vector<Copy>& copies);

@@ -78,12 +78,7 @@ std::uint64_t fewest_in_place(const LayoutReport& report, std::size_t architectu
 
 /// "bits 0 to 2 of the number of an element are c0, c1, c2 ^ r0".
 std::string bits_text(const Certificate& certificate) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < certificate.order.size();) {
-    const std::size_t end = std::min(certificate.order.find(' ', begin), certificate.order.size());
-    names.push_back(certificate.order.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  const std::vector<std::string>& names = certificate.order;
   std::vector<std::string> bits;
   for (const std::uint64_t row : certificate.matrix) {
     std::vector<std::string> sum;
@@ -203,12 +198,8 @@ std::string text_of(const LayoutReport& report, unsigned columns) {
 
 std::string json_of(const LayoutReport& report) {
   using nlohmann::ordered_json;
-  const auto names = [&] {
-    ordered_json list = ordered_json::array();
-    for (const banks::Architecture* architecture : report.architectures) list.push_back(architecture->name);
-    return list;
-  };
-  ordered_json copies = ordered_json::array(), layouts = ordered_json::array(), certificates = ordered_json::array();
+  ordered_json names = ordered_json::array(), copies = names, layouts = names, certificates = names;
+  for (const banks::Architecture* architecture : report.architectures) names.push_back(architecture->name);
   for (std::size_t i = 0; i < report.copies.size(); ++i) {
     for (std::size_t j = 0; j < report.architectures.size(); ++j) {
       const CopyCost& cost = report.costs[i][j];
@@ -237,7 +228,7 @@ std::string json_of(const LayoutReport& report) {
     json["along"] = kept_along(report, certificate);
     json["any_layout"] = certificate.any_layout == 0 ? ordered_json() : ordered_json(certificate.any_layout);
     json["linear"] = certificate.linear ? ordered_json(*certificate.linear) : ordered_json();
-    json["order"] = certificate.order;
+    json["order"] = fmt::format("{}", fmt::join(certificate.order, " "));
     json["matrix"] = certificate.matrix;
     json["why"] = certificate.why;
     certificates.push_back(std::move(json));
@@ -249,7 +240,7 @@ std::string json_of(const LayoutReport& report) {
                       {"columns", tile.columns},
                       {"element_bytes", tile.element},
                       {"bytes", tile.bytes()},
-                      {"architectures", names()},
+                      {"architectures", std::move(names)},
                       {"copies", std::move(copies)},
                       {"layouts", std::move(layouts)},
                       {"certificates", std::move(certificates)}}

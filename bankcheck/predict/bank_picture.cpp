@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 
 namespace bankwise::predict {
@@ -61,6 +62,33 @@ std::string band(const LaneGroupPicture& lane_group, unsigned first, unsigned ac
     text += "\n  and " + support::plural((rows - shown) * lane_group.passes_per_turn, "more pass", "more passes");
   }
   return text + '\n';
+}
+
+// --- As SVG ---
+
+constexpr int side = 26, left = 64, head = 40, group_head = 40, gap = 12;  // pixels
+
+int column(std::size_t bank) { return left + side * int(bank); }
+
+std::string text_at(int x, int y, const std::string& text, const char* fill, const char* anchor = "") {
+  return fmt::format("<text x=\"{}\" y=\"{}\"{} fill=\"{}\">{}</text>\n", x, y, anchor, fill, support::xml_text(text));
+}
+
+std::string in_cell(std::size_t bank, int y, const std::string& text, const char* fill) {
+  return text_at(column(bank) + side / 2, y, text, fill, " text-anchor=\"middle\"");
+}
+
+/// A row of cells.
+std::string turn_svg(const LaneGroupPicture& lane_group, std::size_t turn, int top) {
+  std::string svg = text_at(12, top + 17, pass_label(lane_group, turn), "#777777");
+  for (std::size_t bank = 0; bank < lane_group.turns[turn].size(); ++bank) {
+    const auto& lanes = lane_group.turns[turn][bank];
+    const char* fill = lanes.empty() ? "#f4f4f4" : collides(lane_group, bank) ? "#f2b8b0" : "#bcd9f0";
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"#ffffff\"/>\n",
+                       column(bank), top, side, side, fill);
+    if (!lanes.empty()) svg += in_cell(bank, top + 17, cell_text(lanes), "#222222");
+  }
+  return svg;
 }
 
 }  // namespace
@@ -135,52 +163,17 @@ std::string coloured(std::string_view text) {
     const std::size_t first =
         line.starts_with(row) ? std::max<std::size_t>(label, line.find(' ', row.size())) : line.size();
     result += line.substr(0, first);
-    for (std::size_t at = first; at < line.size();) {  // blanks and a mark
-      const std::size_t mark = std::min(line.find_first_not_of(' ', at), line.size());
-      const std::size_t end = std::min(line.find_first_of(" \n", mark), line.size() - 1);
+    for (std::size_t at = first, end = 0; at < line.size(); at = end) {  // blanks and a mark, or the end of the line
+      const std::size_t mark = std::min(line.find_first_not_of(" \n", at), line.size());
+      end = std::min(line.find_first_of(" \n", mark), line.size());
       const std::string_view inside = line.substr(mark, end - mark);
       const char* colour = inside.starts_with('!') ? "1;31" : inside == "." ? "2" : nullptr;
       result += line.substr(at, mark - at);
-      result += colour == nullptr ? std::string(inside) : fmt::format("\033[{}m{}\033[0m", colour, inside);
-      if (mark >= end)
-        result += line.substr(end), at = line.size();
-      else
-        at = end;
+      result += colour == nullptr ? std::string(inside) : support::painted(inside, colour);
     }
   }
   return result;
 }
-
-// --- As SVG ---
-
-namespace {
-
-constexpr int side = 26, left = 64, head = 40, group_head = 40, gap = 12;  // pixels
-
-int column(std::size_t bank) { return left + side * int(bank); }
-
-std::string text_at(int x, int y, const std::string& text, const char* fill, const char* anchor = "") {
-  return fmt::format("<text x=\"{}\" y=\"{}\"{} fill=\"{}\">{}</text>\n", x, y, anchor, fill, support::xml_text(text));
-}
-
-std::string in_cell(std::size_t bank, int y, const std::string& text, const char* fill) {
-  return text_at(column(bank) + side / 2, y, text, fill, " text-anchor=\"middle\"");
-}
-
-/// A row of cells.
-std::string turn_svg(const LaneGroupPicture& lane_group, std::size_t turn, int top) {
-  std::string svg = text_at(12, top + 17, pass_label(lane_group, turn), "#777777");
-  for (std::size_t bank = 0; bank < lane_group.turns[turn].size(); ++bank) {
-    const auto& lanes = lane_group.turns[turn][bank];
-    const char* fill = lanes.empty() ? "#f4f4f4" : collides(lane_group, bank) ? "#f2b8b0" : "#bcd9f0";
-    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"#ffffff\"/>\n",
-                       column(bank), top, side, side, fill);
-    if (!lanes.empty()) svg += in_cell(bank, top + 17, cell_text(lanes), "#222222");
-  }
-  return svg;
-}
-
-}  // namespace
 
 std::string to_svg(const BankPicture& picture, const std::string& title) {
   std::string body =

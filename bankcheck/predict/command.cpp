@@ -4,10 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
@@ -45,10 +43,9 @@ std::uint64_t mask_of(const banks::Architecture& architecture, const PredictOpti
     const unsigned lanes = options.lanes == 0 ? whole : options.lanes;
     return ~std::uint64_t{0} >> (banks::max_lanes - lanes);
   }
-  char* end = nullptr;
-  errno = 0;
-  const auto mask = std::strtoull(options.mask.c_str(), &end, 16);
-  if (errno != 0 || *end != '\0' || options.mask.find_first_not_of("0123456789abcdefABCDEFxX") != std::string::npos) {
+  const bool has_prefix = options.mask.starts_with("0x") || options.mask.starts_with("0X");
+  std::uint64_t mask = 0;
+  if (!support::parse_number(std::string_view(options.mask).substr(has_prefix ? 2 : 0), mask, 16)) {
     throw support::UsageError(
         fmt::format("--mask {} is not a hexadecimal number of at most 64 bits", support::in_quotes(options.mask)));
   }

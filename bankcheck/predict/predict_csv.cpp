@@ -1,6 +1,7 @@
 #include "bankcheck/predict/predict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -115,45 +116,27 @@ class AccessRow {
 class CostWriter {
  public:
   CostWriter(std::ostream& out, CostFormat format, const banks::Architecture& architecture, Space space)
-      : out_(out), format_(format), has_choice_(std::ranges::any_of(architecture.rules, [](const banks::Rule& rule) {
-          return rule.serving == banks::Serving::one_broadcast;
-        })) {
-    if (format_ == CostFormat::csv && space == Space::global) {
-      out_ << "id,sectors,ideal,lines,bytes\n";
-    } else if (format_ == CostFormat::csv) {
-      out_ << "id,passes,ideal,conflicts" << (has_choice_ ? ",passes_max,conflicts_max\n" : "\n");
+      : out_(out), format_(format) {
+    const bool has_choice = std::ranges::any_of(
+        architecture.rules, [](const banks::Rule& rule) { return rule.serving == banks::Serving::one_broadcast; });
+    if (space == Space::global) {
+      columns_ = {"sectors", "ideal", "lines", "bytes"};
+    } else {
+      columns_ = {"passes", "ideal", "conflicts"};
+      if (has_choice) columns_.insert(columns_.end(), {"passes_max", "conflicts_max"});
+    }
+    if (format_ == CostFormat::csv) {
+      out_ << fmt::format("id,{}\n", fmt::join(columns_, ","));
     } else {
       out_ << fmt::format(R"({{"schema_version":1,"architecture":"{}","results":[)", architecture.name);
     }
   }
   /// False if the row cannot be written.
   bool add(std::string_view id, const banks::Cost& cost) {
-    line_.clear();
-    const auto append = std::back_inserter(line_);
-    if (format_ == CostFormat::csv) {
-      fmt::format_to(append, "{},{},{},{}", support::csv_field(id), cost.passes, cost.ideal, cost.conflicts);
-      if (has_choice_) fmt::format_to(append, ",{},{}", cost.passes_max, cost.conflicts_max);
-    } else {
-      fmt::format_to(append, R"({}{{"id":{},"passes":{},"ideal":{},"conflicts":{})", any_ ? "," : "", json_text(id),
-                     cost.passes, cost.ideal, cost.conflicts);
-      if (has_choice_) {
-        fmt::format_to(append, R"(,"passes_max":{},"conflicts_max":{})", cost.passes_max, cost.conflicts_max);
-      }
-      line_ += '}';
-    }
-    return end_row();
+    return add_row(id, {cost.passes, cost.ideal, cost.conflicts, cost.passes_max, cost.conflicts_max});
   }
   bool add(std::string_view id, const banks::SectorCost& cost) {
-    line_.clear();
-    const auto append = std::back_inserter(line_);
-    if (format_ == CostFormat::csv) {
-      fmt::format_to(append, "{},{},{},{},{}", support::csv_field(id), cost.sectors, cost.ideal, cost.lines,
-                     cost.bytes);
-    } else {
-      fmt::format_to(append, R"({}{{"id":{},"sectors":{},"ideal":{},"lines":{},"bytes":{}}})", any_ ? "," : "",
-                     json_text(id), cost.sectors, cost.ideal, cost.lines, cost.bytes);
-    }
-    return end_row();
+    return add_row(id, {cost.sectors, cost.ideal, cost.lines, cost.bytes});
   }
   void end(const std::optional<BadRow>& bad) {
     if (format_ == CostFormat::json) {
@@ -165,16 +148,27 @@ class CostWriter {
   }
 
  private:
-  bool end_row() {
+  bool add_row(std::string_view id, std::initializer_list<std::uint64_t> numbers) {
+    const bool is_csv = format_ == CostFormat::csv;
+    line_ = is_csv ? support::csv_field(id) : fmt::format(R"({}{{"id":{})", any_ ? "," : "", json_text(id));
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (is_csv) {
+        fmt::format_to(std::back_inserter(line_), ",{}", numbers.begin()[i]);
+      } else {
+        fmt::format_to(std::back_inserter(line_), R"(,"{}":{})", columns_[i], numbers.begin()[i]);
+      }
+    }
+    line_ += is_csv ? "\n" : "}\n";
     any_ = true;
-    return bool(out_ << (line_ += '\n'));
+    return bool(out_ << line_);
   }
   static std::string json_text(std::string_view text) {
     return nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   }
   std::ostream& out_;
   CostFormat format_;
-  bool has_choice_, any_ = false;
+  std::vector<std::string_view> columns_;  // of the numbers of a row
+  bool any_ = false;
   std::string line_;
 };
 
