@@ -11,8 +11,8 @@ namespace bankwise::trace {
 namespace {
 
 /// Sources may contain any bytes; JSON holds only Unicode.
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string json_text(const nlohmann::ordered_json& text) {
+  return text.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// In quotes.
@@ -205,11 +205,11 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
 }  // namespace
 
 std::string header_line(const Trace& trace) {
-  std::string text = "{\"bankwise_trace\":" + std::to_string(format_version) +
-                     ",\"maker\":" + json_text(to_string(trace.maker)) + ",\"revision\":" + json_text(trace.revision) +
-                     ",\"command\":[";
-  for (std::size_t i = 0; i < trace.command.size(); ++i) text += (i > 0 ? "," : "") + json_text(trace.command[i]);
-  return text + "]}\n";
+  return json_text({{"bankwise_trace", format_version},
+                    {"maker", to_string(trace.maker)},
+                    {"revision", trace.revision},
+                    {"command", trace.command}}) +
+         '\n';
 }
 
 std::string process_line(std::uint64_t process) {
