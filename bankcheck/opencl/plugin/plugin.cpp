@@ -246,10 +246,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     const auto step = LlvmCode::step(instruction);
     if (step == LlvmCode::Step::straight) return;
     WorkItemLane& lane = worker.lanes[worker.lane_of(item)];
-    if (lane.jumped) {
-      const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
-      lane.path.enter_block(block.loops, block.is_header);
-    }
+    if (lane.jumped) lane.path.enter_block(worker.code.block(LLVMGetInstructionParent(instruction)));
     lane.jumped = step == LlvmCode::Step::jump;
     if (lane.jumped) return;
     const std::size_t calls = item->getCallStack().size();
@@ -331,11 +328,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     if (space == Space::global && !instruction.is_global) return;
     const unsigned number = worker.lane_of(item);
     WorkItemLane& lane = worker.lanes[number];
-    if (lane.jumped) {
-      const Block& block = worker.code.block(item->getCurrentBlock());
-      lane.path.enter_block(block.loops, block.is_header);
-      lane.jumped = false;
-    }
+    if (std::exchange(lane.jumped, false)) lane.path.enter_block(worker.code.block(item->getCurrentBlock()));
     if (space == Space::global) {
       if (!memory->isAddressValid(address, size)) return;  // Oclgrind's own check reports it
       const bool is_atomic = operation != banks::Operation::load && operation != banks::Operation::store;
