@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <sstream>
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/report/metrics.hpp>
@@ -108,18 +109,6 @@ std::string column_svg(const Column& column, double x, double y, double width) {
   return svg;
 }
 
-/// Splits a text at blanks into lines of at most so many letters, where possible.
-std::vector<std::string> lines_of(const std::string& text, std::size_t letters) {
-  std::vector<std::string> lines;
-  for (std::size_t first = 0; first < text.size();) {
-    std::size_t last = text.size() - first <= letters ? text.size() : text.rfind(' ', first + letters);
-    if (last == std::string::npos || last <= first) last = text.find(' ', first + 1);
-    lines.push_back(text.substr(first, last - first));
-    first = std::min(last, text.size() - 1) + 1;
-  }
-  return lines;
-}
-
 /// A variant, with one column per level that has accesses.
 struct Panel {
   const VariantLevels* variant = nullptr;
@@ -154,7 +143,8 @@ std::string subtitle(const VariantLevels& variant) {
 std::string empty_svg(const VariantLevels& variant) {
   std::string svg = rect(0, title + names, narrowest_panel, body, empty);
   double y = title + names + 30;
-  for (const auto& line : lines_of(why_no_levels(variant), 30)) {
+  std::istringstream lines(support::wrapped(why_no_levels(variant), 30, 0));
+  for (std::string line; std::getline(lines, line);) {
     svg += text_at(12, y, 12, muted, line);
     y += 18;
   }
