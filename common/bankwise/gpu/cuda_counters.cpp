@@ -210,11 +210,6 @@ Image config_image(const Host& host) {
   return image;
 }
 
-Ranges enable(CUcontext context) {
-  return Ranges(
-      BANKWISE_CUPTI(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, .ctx = context).pRangeProfilerObject);
-}
-
 /// The image that receives the counters of one range.
 Image data_image(const Ranges& ranges, std::vector<const char*> names) {
   const auto size = BANKWISE_CUPTI(cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params,
@@ -247,12 +242,6 @@ bool run_once(const Ranges& ranges, const std::function<void()>& run) {
              .isAllPassSubmitted != 0;
 }
 
-void decode(const Ranges& ranges) {
-  const auto decoded = BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params,
-                                      .pRangeProfilerObject = ranges.get());
-  if (decoded.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
-}
-
 std::vector<double> values(const Host& host, const Image& data, std::vector<const char*> names) {
   std::vector<double> values(names.size());
   BANKWISE_CUPTI(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params,
@@ -276,7 +265,8 @@ void count_set(CUcontext context, const Image& available, std::span<const Metric
   const Image config = config_image(host);
   Image data;
   {
-    const Ranges ranges = enable(context);
+    const Ranges ranges(BANKWISE_CUPTI(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, .ctx = context)
+                            .pRangeProfilerObject);
     data = data_image(ranges, names);
     configure(ranges, config, data);
     unsigned replays = 0;
@@ -290,7 +280,9 @@ void count_set(CUcontext context, const Image& available, std::span<const Metric
       });
     }
     counters.replays += replays;
-    decode(ranges);
+    const auto decoded = BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params,
+                                        .pRangeProfilerObject = ranges.get());
+    if (decoded.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
   }
   const auto counted = values(host, data, names);
   for (std::size_t i = 0; i < known.size(); ++i) {
