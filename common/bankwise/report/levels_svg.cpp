@@ -63,22 +63,18 @@ struct Column {
   std::vector<int> lanes;
 };
 
-std::size_t threads_of_block(const trace::KernelTrace& trace) {
-  const auto& [x, y, z] = trace.shapes.front().block;
-  return x * y * z;
-}
-
 std::vector<Column> columns_of(const VariantLevels& variant) {
   std::vector<Column> columns;
   for (const KernelLevels& kernel : variant.kernels) {
     const trace::KernelTrace& trace = kernel.trace;
+    const auto& [x, y, z] = trace.shapes.front().block;
     std::vector<std::size_t> column_of_level(kernel.report.level_count);
     for (const auto& level : kernel.report.levels) {
       if (level.costs.accesses == 0) continue;
       column_of_level[level.level] = columns.size();
       columns.push_back({kernel.level_names[level.level], passes_text(level.costs),
                          percent_text(alu_utilization(level.costs, kernel.report.warp)),
-                         std::vector<int>(threads_of_block(trace), idle)});
+                         std::vector<int>(x * y * z, idle)});
     }
     for (const trace::OrderedAccess& step : trace.order) {
       const trace::Pattern& access = trace.patterns[step.pattern];

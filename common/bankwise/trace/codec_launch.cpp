@@ -61,12 +61,6 @@ std::vector<Pattern> read_merged(const json& list, PatternPlaces places, const K
   return merged;
 }
 
-Fault fault_of(const json& value) {
-  const auto fault = fault_named(text_of(value, "fault"));
-  if (!fault) wrong("fault is unknown");
-  return *fault;
-}
-
 void take_excess(const json& list, const KnownParts& kernel, KernelTrace& launch) {
   for (const json& row : list) {
     Excess excess{.site = known(row[0], "site", kernel.sites),
@@ -93,7 +87,9 @@ void take_diagnoses(const json& list, const KnownParts& kernel, KernelTrace& lau
   const std::uint64_t launches = launches_of(launch);
   std::set<std::tuple<Fault, std::uint32_t, std::optional<std::uint32_t>, bool>> seen;
   for (const json& row : list) {
-    DiagnosisRecord diagnosis{.fault = fault_of(row[0]), .site = known(row[1], "site", kernel.sites)};
+    const auto fault = fault_named(text_of(row[0], "fault"));
+    if (!fault) wrong("fault is unknown");
+    DiagnosisRecord diagnosis{.fault = *fault, .site = known(row[1], "site", kernel.sites)};
     if (!row[2].is_null()) diagnosis.other = known(row[2], "site", kernel.sites);
     if (!row[3].is_boolean()) wrong("ended is neither true nor false");
     diagnosis.ended = row[3].get<bool>();
