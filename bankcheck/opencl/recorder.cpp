@@ -85,9 +85,7 @@ void append_unfinished(const LaunchLog& log, const TemporaryFolder& folder) {
 /// Prints the compiler's messages about the program's OpenCL C, and adds the first error to the failure.
 void add_build_messages(std::string& failure, const std::vector<std::string>& messages) {
   if (messages.empty()) return;
-  std::string text;
-  for (const std::string& line : messages) text += line + '\n';
-  std::fputs(support::visible(text).c_str(), stderr);
+  std::fputs(support::visible(fmt::format("{}\n", fmt::join(messages, "\n"))).c_str(), stderr);
   const auto error = std::find_if(messages.begin(), messages.end(),
                                   [](const std::string& line) { return line.find("error: ") != std::string::npos; });
   failure += "; its OpenCL C does not compile: " + (error == messages.end() ? messages.front() : *error);

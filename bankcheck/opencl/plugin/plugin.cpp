@@ -77,9 +77,6 @@ void save_unfinished(const trace::KernelTrace& launch, const std::string& source
   std::rename(incomplete.c_str(), path.c_str());
 }
 
-/// The launch has ended, and the record has it.
-void forget_unfinished() { std::remove(unfinished_path().c_str()); }
-
 // --- What is recorded ---
 
 trace::Bound bound() {
@@ -188,7 +185,7 @@ class BankPlugin : public ::oclgrind::Plugin {
            std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
     }
     note(event::end);
-    forget_unfinished();
+    std::remove(unfinished_path().c_str());  // the record has the launch
     kernel_mutex.unlock();
   }
 
