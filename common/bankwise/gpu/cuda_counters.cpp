@@ -221,15 +221,6 @@ Image data_image(const Ranges& ranges, std::vector<const char*> names) {
   return image;
 }
 
-/// The images must live until the profiler is disabled.
-void configure(const Ranges& ranges, const Image& config, Image& data) {
-  BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params,
-                 .pRangeProfilerObject = ranges.get(), .configSize = config.size(), .pConfig = config.data(),
-                 .counterDataImageSize = data.size(), .pCounterDataImage = data.data(), .range = CUPTI_UserRange,
-                 .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 1, .numNestingLevels = 1, .minNestingLevel = 1,
-                 .targetNestingLevel = 1);
-}
-
 /// One run. True if it was the last one needed.
 bool run_once(const Ranges& ranges, const std::function<void()>& run) {
   CUpti_RangeProfiler_Object* const object = ranges.get();
@@ -263,12 +254,16 @@ void count_set(CUcontext context, const Image& available, std::span<const Metric
   names.reserve(known.size());
   for (const Metric* metric : known) names.push_back(metric->name);
   const Image config = config_image(host);
-  Image data;
+  Image data;  // like `config`, it must live until the profiler is disabled
   {
     const Ranges ranges(BANKWISE_CUPTI(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, .ctx = context)
                             .pRangeProfilerObject);
     data = data_image(ranges, names);
-    configure(ranges, config, data);
+    BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params,
+                   .pRangeProfilerObject = ranges.get(), .configSize = config.size(), .pConfig = config.data(),
+                   .counterDataImageSize = data.size(), .pCounterDataImage = data.data(), .range = CUPTI_UserRange,
+                   .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 1, .numNestingLevels = 1, .minNestingLevel = 1,
+                   .targetNestingLevel = 1);
     unsigned replays = 0;
     for (bool complete = false; !complete; ++replays) {
       if (replays == max_replays) throw Unsupported("CUPTI does not finish counting");
