@@ -14,11 +14,9 @@
 
 namespace bankwise::opencl {
 
-inline std::string exchanged_before(const std::string& folder, std::size_t number) {
-  return folder + '/' + std::to_string(number) + ".before";
-}
-inline std::string exchanged_after(const std::string& folder, std::size_t number) {
-  return folder + '/' + std::to_string(number) + ".after";
+/// `which`: "before" or "after".
+inline std::string exchanged_file(const std::string& folder, std::size_t number, const char* which) {
+  return folder + '/' + std::to_string(number) + '.' + which;
 }
 
 /// The text of a program, as clCreateProgramWithSource() gets it.
@@ -37,7 +35,8 @@ class ExchangedTexts {
   /// None without a folder.
   explicit ExchangedTexts(const std::string& folder) {
     for (std::size_t number = 0; !folder.empty(); ++number) {
-      auto before = read(exchanged_before(folder, number)), after = read(exchanged_after(folder, number));
+      auto before = read(exchanged_file(folder, number, "before")),
+           after = read(exchanged_file(folder, number, "after"));
       if (!before || !after) break;
       texts_.emplace_back(*std::move(before), *std::move(after));
     }

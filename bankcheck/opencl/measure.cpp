@@ -64,8 +64,8 @@ class ExchangedProgram {
     fs::create_directories(texts_of(version));
     std::size_t number = 0;
     for (const auto& [before, after] : sources.files) {
-      std::ofstream(exchanged_before(texts_of(version), number), std::ios::binary) << before;
-      std::ofstream(exchanged_after(texts_of(version), number), std::ios::binary) << after;
+      std::ofstream(exchanged_file(texts_of(version), number, "before"), std::ios::binary) << before;
+      std::ofstream(exchanged_file(texts_of(version), number, "after"), std::ios::binary) << after;
       ++number;
     }
     return std::nullopt;

@@ -43,7 +43,7 @@ std::optional<int> exit_code_of(const Ended& ended, const LaunchLog& log) {
 /// The reason why Oclgrind cannot run a kernel; nothing if it can run all.
 std::optional<std::string> fatal_error(const OclgrindMessages& messages, const trace::TraceFile& file,
                                        const LaunchLog& log) {
-  if (messages.fatal_error()) return messages.fatal_error();
+  if (messages.fatal_error) return messages.fatal_error;
   for (const std::string& error : file.trace.errors) {
     if (auto reason = logged_fatal_error(error)) return reason;
   }
@@ -67,16 +67,16 @@ void OclgrindMessages::read(std::string_view bytes) {
 void OclgrindMessages::take(std::string line) {
   const bool is_operation =
       line.starts_with("When creating kernel '") || line == "When initializing program scope global variables";
-  if (!fatal_error_ && is_operation && begins_fatal_error(before_[0])) {
-    fatal_error_ = before_[1] + ", w" + line.substr(1);
+  if (!fatal_error && is_operation && begins_fatal_error(before_[0])) {
+    fatal_error = before_[1] + ", w" + line.substr(1);
   }
-  if (!lost_plugin_ && (line.starts_with("Loading Oclgrind plugin failed (dlopen): ") ||
-                        line.starts_with("Loading Oclgrind plugin failed (dlsym): "))) {
-    lost_plugin_ = line;
+  if (!lost_plugin && (line.starts_with("Loading Oclgrind plugin failed (dlopen): ") ||
+                       line.starts_with("Loading Oclgrind plugin failed (dlsym): "))) {
+    lost_plugin = line;
   }
-  if (!assertion_ && line.find("oclgrind::") != std::string::npos && line.find(": Assertion `") != std::string::npos &&
-      line.ends_with("' failed.")) {
-    assertion_ = line;
+  if (!failed_assertion && line.find("oclgrind::") != std::string::npos &&
+      line.find(": Assertion `") != std::string::npos && line.ends_with("' failed.")) {
+    failed_assertion = line;
   }
   before_ = {std::move(before_[1]), std::move(line)};
 }
@@ -111,7 +111,7 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
                                       const trace::TraceFile& file, const LaunchLog& log) {
   const std::string& program = ended.program;
   const std::vector<std::string>& errors = file.trace.errors;
-  if (const auto& why = messages.lost_plugin()) {
+  if (const auto& why = messages.lost_plugin) {
     return fmt::format(
         "Oclgrind could not load bankcheck's plugin ({}); please rebuild bankcheck with the headers of the "
         "installed Oclgrind",
@@ -130,7 +130,7 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
   }
   if (ended.out_of_time) return driver::failure_of(ended);
   const std::optional<int> code = exit_code_of(ended, log);
-  if (messages.failed_assertion() && !(crashed(ended) && code)) {
+  if (messages.failed_assertion && !(crashed(ended) && code)) {
     return fmt::format(
         "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
         "threads simultaneously",

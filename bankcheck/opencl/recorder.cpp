@@ -85,9 +85,7 @@ void append_unfinished(const LaunchLog& log, const TemporaryFolder& folder) {
 /// Prints the compiler's messages about the program's OpenCL C, and adds the first error to the failure.
 void add_build_messages(std::string& failure, const std::vector<std::string>& messages) {
   if (messages.empty()) return;
-  std::string text;
-  for (const std::string& line : messages) text += line + '\n';
-  std::fputs(support::visible(text).c_str(), stderr);
+  std::fputs(support::visible(fmt::format("{}\n", fmt::join(messages, "\n"))).c_str(), stderr);
   const auto error = std::find_if(messages.begin(), messages.end(),
                                   [](const std::string& line) { return line.find("error: ") != std::string::npos; });
   failure += "; its OpenCL C does not compile: " + (error == messages.end() ? messages.front() : *error);
@@ -118,23 +116,21 @@ fs::path find_library(std::string_view name) {
 std::vector<std::string> device_values(const std::vector<std::string>& device_info, const banks::Architecture& first) {
   support::Lines lines;
   for (const std::string& given : device_info) {
+    const auto refuse = [&](const std::string& needed) {
+      throw support::UsageError(fmt::format("--device-info {}: it needs {}", support::in_quotes(given), needed));
+    };
     const auto end = given.find('=');
     const std::string key = given.substr(0, end);
     const auto same = [&](const DeviceProperty& property) { return property.key == key; };
     const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
     if (end == std::string::npos || property == std::end(device_properties)) {
-      throw support::UsageError(fmt::format("--device-info {}: it needs KEY=VALUE with one of the keys {}",
-                                            support::in_quotes(given), keys()));
+      refuse("KEY=VALUE with one of the keys " + keys());
     }
     const std::string value = given.substr(end + 1);
     std::uint64_t number = 0;
     const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos
                                            : support::parse_number(value, number) && number > 0 && number <= UINT32_MAX;
-    if (!fits) {
-      throw support::UsageError(
-          fmt::format("--device-info {}: {}", support::in_quotes(given),
-                      property->bytes == 0 ? "it needs a text of one line" : "it needs a number from 1 to 2^32-1"));
-    }
+    if (!fits) refuse(property->bytes == 0 ? "a text of one line" : "a number from 1 to 2^32-1");
     lines.push_back(given);
   }
   lines.push_back(fmt::format("preferred-multiple={}", first.warp));  // unless it is given: the first line counts

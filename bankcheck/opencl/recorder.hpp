@@ -63,16 +63,15 @@ class OclgrindMessages {
   /// The next bytes of stderr. Every message ends with a newline.
   void read(std::string_view bytes);
 
-  const std::optional<std::string>& fatal_error() const { return fatal_error_; }     ///< the reason
-  const std::optional<std::string>& lost_plugin() const { return lost_plugin_; }     ///< why it cannot be loaded
-  const std::optional<std::string>& failed_assertion() const { return assertion_; }  ///< in Oclgrind's sources
+  std::optional<std::string> fatal_error;       ///< the reason
+  std::optional<std::string> lost_plugin;       ///< why it cannot be loaded
+  std::optional<std::string> failed_assertion;  ///< in Oclgrind's sources
 
  private:
   void take(std::string line);
 
   std::string line_;                   ///< the beginning of the next line
   std::array<std::string, 2> before_;  ///< the two lines before it
-  std::optional<std::string> fatal_error_, lost_plugin_, assertion_;
 };
 
 /// The reason in an error that Oclgrind has logged, if it means that Oclgrind cannot run the kernel.

@@ -114,14 +114,20 @@ __attribute__((constructor)) void copy_path() {
   if (path != nullptr && std::strlen(path) < sizeof log_path) std::memcpy(log_path, path, std::strlen(path) + 1);
 }
 
+/// The answer to a query for a text: `get(room, text, bytes)`; "" if there is none.
+template <class Get>
+std::string text_from(const Get& get) {
+  std::size_t bytes = 0;
+  if (get(0, nullptr, &bytes) != CL_SUCCESS) return "";
+  std::string text(bytes, '\0');
+  return get(bytes, text.data(), nullptr) == CL_SUCCESS ? text.c_str() : "";
+}
+
 /// Whether the source of a program that is built has this kernel.
 bool has_kernel(cl_program program, const std::string& name) {
-  const auto get = oclgrinds().clGetProgramInfo;
-  std::size_t bytes = 0;
-  if (get(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS) return false;
-  std::string names(bytes, '\0');
-  if (get(program, CL_PROGRAM_KERNEL_NAMES, bytes, names.data(), nullptr) != CL_SUCCESS) return false;
-  names.resize(std::min(names.size(), names.find('\0')));
+  const std::string names = text_from([&](std::size_t room, char* text, std::size_t* bytes) {
+    return oclgrinds().clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, room, text, bytes);
+  });
   return (';' + names + ';').find(';' + name + ';') != std::string::npos;
 }
 
@@ -135,11 +141,9 @@ cl_int with_messages(cl_program program, cl_uint devices, const cl_device_id* li
           CL_SUCCESS)
     device = all[0];
   if (result == CL_SUCCESS || device == nullptr) return result;
-  const auto get = oclgrinds().clGetProgramBuildInfo;
-  if (get(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) != CL_SUCCESS) return result;
-  std::string log(bytes, '\0');
-  if (get(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS) return result;
-  log.resize(std::min(log.size(), log.find('\0')));
+  const std::string log = text_from([&](std::size_t room, char* text, std::size_t* size) {
+    return oclgrinds().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, room, text, size);
+  });
   unsigned lines = 0;
   for (std::size_t at = 0; at < log.size() && lines < 20; ++lines) {
     const auto end = std::min(log.find('\n', at), log.size());

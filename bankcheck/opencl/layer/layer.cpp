@@ -44,37 +44,30 @@ class Times {
  public:
   explicit Times(const std::string& folder) : file_(folder + '/' + std::to_string(getpid()) + ".times") {}
 
-  void write(const std::string& lines) const { bankwise::support::append_to(file_.c_str(), lines); }
+  void write(const std::string& lines) const {
+    if (!lines.empty()) bankwise::support::append_to(file_.c_str(), lines);
+  }
 
   /// Takes over one reference to the event.
   void add(Launch launch, cl_command_queue queue) {
-    std::string lines;
-    {
-      const std::lock_guard lock(mutex_);
-      launches_.push_back(std::move(launch));
-      if (queues_.insert(queue).second) lines = device_line(queue);
-      take_ended(lines);
-    }
-    if (!lines.empty()) write(lines);
+    const std::lock_guard lock(mutex_);
+    launches_.push_back(std::move(launch));
+    write((queues_.insert(queue).second ? device_line(queue) : "") + take_ended());
   }
 
   /// Reads the times of launches that have ended.
   void collect() {
-    std::string lines;
-    {
-      const std::lock_guard lock(mutex_);
-      take_ended(lines);
-    }
-    if (!lines.empty()) write(lines);
+    const std::lock_guard lock(mutex_);
+    write(take_ended());
   }
 
   /// The process ends. A launch that waits for an event of the program may never end.
   void finish() {
     using namespace std::chrono_literals;
     const auto until = std::chrono::steady_clock::now() + 2s;
-    std::string lines;
     const std::lock_guard lock(mutex_);
-    for (take_ended(lines); !launches_.empty() && std::chrono::steady_clock::now() < until; take_ended(lines)) {
+    std::string lines = take_ended();
+    for (; !launches_.empty() && std::chrono::steady_clock::now() < until; lines += take_ended()) {
       std::this_thread::sleep_for(1ms);
     }
     if (!launches_.empty()) lines += "lost " + std::to_string(launches_.size()) + '\n';
@@ -83,14 +76,15 @@ class Times {
 
  private:
   /// Launches of several queues end in any order: those behind one that has not ended wait for it here.
-  void take_ended(std::string& lines) {
+  std::string take_ended() {
+    std::string lines;
     for (; !launches_.empty(); launches_.pop_front()) {
       const Launch& launch = launches_.front();
       cl_int status = CL_QUEUED;
       if (next.clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) ==
               CL_SUCCESS &&
           status > CL_COMPLETE)
-        return;
+        break;
       cl_ulong start = 0, end = 0;
       const auto read = next.clGetEventProfilingInfo;
       const bool is_known =
@@ -100,6 +94,7 @@ class Times {
       lines += is_known ? "launch " + std::to_string(end - start) + ' ' + launch.kernel + '\n' : "lost 1\n";
       next.clReleaseEvent(launch.event);
     }
+    return lines;
   }
 
   static std::string device_line(cl_command_queue queue) {

@@ -17,10 +17,10 @@ std::vector<std::vector<unsigned>> natural_loops(const std::vector<std::vector<u
 /// in source order.
 std::vector<std::vector<unsigned>> loops_in_layout(const std::vector<std::vector<unsigned>>& successors);
 
-/// A basic block: the headers of the loops that contain it, the outermost first; see LanePath::enter_block().
+/// A basic block.
 struct Block {
-  std::vector<const void*> loops;
-  bool is_header = false;
+  std::vector<const void*> loops;  ///< the headers of the loops that contain it, the outermost first
+  bool is_header = false;          ///< of the innermost loop
 };
 
 /// Numbers for paths: the same steps have the same number.
@@ -67,9 +67,9 @@ class LanePath {
     steps_.resize(calls_.back());
     calls_.pop_back();
   }
-  /// The lane jumps, within its function, to a block in these loops, the outermost first. A loop is identified by its
-  /// header; `is_header`: the block is the header of the innermost loop.
-  void enter_block(const std::vector<const void*>& loops, bool is_header) {
+  /// The lane jumps, within its function, to a block. A loop is identified by its header.
+  void enter_block(const Block& block) {
+    const auto& [loops, is_header] = block;
     const std::size_t first = calls_.empty() ? 0 : calls_.back() + 1;
     std::size_t same = 0;
     while (same < loops.size() && first + same < steps_.size() && steps_[first + same].site == loops[same]) ++same;

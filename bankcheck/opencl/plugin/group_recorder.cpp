@@ -3,15 +3,15 @@
 namespace bankwise::opencl {
 namespace {
 
-/// Bytes per GPU access: the most that the alignment allows. A GPU's compiler splits wider accesses.
-unsigned unit_of(unsigned bytes, unsigned alignment) {
+/// How a GPU makes an access.
+struct Moved {
+  unsigned bytes;  ///< a vector of three elements occupies four, and a GPU moves all four
+  unsigned unit;   ///< bytes per access: the most that the alignment allows; a GPU's compiler splits wider ones
+};
+Moved moved_by(unsigned bytes, unsigned alignment) {
+  if (alignment >= std::bit_ceil(bytes)) bytes = std::bit_ceil(bytes);
   const unsigned bits = bytes | alignment | 16;
-  return bits & -bits;
-}
-
-/// Bytes that a GPU moves: a vector of three elements occupies four, and a GPU moves all four.
-unsigned moved_bytes(unsigned bytes, unsigned alignment) {
-  return alignment >= std::bit_ceil(bytes) ? std::bit_ceil(bytes) : bytes;
+  return {bytes, bits & -bits};
 }
 
 trace::Array declared(const LocalArray& array) {
@@ -117,8 +117,7 @@ std::uint32_t GroupRecorder::site_of(const Instruction* instruction) {
 
 void GroupRecorder::add(const Row& row) {
   const Key& key = row.key;
-  const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
-  const unsigned unit = unit_of(bytes, key.instruction->alignment);
+  const Moved moved = moved_by(key.bytes, key.instruction->alignment);
   const unsigned last = banks::max_lanes - unsigned(std::countl_zero(row.mask));
   const auto array_of = [&](unsigned lane) { return std::uint32_t(row.addresses[lane] >> 32); };
   const std::uint32_t array = array_of(unsigned(std::countr_zero(row.mask)));
@@ -128,9 +127,9 @@ void GroupRecorder::add(const Row& row) {
   pattern_.site = site_of(key.instruction);
   pattern_.array = arrays_[array];
   // The plugin's mark of an atomic on 64 bits that is no exchange: NVIDIA's compiler makes it a loop.
-  pattern_.is_loop = key.operation == banks::Operation::atomic_inc && unit == 8;
+  pattern_.is_loop = key.operation == banks::Operation::atomic_inc && moved.unit == 8;
   pattern_.operation = pattern_.is_loop ? banks::Operation::atomic : key.operation;
-  pattern_.width = unit;
+  pattern_.width = moved.unit;
   pattern_.level = level_;
   pattern_.mask = row.mask;
   pattern_.count = 1;
@@ -138,7 +137,7 @@ void GroupRecorder::add(const Row& row) {
   if (mixed) {
     banks::for_each_lane(row.mask, [&](unsigned lane) { pattern_.lane_arrays[lane] = arrays_[array_of(lane)]; });
   }
-  for (unsigned part = 0; part < bytes; part += unit) {
+  for (unsigned part = 0; part < moved.bytes; part += moved.unit) {
     pattern_.addresses.assign(last, 0);
     banks::for_each_lane(row.mask,
                          [&](unsigned lane) { pattern_.addresses[lane] = std::uint32_t(row.addresses[lane]) + part; });
@@ -149,28 +148,27 @@ void GroupRecorder::add(const Row& row) {
 
 void GroupRecorder::add_global(const Row& row) {
   const Key& key = row.key;
-  const unsigned bytes = moved_bytes(key.bytes, key.instruction->alignment);
-  const unsigned unit = unit_of(bytes, key.instruction->alignment);
+  const Moved moved = moved_by(key.bytes, key.instruction->alignment);
   const bool is_store = key.operation == banks::Operation::store;
   std::uint64_t touched = ~std::uint64_t{0};  // the last sector
   banks::for_each_lane(row.mask, [&](unsigned lane) {
-    const std::uint64_t first = row.addresses[lane], last = first + bytes - 1;
+    const std::uint64_t first = row.addresses[lane], last = first + moved.bytes - 1;
     if (first / TouchedSectors::sector_bytes == touched && last / TouchedSectors::sector_bytes == touched) return;
-    touched_->touch(first, bytes, is_store);
+    touched_->touch(first, moved.bytes, is_store);
     touched = last / TouchedSectors::sector_bytes;
   });
   trace::Pattern& pattern = global_pattern_;
   pattern.site = site_of(key.instruction);
   pattern.operation = key.operation;
-  pattern.width = unit;
+  pattern.width = moved.unit;
   pattern.mask = row.mask;
   pattern.count = 1;
   std::array<std::uint64_t, banks::max_lanes> addresses = row.addresses;
-  for (unsigned part = 0; part < bytes; part += unit) {
+  for (unsigned part = 0; part < moved.bytes; part += moved.unit) {
     pattern.addresses = trace::relative_to_line(row.mask, addresses.data());
     pattern.first = {group_, chunk_, 0, global_accesses_++};
     builder_.add_global(pattern);
-    banks::for_each_lane(row.mask, [&](unsigned lane) { addresses[lane] += unit; });
+    banks::for_each_lane(row.mask, [&](unsigned lane) { addresses[lane] += moved.unit; });
   }
 }
 

@@ -153,8 +153,8 @@ LlvmCode::Step LlvmCode::step(const void* instruction) {
     case br:
     case switch_:
     case indirect_br: return Step::jump;
-    case call: return Step::call;
-    case ret: return Step::ret;
+    case call:
+    case ret: return Step::call_or_return;
     default: return Step::straight;
   }
 }
@@ -201,9 +201,7 @@ std::vector<LocalValue> local_values(const ::oclgrind::Kernel& kernel) {
   for (auto value = kernel.values_begin(); value != kernel.values_end(); ++value) {
     std::string name;
     if (available()) {
-      std::size_t length = 0;
-      const char* text = LLVMGetValueName2(value->first, &length);
-      name = std::string(text, length);
+      name = text_from(LLVMGetValueName2, value->first);
       if (name.starts_with(prefix)) name.erase(0, prefix.size());
       for (unsigned i = 0; i < LLVMCountParams(function); ++i) {
         if (LLVMGetParam(function, i) != value->first) continue;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -103,25 +104,16 @@ namespace bankwise::opencl {
 /// objects, which are valid while the kernel runs. For use by one thread.
 class LlvmCode {
  public:
-  enum class Step { straight, jump, call, ret };
+  enum class Step { straight, jump, call_or_return };
   static Step step(const void* instruction);
 
   const Block& block(const void* block);
   const Instruction& instruction(const void* instruction, banks::Operation operation);
 
  private:
-  struct Kind {
-    const void* instruction;
-    banks::Operation operation;
-    bool operator==(const Kind&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Kind& kind) const {
-      return std::hash<const void*>()(kind.instruction) * 31 + unsigned(kind.operation);
-    }
-  };
+  using Kind = std::pair<const void*, banks::Operation>;  ///< of an instruction
   std::unordered_map<const void*, Block> blocks_;
-  std::unordered_map<Kind, Instruction, Hash> instructions_;
+  std::map<Kind, Instruction> instructions_;
   std::array<std::pair<Kind, const Instruction*>, 64> recent_{};  ///< of instructions_, each at its hash
 };
 

@@ -77,9 +77,6 @@ void save_unfinished(const trace::KernelTrace& launch, const std::string& source
   std::rename(incomplete.c_str(), path.c_str());
 }
 
-/// The launch has ended, and the record has it.
-void forget_unfinished() { std::remove(unfinished_path().c_str()); }
-
 // --- What is recorded ---
 
 trace::Bound bound() {
@@ -188,7 +185,7 @@ class BankPlugin : public ::oclgrind::Plugin {
            std::to_string(done_) + " of the " + std::to_string(groups_) + " work-groups of " + kernel_->getName());
     }
     note(event::end);
-    forget_unfinished();
+    std::remove(unfinished_path().c_str());  // the record has the launch
     kernel_mutex.unlock();
   }
 
@@ -246,10 +243,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     const auto step = LlvmCode::step(instruction);
     if (step == LlvmCode::Step::straight) return;
     WorkItemLane& lane = worker.lanes[worker.lane_of(item)];
-    if (lane.jumped) {
-      const Block& block = worker.code.block(LLVMGetInstructionParent(instruction));
-      lane.path.enter_block(block.loops, block.is_header);
-    }
+    if (lane.jumped) lane.path.enter_block(worker.code.block(LLVMGetInstructionParent(instruction)));
     lane.jumped = step == LlvmCode::Step::jump;
     if (lane.jumped) return;
     const std::size_t calls = item->getCallStack().size();
@@ -331,11 +325,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     if (space == Space::global && !instruction.is_global) return;
     const unsigned number = worker.lane_of(item);
     WorkItemLane& lane = worker.lanes[number];
-    if (lane.jumped) {
-      const Block& block = worker.code.block(item->getCurrentBlock());
-      lane.path.enter_block(block.loops, block.is_header);
-      lane.jumped = false;
-    }
+    if (std::exchange(lane.jumped, false)) lane.path.enter_block(worker.code.block(item->getCurrentBlock()));
     if (space == Space::global) {
       if (!memory->isAddressValid(address, size)) return;  // Oclgrind's own check reports it
       const bool is_atomic = operation != banks::Operation::load && operation != banks::Operation::store;

@@ -131,19 +131,14 @@ unsigned moves(const Access& access, std::uint64_t lanes) {
   return passes;
 }
 
-std::uint64_t lanes_that_read(const Access& access, std::uint64_t lanes) {
-  std::uint64_t reading = 0;
-  for_each_lane(lanes, [&](unsigned lane) { reading |= std::uint64_t{access.sources[lane] != no_source} << lane; });
-  return reading;
-}
-
 /// The passes of a copy past the L1 cache, and those without conflicts. If some lanes write zeros, all lanes first
 /// write to their destinations, in lane groups of 8, and then those that read do so again.
 struct PastL1 {
   unsigned passes = 0, ideal = 0;
 };
 PastL1 past_l1(const Access& access, std::uint64_t lanes) {
-  const std::uint64_t reading = lanes_that_read(access, lanes);
+  std::uint64_t reading = 0;
+  for_each_lane(lanes, [&](unsigned lane) { reading |= std::uint64_t{access.sources[lane] != no_source} << lane; });
   std::array<SlotMove, max_lanes> slots;
   PastL1 cost{moves(access, reading), (slot_moves(access, reading, slots) + 7) / 8};
   if (reading == lanes) return cost;

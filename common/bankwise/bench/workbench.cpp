@@ -22,19 +22,10 @@ constexpr std::uint64_t words_written = std::uint64_t{1} << 24;  // written at a
 constexpr std::uint64_t largest_copy = std::uint64_t{1} << 30;   // bytes, on several ranks
 constexpr std::uint64_t largest_copy_on_cpu = std::uint64_t{1} << 22;
 
-std::uint64_t bytes_of_all(std::span<const Operand> operands, Extent extent) {
-  std::uint64_t bytes = 0;
-  for (const Operand& operand : operands) bytes += bytes_of(operand.words(extent));
-  return bytes;
-}
-
-const Operand& largest_of(std::span<const Operand> operands, Extent extent) {
-  return *std::ranges::max_element(operands, {}, [&](const Operand& operand) { return operand.words(extent); });
-}
-
 /// Bytes to copy, each read once and written once, for the compulsory traffic.
 std::uint64_t bytes_to_copy(const CaseStudy& study, Extent extent) {
-  const std::uint64_t largest = bytes_of(largest_of(study.inputs, extent).words(extent));
+  std::uint64_t largest = 0;
+  for (const Operand& input : study.inputs) largest = std::max(largest, bytes_of(input.words(extent)));
   return std::min(compulsory_bytes(study, extent) / 2, largest) / 4 * 4;
 }
 
@@ -87,10 +78,13 @@ void require_memory(const gpu::DeviceInfo& device, const Capacity& share, std::u
 
 std::string shortage(const CaseStudy& study, Extent extent, const gpu::DeviceInfo& device) {
   // Scratch memory is left out: it is small compared with the input, and its allocation reports its own error.
-  const std::uint64_t operands = bytes_of_all(study.inputs, extent) + bytes_of_all(study.outputs, extent);
-  const std::uint64_t largest = bytes_of(std::max(largest_of(study.inputs, extent).words(extent),
-                                                  largest_of(study.outputs, extent).words(extent))) +
-                                guard_bytes;
+  std::uint64_t operands = 0, largest = 0;
+  for (const auto list : {study.inputs, study.outputs}) {
+    for (const Operand& operand : list) {
+      operands += bytes_of(operand.words(extent));
+      largest = std::max(largest, bytes_of(operand.words(extent)) + guard_bytes);
+    }
+  }
   const std::uint64_t total = operands + bytes_to_copy(study, extent) +
                               (study.inputs.size() + study.outputs.size() + 1) * guard_bytes +
                               (device.is_gpu ? 0 : operands);

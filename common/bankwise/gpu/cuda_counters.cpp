@@ -210,11 +210,6 @@ Image config_image(const Host& host) {
   return image;
 }
 
-Ranges enable(CUcontext context) {
-  return Ranges(
-      BANKWISE_CUPTI(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, .ctx = context).pRangeProfilerObject);
-}
-
 /// The image that receives the counters of one range.
 Image data_image(const Ranges& ranges, std::vector<const char*> names) {
   const auto size = BANKWISE_CUPTI(cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params,
@@ -224,15 +219,6 @@ Image data_image(const Ranges& ranges, std::vector<const char*> names) {
   BANKWISE_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, CUpti_RangeProfiler_CounterDataImage_Initialize_Params,
                  .pRangeProfilerObject = ranges.get(), .counterDataSize = image.size(), .pCounterData = image.data());
   return image;
-}
-
-/// The images must live until the profiler is disabled.
-void configure(const Ranges& ranges, const Image& config, Image& data) {
-  BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params,
-                 .pRangeProfilerObject = ranges.get(), .configSize = config.size(), .pConfig = config.data(),
-                 .counterDataImageSize = data.size(), .pCounterDataImage = data.data(), .range = CUPTI_UserRange,
-                 .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 1, .numNestingLevels = 1, .minNestingLevel = 1,
-                 .targetNestingLevel = 1);
 }
 
 /// One run. True if it was the last one needed.
@@ -245,12 +231,6 @@ bool run_once(const Ranges& ranges, const std::function<void()>& run) {
   BANKWISE_CUPTI(cuptiRangeProfilerPopRange, CUpti_RangeProfiler_PopRange_Params, .pRangeProfilerObject = object);
   return BANKWISE_CUPTI(cuptiRangeProfilerStop, CUpti_RangeProfiler_Stop_Params, .pRangeProfilerObject = object)
              .isAllPassSubmitted != 0;
-}
-
-void decode(const Ranges& ranges) {
-  const auto decoded = BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params,
-                                      .pRangeProfilerObject = ranges.get());
-  if (decoded.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
 }
 
 std::vector<double> values(const Host& host, const Image& data, std::vector<const char*> names) {
@@ -274,11 +254,16 @@ void count_set(CUcontext context, const Image& available, std::span<const Metric
   names.reserve(known.size());
   for (const Metric* metric : known) names.push_back(metric->name);
   const Image config = config_image(host);
-  Image data;
+  Image data;  // like `config`, it must live until the profiler is disabled
   {
-    const Ranges ranges = enable(context);
+    const Ranges ranges(BANKWISE_CUPTI(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, .ctx = context)
+                            .pRangeProfilerObject);
     data = data_image(ranges, names);
-    configure(ranges, config, data);
+    BANKWISE_CUPTI(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params,
+                   .pRangeProfilerObject = ranges.get(), .configSize = config.size(), .pConfig = config.data(),
+                   .counterDataImageSize = data.size(), .pCounterDataImage = data.data(), .range = CUPTI_UserRange,
+                   .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 1, .numNestingLevels = 1, .minNestingLevel = 1,
+                   .targetNestingLevel = 1);
     unsigned replays = 0;
     for (bool complete = false; !complete; ++replays) {
       if (replays == max_replays) throw Unsupported("CUPTI does not finish counting");
@@ -290,7 +275,9 @@ void count_set(CUcontext context, const Image& available, std::span<const Metric
       });
     }
     counters.replays += replays;
-    decode(ranges);
+    const auto decoded = BANKWISE_CUPTI(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params,
+                                        .pRangeProfilerObject = ranges.get());
+    if (decoded.numOfRangeDropped > 0) throw Unsupported("CUPTI dropped what it had counted");
   }
   const auto counted = values(host, data, names);
   for (std::size_t i = 0; i < known.size(); ++i) {

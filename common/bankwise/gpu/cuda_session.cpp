@@ -159,17 +159,14 @@ class CudaSession : public Session {
     }
     use();
     // cudaLaunchKernel takes the address of each argument's value.
-    std::vector<void*> pointers(arguments.size());
-    std::vector<std::uint64_t> numbers(arguments.size());
+    static_assert(sizeof(void*) == sizeof(std::uint64_t));
+    std::vector<std::uint64_t> values(arguments.size());
     std::vector<void*> addresses(arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (const auto* buffer = std::get_if<Buffer*>(&arguments[i])) {
-        pointers[i] = address(**buffer);
-        addresses[i] = &pointers[i];
-      } else {
-        numbers[i] = std::get<std::uint64_t>(arguments[i]);
-        addresses[i] = &numbers[i];
-      }
+      const auto* buffer = std::get_if<Buffer*>(&arguments[i]);
+      values[i] = buffer != nullptr ? reinterpret_cast<std::uintptr_t>(address(**buffer))
+                                    : std::get<std::uint64_t>(arguments[i]);
+      addresses[i] = &values[i];
     }
     gate_->count();
     BANKWISE_CUDA(cudaLaunchKernel(cuda_handle(image, form), dim3(unsigned(groups)), dim3(group.x, group.y),

@@ -65,10 +65,6 @@ struct Source {
   const File& any() const { return cl.exists() ? cl : cuh; }
 };
 
-std::string named(const fs::path& path, const std::string& message) {
-  return path.filename().string() + ": " + message;
-}
-
 /// By stem.
 std::map<std::string, Source> sources_of(std::span<char*> paths) {
   std::map<std::string, Source> sources;
@@ -83,7 +79,7 @@ std::map<std::string, Source> sources_of(std::span<char*> paths) {
     try {
       block = bankwise::gpu::block_of_contract(file.text);
     } catch (const std::invalid_argument& error) {
-      throw std::runtime_error(named(path, error.what()));
+      throw std::runtime_error(path.filename().string() + ": " + error.what());
     }
     if (!first && kernels != source.kernels) throw std::runtime_error(stem + ".cl and .cuh have different kernels");
     if (!first && block != source.block) throw std::runtime_error(stem + ".cl and .cuh have different blocks");

@@ -44,10 +44,6 @@ class Constants {
   std::map<std::string, std::string> texts_;
 };
 
-std::string without_comments(std::string_view source) {
-  return std::regex_replace(std::string(source), std::regex("//[^\n]*"), "");
-}
-
 std::string in_words(GroupShape block) { return std::to_string(block.x) + " x " + std::to_string(block.y); }
 
 void replace_only(std::string& text, std::string_view marker, std::string_view replacement) {
@@ -108,7 +104,7 @@ std::optional<GroupShape> block_of_contract(std::string_view source) {
   std::smatch stated, bound;
   const std::regex blocks(R"((?:blocks?|groups?) of (?:exactly )?(\w+)(?: x (\w+))? (?:threads?|work-items?))");
   if (!std::regex_search(contract, stated, blocks)) return std::nullopt;
-  const std::string code = without_comments(source);
+  const std::string code = std::regex_replace(std::string(source), std::regex("//[^\n]*"), "");  // without comments
   const Constants constants(code);
   const GroupShape block{constants.value(stated[1].str()), stated[2].matched ? constants.value(stated[2].str()) : 1};
   const auto refuse = [&](const std::string& attribute) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -11,6 +10,7 @@
 
 #include <bankwise/gpu/error.hpp>
 #include <bankwise/gpu/session.hpp>
+#include <bankwise/support/numbers.hpp>
 
 namespace bankwise::gpu {
 
@@ -97,9 +97,7 @@ std::optional<unsigned> compute_capability(const DeviceInfo& device) {
   unsigned number = 0;
   const std::string_view prefix = "sm_", name = device.architecture;
   if (!name.starts_with(prefix)) return std::nullopt;
-  const auto end = name.data() + name.size();
-  const auto [behind, error] = std::from_chars(name.data() + prefix.size(), end, number);
-  return error == std::errc() && behind == end ? std::optional(number) : std::nullopt;
+  return support::parse_number(name.substr(prefix.size()), number) ? std::optional(number) : std::nullopt;
 }
 
 void require_capability(const DeviceInfo& device, std::string_view kernel, unsigned least) {

@@ -81,9 +81,7 @@ class NvmlThrottle : public Throttle {
 std::string throttling_in(ClockReasons reasons) {
   std::string names;
   for (const ThrottleReason& reason : throttling) {
-    if ((reasons & reason.bit) == 0) continue;
-    if (!names.empty()) names += ", ";
-    names += reason.name;
+    if ((reasons & reason.bit) != 0) names += fmt::format("{}{}", names.empty() ? "" : ", ", reason.name);
   }
   return names;
 }

@@ -112,17 +112,12 @@ GpuRates rates_of(const banks::GpuModel& gpu, const std::optional<support::Bandw
 
 std::optional<GpuRates> rates_of(const trace::KernelTime& time, const std::optional<support::Bandwidths>& measured) {
   const banks::GpuModel* model = banks::find_gpu(time.gpu);
-  GpuRates rates;
-  if (model != nullptr) {
-    rates = rates_of(*model, measured);
-  } else {
-    rates = {.name = time.gpu,
-             .multiprocessors = 0,
-             .clock_ghz = 0,
-             .l2_unknown = banks::GpuModel{}.l2_bandwidth.why_unknown};
-    if (measured) rates.l2 = measured->l2, rates.dram = measured->dram;
-    rates.is_dram_peak = !measured && time.dram_mb_s > 0;
-    if (rates.is_dram_peak) rates.dram = double(time.dram_mb_s) / 1e3;
+  banks::GpuModel unknown{};
+  unknown.name = time.gpu;
+  GpuRates rates = rates_of(model != nullptr ? *model : unknown, measured);
+  if (model == nullptr && !measured) {
+    rates.is_dram_peak = time.dram_mb_s > 0;
+    rates.dram = rates.is_dram_peak ? std::optional(double(time.dram_mb_s) / 1e3) : std::nullopt;
   }
   if (time.multiprocessors > 0) rates.multiprocessors = double(time.multiprocessors);
   if (time.clock_khz > 0) rates.clock_ghz = double(time.clock_khz) / 1e6;

@@ -105,15 +105,12 @@ EarlierRun::EarlierRun(const CaseStudy& study, const std::string& path) : path_(
   if (path.empty()) return;
   try {
     text_ = support::read_input(path);
+    const json root = json::parse(text_);
+    if (root.at("schema_version") != 1 || root.at("case") != study.name)
+      throw support::UsageError(fmt::format("{} is not a report of {}, schema version 1", path, study.name));
+    rows_of(text_, study.sides);
   } catch (const support::UsageError& error) {
     throw support::UsageError(fmt::format("--compare: {}", error.what()));
-  }
-  try {
-    const json root = json::parse(text_);
-    if (root.at("schema_version") != 1 || root.at("case") != study.name) {
-      throw support::UsageError(fmt::format("--compare: {} is not a report of {}, schema version 1", path, study.name));
-    }
-    rows_of(text_, study.sides);
   } catch (const json::exception&) {
     throw support::UsageError(fmt::format("--compare: {} is not a JSON report of {}", path, study.name));
   } catch (const std::out_of_range&) {

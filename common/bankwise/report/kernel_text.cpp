@@ -113,6 +113,15 @@ std::string excerpt(const ShownLine& shown, const trace::LineReport& line, std::
   return to < text.size() ? part.append(dots) : part;
 }
 
+/// The indices of the elements, that with the largest key first.
+template <class List, class Key>
+std::vector<std::size_t> largest_first(const List& list, Key key_of) {
+  std::vector<std::size_t> order(list.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return key_of(list[i]); });
+  return order;
+}
+
 using Row = std::vector<std::string>;
 
 Row numbers_of(const banks::Tally& tally, const banks::Tally* merged) {
@@ -165,13 +174,9 @@ std::string known_costs(banks::Tally tally) {
 }  // namespace
 
 std::vector<std::size_t> by_cost(const trace::Report& report) {
-  std::vector<std::size_t> order(report.lines.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
-    const banks::Tally& costs = report.lines[i].costs;
-    return std::pair(most_conflicts(costs), costs.passes);
+  return largest_first(report.lines, [](const trace::LineReport& line) {
+    return std::pair(most_conflicts(line.costs), line.costs.passes);
   });
-  return order;
 }
 
 std::string_view access_in(const ShownLine& shown, const trace::LineReport& line) {
@@ -239,9 +244,7 @@ std::string engine_table(const trace::Report& report, const std::vector<ShownLin
       row.push_back(before + number);
     rows.push_back(std::move(row));
   };
-  std::vector<std::size_t> order(lines);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return report.engine_lines[i].bytes; });
+  const auto order = largest_first(report.engine_lines, [](const auto& line) { return line.bytes; });
   for (std::size_t row = 0; row < lines; ++row) {
     const trace::EngineLineReport& line = report.engine_lines[order[row]];
     for (std::size_t sum = row < shown_lines ? 1 : 0; sum < 2; ++sum) {
@@ -260,13 +263,9 @@ std::string engine_table(const trace::Report& report, const std::vector<ShownLin
 }
 
 std::vector<std::size_t> by_extra_sectors(const std::vector<trace::GlobalLineReport>& lines) {
-  std::vector<std::size_t> order(lines.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
-    const banks::SectorTally& costs = lines[i].costs;
-    return std::tuple(extra_sectors(costs), costs.unknown, costs.sectors);
+  return largest_first(lines, [](const trace::GlobalLineReport& line) {
+    return std::tuple(extra_sectors(line.costs), line.costs.unknown, line.costs.sectors);
   });
-  return order;
 }
 
 std::string looks_like(const trace::Report& report, const trace::GlobalLineReport& line) {

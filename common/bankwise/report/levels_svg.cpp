@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <sstream>
 
 #include <bankwise/banks/cost.hpp>
 #include <bankwise/report/metrics.hpp>
@@ -62,22 +63,18 @@ struct Column {
   std::vector<int> lanes;
 };
 
-std::size_t threads_of_block(const trace::KernelTrace& trace) {
-  const auto& [x, y, z] = trace.shapes.front().block;
-  return x * y * z;
-}
-
 std::vector<Column> columns_of(const VariantLevels& variant) {
   std::vector<Column> columns;
   for (const KernelLevels& kernel : variant.kernels) {
     const trace::KernelTrace& trace = kernel.trace;
+    const auto& [x, y, z] = trace.shapes.front().block;
     std::vector<std::size_t> column_of_level(kernel.report.level_count);
     for (const auto& level : kernel.report.levels) {
       if (level.costs.accesses == 0) continue;
       column_of_level[level.level] = columns.size();
       columns.push_back({kernel.level_names[level.level], passes_text(level.costs),
                          percent_text(alu_utilization(level.costs, kernel.report.warp)),
-                         std::vector<int>(threads_of_block(trace), idle)});
+                         std::vector<int>(x * y * z, idle)});
     }
     for (const trace::OrderedAccess& step : trace.order) {
       const trace::Pattern& access = trace.patterns[step.pattern];
@@ -106,18 +103,6 @@ std::string column_svg(const Column& column, double x, double y, double width) {
                 fmt::format("{}, lanes {} to {}: {}", column.name, first - top, last - top - 1, count));
   }
   return svg;
-}
-
-/// Splits a text at blanks into lines of at most so many letters, where possible.
-std::vector<std::string> lines_of(const std::string& text, std::size_t letters) {
-  std::vector<std::string> lines;
-  for (std::size_t first = 0; first < text.size();) {
-    std::size_t last = text.size() - first <= letters ? text.size() : text.rfind(' ', first + letters);
-    if (last == std::string::npos || last <= first) last = text.find(' ', first + 1);
-    lines.push_back(text.substr(first, last - first));
-    first = std::min(last, text.size() - 1) + 1;
-  }
-  return lines;
 }
 
 /// A variant, with one column per level that has accesses.
@@ -154,7 +139,8 @@ std::string subtitle(const VariantLevels& variant) {
 std::string empty_svg(const VariantLevels& variant) {
   std::string svg = rect(0, title + names, narrowest_panel, body, empty);
   double y = title + names + 30;
-  for (const auto& line : lines_of(why_no_levels(variant), 30)) {
+  std::istringstream lines(support::wrapped(why_no_levels(variant), 30, 0));
+  for (std::string line; std::getline(lines, line);) {
     svg += text_at(12, y, 12, muted, line);
     y += 18;
   }

@@ -14,7 +14,7 @@ std::optional<double> quotient(std::uint64_t part, std::uint64_t whole, unsigned
   return double(part) / (double(whole) * times);
 }
 
-std::string number(const banks::Tally& tally, std::uint64_t least, std::uint64_t more) {
+std::string number(const auto& tally, std::uint64_t least, std::uint64_t more = 0) {
   if (tally.unknown > 0) return "?";
   const std::string from = support::grouped(least);
   return more == 0 ? from : fmt::format("{}-{}", from, support::grouped(least + more));
@@ -62,15 +62,11 @@ std::optional<banks::Tally> known(const banks::Tally& tally) {
 }
 
 std::string passes_number(const banks::Tally& tally) { return number(tally, tally.passes, tally.more_passes); }
-std::string ideal_number(const banks::Tally& tally) { return number(tally, tally.ideal, 0); }
+std::string ideal_number(const banks::Tally& tally) { return number(tally, tally.ideal); }
 std::string conflicts_number(const banks::Tally& tally) { return number(tally, tally.conflicts, tally.more_conflicts); }
 
-std::string sectors_number(const banks::SectorTally& tally) {
-  return tally.unknown > 0 ? "?" : support::grouped(tally.sectors);
-}
-std::string ideal_number(const banks::SectorTally& tally) {
-  return tally.unknown > 0 ? "?" : support::grouped(tally.ideal);
-}
+std::string sectors_number(const banks::SectorTally& tally) { return number(tally, tally.sectors); }
+std::string ideal_number(const banks::SectorTally& tally) { return number(tally, tally.ideal); }
 
 std::string passes_text(const banks::Tally& tally) {
   if (tally.unknown > 0) return "?";

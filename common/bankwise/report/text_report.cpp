@@ -184,25 +184,6 @@ std::string text_on_ranks(const RunResults& run) {
 
 // --- Levels ---
 
-/// A kernel's two rows: its totals, then its levels with accesses.
-struct KernelRows {
-  Row names, passes, lanes;
-};
-
-KernelRows rows_of(const KernelLevels& kernel, const std::string& title) {
-  KernelRows rows{{"", ""}, {title, "passes"}, {"", "ALU %"}};
-  const auto add = [&](const std::string& name, const banks::Tally& costs) {
-    rows.names.push_back(name);
-    rows.passes.push_back(passes_text(costs));
-    rows.lanes.push_back(percent_text(alu_utilization(costs, kernel.report.warp)));
-  };
-  add("all", kernel.report.all);
-  for (const auto& level : kernel.report.levels) {
-    if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs);
-  }
-  return rows;
-}
-
 constexpr std::size_t first_level = 2;  // the columns before it are titles
 
 /// A table whose head takes one line if that fits, otherwise two: the first word of a name above the rest of it.
@@ -221,7 +202,8 @@ std::string table_text(const Row& names, const Table& kernels) {
   return support::format_wide_table(rows, first_level);
 }
 
-/// Variants whose levels have the same names share a table.
+/// Two rows for each kernel: of its totals, then of its levels with accesses. Variants whose levels have the same names
+/// share a table.
 std::string tables(const std::vector<const VariantLevels*>& variants) {
   std::string text;
   Table table;
@@ -229,14 +211,22 @@ std::string tables(const std::vector<const VariantLevels*>& variants) {
   for (const VariantLevels* variant : variants) {
     for (const KernelLevels& kernel : variant->kernels) {
       const bool alone = variant->kernels.size() == 1;
-      KernelRows rows = rows_of(kernel, alone ? std::string(variant->variant) : kernel.name);
-      if (names != rows.names) {
+      Row head{"", ""}, passes{alone ? std::string(variant->variant) : kernel.name, "passes"}, lanes{"", "ALU %"};
+      const auto add = [&](const std::string& name, const banks::Tally& costs) {
+        head.push_back(name);
+        passes.push_back(passes_text(costs));
+        lanes.push_back(percent_text(alu_utilization(costs, kernel.report.warp)));
+      };
+      add("all", kernel.report.all);
+      for (const auto& level : kernel.report.levels) {
+        if (level.costs.accesses > 0) add(kernel.level_names[level.level], level.costs);
+      }
+      if (names != head) {
         if (!table.empty()) text += table_text(names, table);
-        names = rows.names;
+        names = head;
         table.clear();
       }
-      table.push_back(std::move(rows.passes));
-      table.push_back(std::move(rows.lanes));
+      table.insert(table.end(), {passes, lanes});
     }
   }
   return text + (table.empty() ? "" : table_text(names, table));

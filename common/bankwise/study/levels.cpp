@@ -69,44 +69,6 @@ void emulate(const CaseStudy& study, const Variant& variant, Extent extent, Vari
   levels.costs = report::known(sum);
 }
 
-struct Sums {
-  Tally loads, stores, atomics, all;
-  report::Work work, conflict_free;
-  std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
-  std::string unknown;
-
-  /// A launch, all of whose blocks are like this one.
-  void add(const trace::Report& block, std::uint64_t times, const gpu::GroupShape& group) {
-    if (!block.incomplete.empty()) throw std::runtime_error(block.incomplete.front());
-    loads.add(block.loads, times);
-    stores.add(block.stores, times);
-    atomics.add(block.atomics, times);
-    all.add(block.all, times);
-    if (block.all.accesses > 0) {
-      const auto add_path = [&](report::Work& sum, std::uint64_t Tally::*passes) {
-        sum.path_passes = sum.path_passes.value_or(0) +
-                          double(times) * report::path_of(block, passes).value_or(double(block.all.*passes));
-        sum.grids.push_back({.blocks = times, .threads = group.size()});
-      };
-      add_path(work, &Tally::passes);
-      add_path(conflict_free, &Tally::ideal);
-    }
-    lanes += block.executed_lanes * times;
-    executions += block.executions * times;
-    if (unknown.empty() && !block.unknown.empty()) unknown = block.unknown.front();
-  }
-};
-
-Sums sums_of(const EmulatedPlan& plan, std::size_t launches, const banks::Architecture& architecture) {
-  Sums sums;
-  for (const KernelLaunch& launch : plan.launches().first(std::min(launches, plan.launches().size()))) {
-    sums.add(trace::report(plan.trace(launch, architecture.warp, false), architecture), launch.groups, launch.group);
-  }
-  sums.work.passes = sums.all.passes;
-  sums.conflict_free.passes = sums.all.ideal;
-  return sums;
-}
-
 }  // namespace
 
 void EmulatedPlan::Unmap::operator()(void* memory) const { munmap(memory, bytes); }
@@ -192,20 +154,39 @@ JobModel job_model(const CaseStudy& study, const Variant& variant, Extent extent
                    const banks::Architecture& architecture, std::size_t launches) {
   JobModel model;
   model.architecture = &architecture;
+  Tally loads, stores, atomics, all;
+  report::Work work, conflict_free;
+  std::uint64_t lanes = 0, executions = 0;  // sums over all instructions
   try {
-    const Sums sums = sums_of({study, variant, extent, units}, launches, architecture);
-    model.loads = report::known(sums.loads);
-    model.stores = report::known(sums.stores);
-    model.atomics = report::known(sums.atomics);
-    if (sums.all.unknown == 0) {
-      model.work = sums.work;
-      model.conflict_free = sums.conflict_free;
+    const EmulatedPlan plan(study, variant, extent, units);
+    for (const KernelLaunch& launch : plan.launches().first(std::min(launches, plan.launches().size()))) {
+      const trace::Report block = trace::report(plan.trace(launch, architecture.warp, false), architecture);
+      if (!block.incomplete.empty()) throw std::runtime_error(block.incomplete.front());
+      loads.add(block.loads, launch.groups);
+      stores.add(block.stores, launch.groups);
+      atomics.add(block.atomics, launch.groups);
+      all.add(block.all, launch.groups);
+      const auto add_path = [&](report::Work& sum, std::uint64_t Tally::*passes) {
+        sum.path_passes = sum.path_passes.value_or(0) +
+                          double(launch.groups) * report::path_of(block, passes).value_or(double(block.all.*passes));
+        sum.grids.push_back({.blocks = launch.groups, .threads = launch.group.size()});
+      };
+      if (block.all.accesses > 0) add_path(work, &Tally::passes), add_path(conflict_free, &Tally::ideal);
+      lanes += block.executed_lanes * launch.groups;
+      executions += block.executions * launch.groups;
+      if (model.reason.empty() && !block.unknown.empty()) model.reason = block.unknown.front();
     }
-    model.simt_efficiency = report::simt_efficiency(sums.lanes, sums.executions, architecture.warp);
-    model.reason = sums.unknown;
   } catch (const std::exception& why) {
     model.reason = why.what();
+    return model;
   }
+  model.loads = report::known(loads);
+  model.stores = report::known(stores);
+  model.atomics = report::known(atomics);
+  work.passes = all.passes;
+  conflict_free.passes = all.ideal;
+  if (all.unknown == 0) model.work = work, model.conflict_free = conflict_free;
+  model.simt_efficiency = report::simt_efficiency(lanes, executions, architecture.warp);
   return model;
 }
 

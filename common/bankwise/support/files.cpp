@@ -112,19 +112,19 @@ std::istream& open_input(const std::string& path, std::ifstream& file) {
 
 OutputFile::OutputFile(std::string_view option, std::string path) : option_(option), path_(std::move(path)) {
   if (path_.empty() || path_ == "-") return;
+  const auto fail = [&](const std::string& why) {
+    return UsageError(fmt::format("cannot write {} {}: {}", option_, path_, why));
+  };
   std::error_code error;
   path_ = target_of(path_).string();
   const bool exists = access(path_.c_str(), F_OK) == 0;
-  if (!exists && errno != ENOENT) throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
-  if (fs::is_directory(path_, error)) {
-    throw UsageError(fmt::format("cannot write {} {}: it is a directory", option_, path_));
-  }
+  if (!exists && errno != ENOENT) throw fail(last_error());
+  if (fs::is_directory(path_, error)) throw fail("it is a directory");
   // A temporary file needs write access to the folder, too.
   const std::string folder = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path().string() : ".";
   const bool needs_folder = !exists || fs::is_regular_file(path_, error);
-  if ((exists && access(path_.c_str(), W_OK) != 0) || (needs_folder && access(folder.c_str(), W_OK | X_OK) != 0)) {
-    throw UsageError(fmt::format("cannot write {} {}: {}", option_, path_, last_error()));
-  }
+  if ((exists && access(path_.c_str(), W_OK) != 0) || (needs_folder && access(folder.c_str(), W_OK | X_OK) != 0))
+    throw fail(last_error());
 }
 
 void OutputFile::require_apart_from(const OutputFile& other) const {

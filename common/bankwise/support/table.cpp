@@ -29,14 +29,19 @@ std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_
   return cuts;
 }
 
-}  // namespace
-
-std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left, bool last_left) {
+std::vector<std::size_t> widths_of(const Table& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  return widths;
+}
+
+}  // namespace
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left, bool last_left) {
+  const std::vector<std::size_t> widths = widths_of(rows);
   std::string text;
   for (const auto& row : rows) {
     std::string line;
@@ -52,10 +57,8 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
 }
 
 std::string format_wide_table(const Table& rows, std::size_t titles, std::size_t max_width) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], 2 + row[i].size());
-  }
+  std::vector<std::size_t> widths = widths_of(rows);
+  for (std::size_t& width : widths) width += 2;
   auto ends = cuts(widths, titles, max_width);
   for (std::size_t limit = max_width; limit > 0; --limit) {
     auto even = cuts(widths, titles, limit);

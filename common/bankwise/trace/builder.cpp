@@ -41,12 +41,34 @@ std::uint32_t numbered(const Value& value, std::vector<Value>& list, std::map<Va
   return entry->second;
 }
 
-/// The entry of a key in a list; appends one if the key is new.
+// What distinguishes the elements of a list: a builder adds up those with equal keys, and put_in_order() sorts by them.
+auto key_of(const Participants& lanes) { return std::pair(lanes.level, lanes.mask); }
+auto key_of(const BasicBlock& block) { return std::pair(block.level, block.site); }
+auto key_of(const Excess& sum) {
+  return std::tuple(sum.architecture, sum.level, sum.site, sum.array, sum.operation, sum.width);
+}
+auto key_of(const GlobalExcess& sum) { return std::tuple(sum.architecture, sum.site, sum.operation, sum.width); }
+auto key_of(const EngineAccesses& sum) { return std::pair(sum.site, sum.work); }
+auto key_of(const LocalAccesses& sum) { return std::tuple(sum.site, sum.operation, sum.width); }
+auto key_of(const LaunchShape& shape) { return std::pair(shape.threads, shape.block); }
+
+void add_up(Participants& sum, const Participants& more) { sum.count += more.count; }
+void add_up(BasicBlock& sum, const BasicBlock& more) { sum.issued += more.issued, sum.lanes += more.lanes; }
+void add_up(Excess& sum, const Excess& more) {
+  sum.accesses += more.accesses;
+  sum.mixed += more.mixed;
+  sum.tally.add(more.tally);
+  if (sum.why_unknown.empty()) sum.why_unknown = more.why_unknown;
+}
+void add_up(GlobalExcess& sum, const GlobalExcess& more) { sum.accesses += more.accesses, sum.tally.add(more.tally); }
+void add_up(EngineAccesses& sum, const EngineAccesses& more) { sum.count += more.count; }
+void add_up(LocalAccesses& sum, const LocalAccesses& more) { sum.accesses += more.accesses, sum.lanes += more.lanes; }
+void add_up(LaunchShape& sum, const LaunchShape& more) { sum.launches += more.launches; }
+
 template <class Value, class Key>
-Value& entry_of(const Key& key, Value fresh, std::vector<Value>& list, std::map<Key, std::size_t>& index) {
-  const auto [entry, is_new] = index.try_emplace(key, list.size());
-  if (is_new) list.push_back(std::move(fresh));
-  return list[entry->second];
+void add_to(std::vector<Value>& list, std::map<Key, std::size_t>& index, const Value& value) {
+  const auto [entry, is_new] = index.try_emplace(key_of(value), list.size());
+  is_new ? list.push_back(value) : add_up(list[entry->second], value);
 }
 
 /// Renumbers all sites and arrays of a kernel. Error: std::out_of_range.
@@ -189,65 +211,37 @@ void Builder::add_excess(const Pattern& pattern) {
   }
 }
 
-void Builder::add(const Participants& participants) {
-  const std::uint32_t level = use(participants.level);
-  entry_of(std::pair(level, participants.mask), {level, participants.mask, 0}, trace_.participants, participants_)
-      .count += participants.count;
+void Builder::add(Participants participants) {
+  participants.level = use(participants.level);
+  add_to(trace_.participants, participants_, participants);
 }
 
-void Builder::add(const BasicBlock& block) {
-  const std::uint32_t level = use(block.level);
-  BasicBlock& sum =
-      entry_of(std::pair(level, block.site), {block.site, level, 0, 0}, trace_.basic_blocks, basic_blocks_);
-  sum.issued += block.issued;
-  sum.lanes += block.lanes;
+void Builder::add(BasicBlock block) {
+  block.level = use(block.level);
+  add_to(trace_.basic_blocks, basic_blocks_, block);
 }
 
-void Builder::add(const Excess& excess) {
-  const std::uint32_t level = use(excess.level);
-  const ExcessKey key{excess.site, excess.array, excess.operation, excess.width, level, excess.architecture};
-  Excess& sum = entry_of(key, {excess.site, excess.array, excess.operation, excess.width, level, excess.architecture},
-                         trace_.excess, excess_);
-  sum.accesses += excess.accesses;
-  sum.mixed += excess.mixed;
-  sum.tally.add(excess.tally);
-  if (sum.why_unknown.empty()) sum.why_unknown = excess.why_unknown;
+void Builder::add(Excess excess) {
+  excess.level = use(excess.level);
+  add_to(trace_.excess, excess_, excess);
 }
 
 void Builder::add(const GlobalExcess& excess, SectorMemory memory) {
-  const GlobalKey key{excess.site, excess.operation, excess.width, excess.architecture};
-  GlobalExcess& sum = entry_of(key, {excess.site, excess.operation, excess.width, excess.architecture},
-                               trace_.*sector_members[std::size_t(memory)].excess, sector_excess_[std::size_t(memory)]);
-  sum.accesses += excess.accesses;
-  sum.tally.add(excess.tally);
+  add_to(trace_.*sector_members[std::size_t(memory)].excess, sector_excess_[std::size_t(memory)], excess);
 }
 
-void Builder::add(const EngineAccesses& accesses) {
-  entry_of(std::pair(accesses.site, accesses.work), {accesses.site, accesses.work}, trace_.engines, engines_).count +=
-      accesses.count;
-}
-
-void Builder::add(const LocalAccesses& accesses) {
-  LocalAccesses& sum =
-      entry_of(GlobalKey{accesses.site, accesses.operation, accesses.width, ""},
-               {accesses.site, accesses.operation, accesses.width}, trace_.local_accesses, local_accesses_);
-  sum.accesses += accesses.accesses;
-  sum.lanes += accesses.lanes;
-}
-
-void Builder::add(const LaunchShape& shape) {
-  entry_of(std::pair(shape.threads, shape.block), {shape.threads, shape.block, 0}, trace_.shapes, shapes_).launches +=
-      shape.launches;
-}
+void Builder::add(const EngineAccesses& accesses) { add_to(trace_.engines, engines_, accesses); }
+void Builder::add(const LocalAccesses& accesses) { add_to(trace_.local_accesses, local_accesses_, accesses); }
+void Builder::add(const LaunchShape& shape) { add_to(trace_.shapes, shapes_, shape); }
 
 void Builder::add(const DiagnosisRecord& diagnosis) {
   // Either lane of a race may come first.
   const std::uint32_t other = diagnosis.other.value_or(diagnosis.site);
   const DiagnosisKey key{diagnosis.fault, std::min(diagnosis.site, other), std::max(diagnosis.site, other),
                          diagnosis.other.has_value(), diagnosis.ended};
-  DiagnosisRecord fresh = diagnosis;
-  fresh.count = 0;
-  DiagnosisRecord& sum = entry_of(key, std::move(fresh), trace_.diagnoses, diagnoses_);
+  const auto [entry, is_new] = diagnoses_.try_emplace(key, trace_.diagnoses.size());
+  if (is_new) return trace_.diagnoses.push_back(diagnosis);
+  DiagnosisRecord& sum = trace_.diagnoses[entry->second];
   const std::uint64_t count = sum.count + diagnosis.count;
   const auto rank = [](const DiagnosisRecord& record) {
     return std::tie(record.first.launch, record.first.block, record.first.warp, record.text);
@@ -359,26 +353,17 @@ void put_in_order(KernelTrace& kernel) {
   const auto value = [](const auto& element) -> const auto& { return element; };
   const auto sites = sort_and_number(kernel.sites, value), arrays = sort_and_number(kernel.arrays, value);
   renumber(kernel, sites, arrays);
-  const auto sort_by = [](auto& list, auto key) {
-    std::ranges::sort(list, [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  };
-  sort_by(kernel.participants, [](const Participants& lanes) { return std::pair(lanes.level, lanes.mask); });
-  sort_by(kernel.basic_blocks, [](const BasicBlock& block) { return std::pair(block.level, block.site); });
-  sort_by(kernel.diagnoses, [](const DiagnosisRecord& diagnosis) {
+  const auto by_key = [](const auto& element) { return key_of(element); };
+  std::ranges::sort(kernel.participants, {}, by_key);
+  std::ranges::sort(kernel.basic_blocks, {}, by_key);
+  std::ranges::sort(kernel.engines, {}, by_key);
+  std::ranges::sort(kernel.local_accesses, {}, by_key);
+  std::ranges::sort(kernel.excess, {}, by_key);
+  for (const SectorMembers& memory : sector_members) std::ranges::sort(kernel.*memory.excess, {}, by_key);
+  std::ranges::sort(kernel.diagnoses, {}, [](const DiagnosisRecord& diagnosis) {
     const Occurrence& first = diagnosis.first;
     return std::tuple(first.launch, first.block, first.warp, diagnosis.fault, diagnosis.site, diagnosis.other,
                       diagnosis.ended);
-  });
-  for (const SectorMembers& memory : sector_members) {
-    sort_by(kernel.*memory.excess, [](const GlobalExcess& excess) {
-      return std::tuple(excess.architecture, excess.site, excess.operation, excess.width);
-    });
-  }
-  sort_by(kernel.engines, [](const EngineAccesses& accesses) { return std::pair(accesses.site, accesses.work); });
-  sort_by(kernel.local_accesses,
-          [](const LocalAccesses& accesses) { return std::tuple(accesses.site, accesses.operation, accesses.width); });
-  sort_by(kernel.excess, [](const Excess& excess) {
-    return std::tuple(excess.architecture, excess.level, excess.site, excess.array, excess.operation, excess.width);
   });
 }
 

@@ -41,9 +41,9 @@ class Builder {
   void add(const GlobalExcess& excess, SectorMemory memory = SectorMemory::global);
   void add(const EngineAccesses& accesses);
   void add(const LocalAccesses& accesses);
-  void add(const Participants& participants);
-  void add(const BasicBlock& block);
-  void add(const Excess& excess);
+  void add(Participants participants);
+  void add(BasicBlock block);
+  void add(Excess excess);
   void add(const LaunchShape& shape);
   /// Diagnoses of one fault and the same places are one, with the text of the first occurrence.
   void add(const DiagnosisRecord& diagnosis);
@@ -72,8 +72,8 @@ class Builder {
 
  private:
   using DiagnosisKey = std::tuple<Fault, std::uint32_t, std::uint32_t, bool, bool>;
-  using GlobalKey = std::tuple<std::uint32_t, banks::Operation, unsigned, std::string>;
-  using ExcessKey = std::tuple<std::uint32_t, std::uint32_t, banks::Operation, unsigned, std::uint32_t, std::string>;
+  using GlobalKey = std::tuple<std::string, std::uint32_t, banks::Operation, unsigned>;
+  using ExcessKey = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, banks::Operation, unsigned>;
 
   /// Patterns by hash, in a list of the trace.
   struct PatternIndex {
@@ -98,7 +98,7 @@ class Builder {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> basic_blocks_;  // by level and site
   std::map<ExcessKey, std::size_t> excess_;
   std::array<std::map<GlobalKey, std::size_t>, sector_memory_count> sector_excess_;
-  std::map<GlobalKey, std::size_t> local_accesses_;
+  std::map<std::tuple<std::uint32_t, banks::Operation, unsigned>, std::size_t> local_accesses_;
   std::map<std::pair<std::uint32_t, banks::EngineWork>, std::size_t> engines_;  // by site
   std::map<DiagnosisKey, std::size_t> diagnoses_;
   std::map<std::pair<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 3>>, std::size_t> shapes_;

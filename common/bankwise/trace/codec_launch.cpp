@@ -61,12 +61,6 @@ std::vector<Pattern> read_merged(const json& list, PatternPlaces places, const K
   return merged;
 }
 
-Fault fault_of(const json& value) {
-  const auto fault = fault_named(text_of(value, "fault"));
-  if (!fault) wrong("fault is unknown");
-  return *fault;
-}
-
 void take_excess(const json& list, const KnownParts& kernel, KernelTrace& launch) {
   for (const json& row : list) {
     Excess excess{.site = known(row[0], "site", kernel.sites),
@@ -93,7 +87,9 @@ void take_diagnoses(const json& list, const KnownParts& kernel, KernelTrace& lau
   const std::uint64_t launches = launches_of(launch);
   std::set<std::tuple<Fault, std::uint32_t, std::optional<std::uint32_t>, bool>> seen;
   for (const json& row : list) {
-    DiagnosisRecord diagnosis{.fault = fault_of(row[0]), .site = known(row[1], "site", kernel.sites)};
+    const auto fault = fault_named(text_of(row[0], "fault"));
+    if (!fault) wrong("fault is unknown");
+    DiagnosisRecord diagnosis{.fault = *fault, .site = known(row[1], "site", kernel.sites)};
     if (!row[2].is_null()) diagnosis.other = known(row[2], "site", kernel.sites);
     if (!row[3].is_boolean()) wrong("ended is neither true nor false");
     diagnosis.ended = row[3].get<bool>();
@@ -116,15 +112,13 @@ LeftOut left_out_of(const Record& record) {
   constexpr std::size_t most_causes = 100;
   LeftOut left_out;
   std::uint64_t rest = record.number_or("left_out", 0, max_count);
-  if (record.has("left_out_causes")) {
-    const json& list = record.list("left_out_causes", 2);
-    if (list.size() > most_causes) wrong(fmt::format("left_out has more than {} causes", most_causes));
-    for (const json& row : list) {
-      const std::uint64_t count = number_of(row[1], "count", max_count);
-      if (count > rest) wrong("the causes of left_out add up to more");
-      rest -= count;
-      if (!left_out.try_emplace(name_of(row[0], "cause"), count).second) wrong("left_out has a cause twice");
-    }
+  const json& list = record.list_or_none("left_out_causes", 2);
+  if (list.size() > most_causes) wrong(fmt::format("left_out has more than {} causes", most_causes));
+  for (const json& row : list) {
+    const std::uint64_t count = number_of(row[1], "count", max_count);
+    if (count > rest) wrong("the causes of left_out add up to more");
+    rest -= count;
+    if (!left_out.try_emplace(name_of(row[0], "cause"), count).second) wrong("left_out has a cause twice");
   }
   if (rest > 0) left_out[""] += rest;
   return left_out;
@@ -167,33 +161,28 @@ std::vector<EngineAccesses> engines_of(const json& list, const KnownParts& kerne
   return taken;
 }
 
-void take_memory(const Record& record, int memory, const KnownParts& kernel, KernelTrace& launch) {
-  const SectorMembers& members = sector_members[std::size_t(memory)];
-  const std::string name(members.name), patterns = name + "_patterns", excess = name + "_excess";
-  if (record.has(patterns.c_str())) {
-    take_patterns(record.list(patterns.c_str(), 6), kernel.sector_patterns[std::size_t(memory)], launches_of(launch),
-                  launch.*members.patterns);
-  }
+void take_memory(const Record& record, std::size_t memory, const KnownParts& kernel, KernelTrace& launch) {
+  const SectorMembers& members = sector_members[memory];
+  const std::string name(members.name), excess = name + "_excess";
+  take_patterns(record.list_or_none((name + "_patterns").c_str(), 6), kernel.sector_patterns[memory],
+                launches_of(launch), launch.*members.patterns);
   launch.*members.excess_accesses = record.number_or((excess + "_accesses").c_str(), 0, max_count);
-  if (record.has(excess.c_str())) launch.*members.excess = excess_of(record.list(excess.c_str(), 6), name, kernel);
+  launch.*members.excess = excess_of(record.list_or_none(excess.c_str(), 6), name, kernel);
 }
 
 /// Adds what a launch did with memories whose accesses cost sectors, what its engines did, and how long it took.
 void take_sectors(const Record& record, const KnownParts& kernel, KernelTrace& launch) {
-  for (int memory = 0; memory < sector_memory_count; ++memory) take_memory(record, memory, kernel, launch);
+  for (std::size_t memory = 0; memory < sector_members.size(); ++memory) take_memory(record, memory, kernel, launch);
   launch.watches_global = record.has("global_patterns");
   if (launch.watches_global) {
     launch.sectors_read = record.number("sectors_read", max_count);
     launch.sectors_written = record.number("sectors_written", max_count);
   }
   launch.global_left_out = record.number_or("global_left_out", 0, max_count);
-  if (record.has("engines")) launch.engines = engines_of(record.list("engines", 5), kernel);
-  if (record.has("local_accesses")) {
-    for (const json& row : record.list("local_accesses", 5)) {
-      launch.local_accesses.push_back({known(row[0], "site", kernel.sites), operation_of(row[1]), width_of(row[2]),
-                                       number_of(row[3], "accesses", max_count),
-                                       number_of(row[4], "lanes", max_passes)});
-    }
+  launch.engines = engines_of(record.list_or_none("engines", 5), kernel);
+  for (const json& row : record.list_or_none("local_accesses", 5)) {
+    launch.local_accesses.push_back({known(row[0], "site", kernel.sites), operation_of(row[1]), width_of(row[2]),
+                                     number_of(row[3], "accesses", max_count), number_of(row[4], "lanes", max_passes)});
   }
   if (!record.has("time")) return;
   const json& time = record.list("time");
@@ -236,15 +225,14 @@ Pattern read_pattern(const Record& record, const KnownParts& kernel) {
 KernelTrace read_launch(const Record& record, const KnownParts& kernel) {
   KernelTrace launch;
   for (const json& row : record.list("shapes", 3)) launch.shapes.push_back(shape_of(row));
-  std::uint64_t launches = 0;
-  for (const LaunchShape& shape : launch.shapes) launches = std::max(launches, shape.launches);
-  if (launches == 0) wrong("it has no launches: shapes is empty");
+  const auto is_empty = [](const LaunchShape& shape) { return shape.launches == 0; };
+  if (std::ranges::all_of(launch.shapes, is_empty)) wrong("it has no launches: shapes is empty");
   launch.blocks = record.number("blocks", max_count);
   launch.levels = std::uint32_t(record.number("levels", max_levels));
   launch.copied_bytes = record.number_or("copied_bytes", 0, max_passes);
   launch.left_out = left_out_of(record);
-  launches = launches_of(launch);
-  PatternPlaces places = take_patterns(record.list("patterns", 6), kernel.patterns, launches, launch.patterns);
+  PatternPlaces places =
+      take_patterns(record.list("patterns", 6), kernel.patterns, launches_of(launch), launch.patterns);
   if (record.has("merged")) {
     launch.merged = read_merged(record.list("merged", 6), std::move(places), kernel, launch);
   }
@@ -254,15 +242,13 @@ KernelTrace read_launch(const Record& record, const KnownParts& kernel) {
     launch.participants.push_back(
         {level_of(row[0]), mask_of(row[1], kernel.warp), number_of(row[2], "count", max_count)});
   }
-  if (record.has("basic_blocks")) {
-    for (const json& row : record.list("basic_blocks", 4)) {
-      launch.basic_blocks.push_back({known(row[0], "site", kernel.sites), level_of(row[1]),
-                                     number_of(row[2], "issued", max_count), number_of(row[3], "lanes", max_passes)});
-    }
+  for (const json& row : record.list_or_none("basic_blocks", 4)) {
+    launch.basic_blocks.push_back({known(row[0], "site", kernel.sites), level_of(row[1]),
+                                   number_of(row[2], "issued", max_count), number_of(row[3], "lanes", max_passes)});
   }
-  if (record.has("diagnoses")) take_diagnoses(record.list("diagnoses", 9), kernel, launch);
+  take_diagnoses(record.list_or_none("diagnoses", 9), kernel, launch);
   launch.excess_accesses = record.number_or("excess_accesses", 0, max_count);
-  if (record.has("excess")) take_excess(record.list("excess", 10), kernel, launch);
+  take_excess(record.list_or_none("excess", 10), kernel, launch);
   return launch;
 }
 

@@ -68,6 +68,10 @@ class Record {
     }
     return list;
   }
+  const json& list_or_none(const char* key, std::size_t size) const {
+    static const json none = json::array();
+    return has(key) ? list(key, size) : none;
+  }
 
  private:
   const json& object_;

@@ -11,8 +11,8 @@ namespace bankwise::trace {
 namespace {
 
 /// Sources may contain any bytes; JSON holds only Unicode.
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string json_text(const nlohmann::ordered_json& text) {
+  return text.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// In quotes.
@@ -50,6 +50,10 @@ class RecordLine {
     text_ += ']';
     return *this;
   }
+  template <class List, class Each>
+  RecordLine& list_if_any(const char* key, const List& values, Each each) {
+    return values.empty() ? *this : list(key, values, each);
+  }
 
  private:
   std::string& text_;
@@ -82,7 +86,7 @@ void define(RecordLine& line, const Site& site) {
 void define(RecordLine& line, const Array& array) {
   line.text("name", array.name).number("offset", array.offset).number("bytes", array.bytes);
   if (array.element > 0) line.number("element", array.element);
-  if (!array.lengths.empty()) line.list("lengths", array.lengths, decimal);
+  line.list_if_any("lengths", array.lengths, decimal);
 }
 
 /// The difference between neighbours, if it is always the same.
@@ -115,8 +119,8 @@ void define_lanes(RecordLine& line, const Pattern& pattern) {
 void define(RecordLine& line, const Pattern& pattern) {
   line.number("site", pattern.site).number("array", pattern.array).number("level", pattern.level);
   define_lanes(line, pattern);
-  if (!pattern.lane_arrays.empty()) line.list("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal);
-  if (!pattern.sources.empty()) line.list("sources", of_active(pattern.sources, pattern.mask), source_text);
+  line.list_if_any("lane_arrays", of_active(pattern.lane_arrays, pattern.mask), decimal);
+  line.list_if_any("sources", of_active(pattern.sources, pattern.mask), source_text);
   if (pattern.is_loop) line.flag("is_loop", true);
 }
 
@@ -145,39 +149,32 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
     for (const auto& [cause, count] : launches.left_out) {
       if (!cause.empty() || count == 0) causes.push_back(row(json_text(cause), count));
     }
-    if (!causes.empty()) line.list("left_out_causes", causes, std::identity());
+    line.list_if_any("left_out_causes", causes, std::identity());
   }
-  if (!launches.engines.empty()) {
-    line.list("engines", launches.engines, [&](const EngineAccesses& accesses) {
-      const banks::EngineWork& work = accesses.work;
-      return row(sites[accesses.site], json_text(to_string(work.engine)), work.bytes, work.row_bytes, accesses.count);
-    });
-  }
+  line.list_if_any("engines", launches.engines, [&](const EngineAccesses& accesses) {
+    const banks::EngineWork& work = accesses.work;
+    return row(sites[accesses.site], json_text(to_string(work.engine)), work.bytes, work.row_bytes, accesses.count);
+  });
   line.list("participants", launches.participants,
             [](const Participants& lanes) { return row(lanes.level, hexadecimal(lanes.mask), lanes.count); });
-  if (!launches.basic_blocks.empty()) {
-    line.list("basic_blocks", launches.basic_blocks,
-              [&](const BasicBlock& block) { return row(sites[block.site], block.level, block.issued, block.lanes); });
-  }
-  if (!launches.diagnoses.empty()) {
-    line.list("diagnoses", launches.diagnoses, [&](const DiagnosisRecord& diagnosis) {
-      const Occurrence& first = diagnosis.first;
-      return row(json_text(row_of(diagnosis.fault).id), sites[diagnosis.site],
-                 diagnosis.other ? std::to_string(sites[*diagnosis.other]) : std::string("null"),
-                 std::string(diagnosis.ended ? "true" : "false"), diagnosis.count, first.launch, first.block,
-                 first.warp, json_text(diagnosis.text));
-    });
-  }
+  line.list_if_any("basic_blocks", launches.basic_blocks, [&](const BasicBlock& block) {
+    return row(sites[block.site], block.level, block.issued, block.lanes);
+  });
+  line.list_if_any("diagnoses", launches.diagnoses, [&](const DiagnosisRecord& diagnosis) {
+    const Occurrence& first = diagnosis.first;
+    return row(json_text(row_of(diagnosis.fault).id), sites[diagnosis.site],
+               diagnosis.other ? std::to_string(sites[*diagnosis.other]) : std::string("null"),
+               std::string(diagnosis.ended ? "true" : "false"), diagnosis.count, first.launch, first.block, first.warp,
+               json_text(diagnosis.text));
+  });
   if (!launches.watches_shared) line.flag("watches_shared", false);
   if (launches.watches_global) {
     line.number("sectors_read", launches.sectors_read).number("sectors_written", launches.sectors_written);
   }
   if (launches.global_left_out > 0) line.number("global_left_out", launches.global_left_out);
-  if (!launches.local_accesses.empty()) {
-    line.list("local_accesses", launches.local_accesses, [&](const LocalAccesses& local) {
-      return row(sites[local.site], json_text(to_string(local.operation)), local.width, local.accesses, local.lanes);
-    });
-  }
+  line.list_if_any("local_accesses", launches.local_accesses, [&](const LocalAccesses& local) {
+    return row(sites[local.site], json_text(to_string(local.operation)), local.width, local.accesses, local.lanes);
+  });
   if (launches.time) {
     const KernelTime& time = *launches.time;
     line.raw("time",
@@ -205,11 +202,11 @@ void put_sums(RecordLine& line, const KernelTrace& launches, const std::vector<s
 }  // namespace
 
 std::string header_line(const Trace& trace) {
-  std::string text = "{\"bankwise_trace\":" + std::to_string(format_version) +
-                     ",\"maker\":" + json_text(to_string(trace.maker)) + ",\"revision\":" + json_text(trace.revision) +
-                     ",\"command\":[";
-  for (std::size_t i = 0; i < trace.command.size(); ++i) text += (i > 0 ? "," : "") + json_text(trace.command[i]);
-  return text + "]}\n";
+  return json_text({{"bankwise_trace", format_version},
+                    {"maker", to_string(trace.maker)},
+                    {"revision", trace.revision},
+                    {"command", trace.command}}) +
+         '\n';
 }
 
 std::string process_line(std::uint64_t process) {

@@ -18,6 +18,13 @@ std::uint64_t without_cost(std::uint64_t accesses, const auto& excess, const ban
   return accesses - std::min(costed, accesses);
 }
 
+void add_excess(std::vector<std::string>& sentences, std::uint64_t excess, const std::string& whose,
+                const banks::Architecture& architecture) {
+  if (excess == 0) return;
+  sentences.push_back(fmt::format("{} accesses {} did not fit into the trace, and have no cost on {}", excess, whose,
+                                  architecture.name));
+}
+
 }  // namespace
 
 std::uint64_t excess_without_cost(const KernelTrace& trace, const banks::Architecture& architecture) {
@@ -33,14 +40,9 @@ std::uint64_t excess_without_cost(const KernelTrace& trace, SectorMemory memory,
 std::vector<std::string> incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
   std::vector<std::string> sentences;
   if (!trace.watches_shared) sentences.push_back(fmt::format("shared memory of {} was not watched", trace.kernel));
-  if (const std::uint64_t excess = excess_without_cost(trace, architecture); excess > 0) {
-    sentences.push_back(fmt::format("{} accesses of {} did not fit into the trace, and have no cost on {}", excess,
-                                    trace.kernel, architecture.name));
-  }
-  if (const std::uint64_t remote = excess_without_cost(trace, SectorMemory::remote, architecture); remote > 0) {
-    sentences.push_back(fmt::format("{} accesses of {} to the {} did not fit into the trace, and have no cost on {}",
-                                    remote, trace.kernel, remote_memory, architecture.name));
-  }
+  add_excess(sentences, excess_without_cost(trace, architecture), "of " + trace.kernel, architecture);
+  add_excess(sentences, excess_without_cost(trace, SectorMemory::remote, architecture),
+             fmt::format("of {} to the {}", trace.kernel, remote_memory), architecture);
   if (!trace.left_out.empty()) {
     const std::uint64_t count = total(trace.left_out);
     sentences.push_back(fmt::format("{} of {} have no cost: {}; the numbers are lower bounds",
@@ -72,11 +74,8 @@ std::string to_text(const LeftOut& causes) {
 
 std::vector<std::string> global_incompleteness(const KernelTrace& trace, const banks::Architecture& architecture) {
   std::vector<std::string> sentences;
-  if (const std::uint64_t excess = excess_without_cost(trace, SectorMemory::global, architecture); excess > 0) {
-    sentences.push_back(
-        fmt::format("{} accesses to global memory of {} did not fit into the trace, and have no cost on {}", excess,
-                    trace.kernel, architecture.name));
-  }
+  add_excess(sentences, excess_without_cost(trace, SectorMemory::global, architecture),
+             "to global memory of " + trace.kernel, architecture);
   if (trace.global_left_out > 0) {
     sentences.push_back(fmt::format("{} accesses to global memory of {} were left out: the sectors are lower bounds",
                                     trace.global_left_out, trace.kernel));

@@ -17,14 +17,6 @@
 namespace bankwise::trace {
 namespace {
 
-unsigned warps_or_throw(const KernelTrace& trace, const banks::Architecture& architecture) {
-  const unsigned warps = warps_in(trace, architecture);
-  if (warps > 0) return warps;
-  throw std::invalid_argument(
-      fmt::format("{} has warps of {} lanes, and the trace's have {}; emulate with Launch::warp = {}",
-                  architecture.name, architecture.warp, trace.warp, architecture.warp));
-}
-
 /// What distinguishes the lines of a report.
 struct LineKey {
   std::string_view file;
@@ -97,19 +89,14 @@ class LineSums {
   std::map<LineKey, std::size_t> index_;
 };
 
-/// Null for copies.
-banks::Tally* of_kind(Report& report, banks::Operation operation) {
-  if (banks::is_copy(operation)) return nullptr;
-  if (operation == banks::Operation::load) return &report.loads;
-  return operation == banks::Operation::store ? &report.stores : &report.atomics;
-}
-
 using Levels = std::map<std::uint32_t, LevelReport>;  // a trace of few bytes may have a million
 
 void add_to_sums(Report& report, LevelReport& level, banks::Operation operation, const banks::Tally& tally) {
   level.costs.add(tally);
-  if (banks::Tally* kind = of_kind(report, operation)) kind->add(tally);
   report.all.add(tally);
+  if (banks::is_copy(operation)) return;  // copies have no sum of their own
+  const bool loads = operation == banks::Operation::load, stores = operation == banks::Operation::store;
+  (loads ? report.loads : stores ? report.stores : report.atomics).add(tally);
 }
 
 /// The most warps of a block.
@@ -227,11 +214,6 @@ void add_engines(const KernelTrace& trace, Report& report) {
   report.all.add(report.engines);
 }
 
-/// Why a pattern has no cost, in a word.
-std::string cause_of(const Pattern& pattern) {
-  return fmt::format("{}{}", to_string(pattern.operation), pattern.is_loop ? " in a loop" : "");
-}
-
 }  // namespace
 
 LevelReport Report::level(std::uint32_t number) const {
@@ -249,7 +231,12 @@ const Report& merged(const Report& report) { return report.merged.empty() ? repo
 bool merging_matters(const Report& report) { return merged(report).all != report.all; }
 
 Report report(const KernelTrace& trace, const banks::Architecture& architecture) {
-  const unsigned warps = warps_or_throw(trace, architecture);
+  const unsigned warps = warps_in(trace, architecture);
+  if (warps == 0) {
+    throw std::invalid_argument(
+        fmt::format("{} has warps of {} lanes, and the trace's have {}; emulate with Launch::warp = {}",
+                    architecture.name, architecture.warp, trace.warp, architecture.warp));
+  }
   Report report{.architecture = &architecture,
                 .kernel = trace.kernel,
                 .warp = trace.warp / warps,
@@ -274,7 +261,8 @@ Report report(const KernelTrace& trace, const banks::Architecture& architecture)
       banks::Tally tally;
       access.add_to(tally, pattern.count);
       add_to_sums(report, levels[pattern.level], pattern.operation, tally);
-      if (tally.unknown > 0) report.without_cost[cause_of(pattern)] += tally.unknown;
+      const char* const loop = pattern.is_loop ? " in a loop" : "";
+      if (tally.unknown > 0) report.without_cost[std::string(to_string(pattern.operation)) + loop] += tally.unknown;
       lines.add(pattern, access, warps);
     });
   }

@@ -218,12 +218,12 @@ KernelTrace merged(const KernelTrace& kernel) {
   KernelTrace second = kernel;
   if (second.merged) second.patterns = *std::exchange(second.merged, std::nullopt);
   second.order.clear();
-  second.global_patterns.clear();  // are the same in both
-  second.global_excess.clear();
-  second.global_excess_accesses = second.global_left_out = 0;
-  second.remote_patterns.clear();
-  second.remote_excess.clear();
-  second.remote_excess_accesses = 0;
+  for (const SectorMembers& memory : sector_members) {  // they are the same in both
+    (second.*memory.patterns).clear();
+    (second.*memory.excess).clear();
+    second.*memory.excess_accesses = 0;
+  }
+  second.global_left_out = 0;
   return second;
 }
 

@@ -74,27 +74,35 @@ inline std::uint64_t lanes_in(std::uint64_t mask, unsigned lanes, unsigned numbe
   return mask >> lanes * number & ~std::uint64_t{0} >> (banks::max_lanes - lanes);
 }
 
-/// Calls `visit(const WarpAccess&)` for each of the `warps` parts that has an active lane; `warps` is not 0.
-/// `block_warps` as in find_cost().
+/// Calls `visit(number, first, access)` for each of the `warps` parts that has an active lane: its number within the
+/// pattern, its first lane, and its access, from lane 0 on; `warps` is not 0.
 template <class Visit>
-void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const banks::Architecture& architecture,
-                   unsigned block_warps, Visit visit) {
+void for_each_part(const Pattern& pattern, unsigned warp, unsigned warps, Visit visit) {
   const unsigned lanes = warp / warps;  // NOLINT(clang-analyzer-core.DivideZero): at least 1
   for (unsigned number = 0; number < warps; ++number) {
     const std::uint64_t mask = lanes_in(pattern.mask, lanes, number);
     if (mask == 0) continue;
     const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
-    WarpAccess access{.number = number, .array = pattern.array, .access = {pattern.operation, pattern.width, mask, {}}};
-    access.access.addresses = std::span(pattern.addresses).subspan(first, last);
-    if (!pattern.sources.empty()) access.access.sources = std::span(pattern.sources).subspan(first, last);
+    banks::Access access{pattern.operation, pattern.width, mask, std::span(pattern.addresses).subspan(first, last)};
+    if (!pattern.sources.empty()) access.sources = std::span(pattern.sources).subspan(first, last);
+    visit(number, first, access);
+  }
+}
+
+/// Calls `visit(const WarpAccess&)` for each part as above. `block_warps` as in find_cost().
+template <class Visit>
+void for_each_warp(const Pattern& pattern, unsigned warp, unsigned warps, const banks::Architecture& architecture,
+                   unsigned block_warps, Visit visit) {
+  for_each_part(pattern, warp, warps, [&](unsigned number, unsigned first, const banks::Access& part) {
+    WarpAccess access{.number = number, .array = pattern.array, .access = part};
     if (!pattern.lane_arrays.empty()) {
-      access.array = pattern.lane_arrays[first + unsigned(std::countr_zero(mask))];
-      banks::for_each_lane(mask,
+      access.array = pattern.lane_arrays[first + unsigned(std::countr_zero(part.mask))];
+      banks::for_each_lane(part.mask,
                            [&](unsigned lane) { access.mixed |= pattern.lane_arrays[first + lane] != access.array; });
     }
     find_cost(architecture, pattern, block_warps, access);
     visit(access);
-  }
+  });
 }
 
 /// One of the warps that the lanes of a pattern in global memory fill.
@@ -104,22 +112,16 @@ struct GlobalWarpAccess {
   std::optional<banks::SectorCost> cost;
 };
 
-/// Calls `visit(const GlobalWarpAccess&)` for each of the `warps` parts that has an active lane; `warps` is not 0. The
-/// addresses of a part count from a cache line, too, but not from its own.
+/// Calls `visit(const GlobalWarpAccess&)` for each part as above. The addresses of a part count from a cache line, too,
+/// but not from its own.
 template <class Visit>
 void for_each_global_warp(const Pattern& pattern, SectorMemory memory, unsigned warp, unsigned warps,
                           const banks::Architecture& architecture, Visit visit) {
-  const unsigned lanes = warp / warps;  // NOLINT(clang-analyzer-core.DivideZero): at least 1
-  for (unsigned number = 0; number < warps; ++number) {
-    const std::uint64_t mask = lanes_in(pattern.mask, lanes, number);
-    if (mask == 0) continue;
-    const unsigned first = number * lanes, last = banks::max_lanes - unsigned(std::countl_zero(mask));
-    GlobalWarpAccess access{.number = number, .access = {pattern.operation, pattern.width, mask, {}}};
-    access.access.addresses = std::span(pattern.addresses).subspan(first, last);
-    access.cost = memory == SectorMemory::remote ? banks::remote_sectors(architecture, access.access)
-                                                 : banks::sectors(architecture, access.access);
-    visit(access);
-  }
+  for_each_part(pattern, warp, warps, [&](unsigned number, unsigned, const banks::Access& access) {
+    visit(GlobalWarpAccess{number, access,
+                           memory == SectorMemory::remote ? banks::remote_sectors(architecture, access)
+                                                          : banks::sectors(architecture, access)});
+  });
 }
 
 }  // namespace bankwise::trace

@@ -18,7 +18,7 @@ OclgrindMessages messages_in(const std::string& text, std::size_t size) {
   return messages;
 }
 
-bool has_fatal_error(const std::string& text) { return messages_in(text, text.size()).fatal_error().has_value(); }
+bool has_fatal_error(const std::string& text) { return messages_in(text, text.size()).fatal_error.has_value(); }
 
 }  // namespace
 
@@ -27,14 +27,14 @@ TEST_CASE("opencl/oclgrind_messages/between_megabytes") {
     const std::size_t length = std::min<std::size_t>(size << 16, 2 << 20);
     const std::string lines(length / 16, '\n'), line(length, 'x');
     const auto messages = messages_in(lines + line + '\n' + origin + reason + creating + line + lines, size);
-    CHECK(messages.fatal_error() == "Undefined external function: f, when creating kernel 'k'");
-    CHECK_FALSE(messages.failed_assertion());
-    CHECK_FALSE(messages.lost_plugin());
+    CHECK(messages.fatal_error == "Undefined external function: f, when creating kernel 'k'");
+    CHECK_FALSE(messages.failed_assertion);
+    CHECK_FALSE(messages.lost_plugin);
   }
-  CHECK(messages_in(origin + reason + "When initializing program scope global variables\n", 9).fatal_error() ==
+  CHECK(messages_in(origin + reason + "When initializing program scope global variables\n", 9).fatal_error ==
         "Undefined external function: f, when initializing program scope global variables");
   const auto two = messages_in(origin + "first\n" + creating + origin + "second\n" + creating, 5);
-  CHECK(two.fatal_error() == "first, when creating kernel 'k'");
+  CHECK(two.fatal_error == "first, when creating kernel 'k'");
 }
 
 TEST_CASE("opencl/oclgrind_messages/other_text") {
@@ -52,11 +52,11 @@ TEST_CASE("opencl/oclgrind_messages/other_messages") {
   const std::string lost = "Loading Oclgrind plugin failed (dlopen): p.so: undefined symbol: f";
   const std::string assertion = "a: Queue.cpp:9: void oclgrind::Queue::f(): Assertion `x' failed.";
   const auto messages = messages_in("text\n" + lost + '\n' + assertion + '\n', 3);
-  CHECK(messages.lost_plugin() == lost);
-  CHECK(messages.failed_assertion() == assertion);
+  CHECK(messages.lost_plugin == lost);
+  CHECK(messages.failed_assertion == assertion);
   const auto none = messages_in("> " + lost + '\n' + assertion + " Why?\n", 3);
-  CHECK_FALSE(none.lost_plugin());
-  CHECK_FALSE(none.failed_assertion());
+  CHECK_FALSE(none.lost_plugin);
+  CHECK_FALSE(none.failed_assertion);
 }
 
 TEST_CASE("opencl/oclgrind_messages/logged_error") {

@@ -13,21 +13,13 @@ namespace bankwise::banks::rows {
 
 using enum Operation;
 
-constexpr OperationSet set_of(std::initializer_list<Operation> operations) {
-  OperationSet set = 0;
-  for (const Operation operation : operations) set |= 1U << int(operation);
+template <class Member>
+constexpr unsigned set_of(std::initializer_list<Member> members) {
+  unsigned set = 0;
+  for (const Member member : members) set |= 1U << int(member);
   return set;
 }
-constexpr EngineSet set_of(std::initializer_list<Engine> engines) {
-  EngineSet set = 0;
-  for (const Engine engine : engines) set |= 1U << int(engine);
-  return set;
-}
-constexpr WidthSet bytes(std::initializer_list<unsigned> widths) {
-  WidthSet set = 0;
-  for (const unsigned width : widths) set |= 1U << width;
-  return set;
-}
+constexpr WidthSet bytes(std::initializer_list<unsigned> widths) { return set_of(widths); }
 
 inline constexpr OperationSet loads = set_of({load}), stores = set_of({store}), both = loads | stores;
 inline constexpr OperationSet queuing_atomics = set_of({atomic, atomic_inc});

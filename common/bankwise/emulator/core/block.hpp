@@ -121,7 +121,7 @@ struct alignas(64) Lane {
   unsigned noted = 0, next = 0;     ///< of the notes below: made, and processed by its warp
   unsigned note_limit = max_notes;  ///< after so many it suspends
   unsigned warp = 0;
-  // If it follows another lane (global_accesses.hpp): the joint access that it makes next, its bit and its number there,
+  // If it follows another lane (global_accesses.hpp): the joint access that it makes next, its bit and number there,
   // and whether its loads are checked for races later.
   JointAccess* joint = nullptr;
   std::uint64_t bit = 0;

@@ -25,12 +25,12 @@ const void* const there = &places[4];
 /// two places, ) is a return.
 void play(LanePath& lane, char event) {
   switch (event) {
-    case 'O': return lane.enter_block({outer}, true);
-    case 'o': return lane.enter_block({outer}, false);
-    case 'I': return lane.enter_block({outer, inner}, true);
-    case 'N': return lane.enter_block({inner}, true);
-    case 'X': return lane.enter_block({other}, true);
-    case '.': return lane.enter_block({}, false);
+    case 'O': return lane.enter_block({{outer}, true});
+    case 'o': return lane.enter_block({{outer}, false});
+    case 'I': return lane.enter_block({{outer, inner}, true});
+    case 'N': return lane.enter_block({{inner}, true});
+    case 'X': return lane.enter_block({{other}, true});
+    case '.': return lane.enter_block({{}, false});
     case '(': return lane.enter_call(here);
     case '[': return lane.enter_call(there);
     default: return lane.leave_call();
@@ -87,14 +87,14 @@ TEST_CASE("opencl/plugin/lane_path/cleared_numbers") {
   Paths paths;
   LanePath old, silent;
   for (LanePath* lane : {&old, &silent}) {
-    lane->enter_block({outer}, true);
-    lane->enter_block({outer}, true);
+    lane->enter_block({{outer}, true});
+    lane->enter_block({{outer}, true});
     lane->enter_call(here);
-    lane->enter_block({inner}, true);
+    lane->enter_block({{inner}, true});
   }
   for (int i = 0; i < 5; ++i) {  // numbers that no other lane has
     LanePath elsewhere;
-    for (int turn = 0; turn <= i; ++turn) elsewhere.enter_block({other}, true);
+    for (int turn = 0; turn <= i; ++turn) elsewhere.enter_block({{other}, true});
     (void)elsewhere.number(paths);
   }
   const auto before = old.number(paths);
@@ -102,7 +102,7 @@ TEST_CASE("opencl/plugin/lane_path/cleared_numbers") {
   paths.clear();
   CHECK(paths.epoch() != epoch);
   LanePath first;
-  first.enter_block({other}, true);
+  first.enter_block({{other}, true});
   const auto taken = first.number(paths);
   CHECK(old.number(paths) == silent.number(paths));
   CHECK(old.number(paths) != before);  // there are fewer now

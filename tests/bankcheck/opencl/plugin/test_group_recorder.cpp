@@ -378,13 +378,13 @@ TEST_CASE("opencl/plugin/group_recorder/random_lanes") {
           };
           some("straight");
           for (unsigned turn = 0, turns = random() % 4; turn < turns; ++turn) {
-            paths[lane].enter_block({&code[0]}, true);
+            paths[lane].enter_block({{&code[0]}, true});
             some("turn " + std::to_string(turn));
             paths[lane].enter_call(&code[1]);
             some("call in turn " + std::to_string(turn));
             paths[lane].leave_call();
           }
-          paths[lane].enter_block({}, false);
+          paths[lane].enter_block({{}, false});
           some("straight");
         }
         if (level + 1 < levels) recorder.barrier();
