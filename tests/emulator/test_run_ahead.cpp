@@ -16,6 +16,7 @@
 #include <bankwise/trace/codec.hpp>
 #include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
+#include "tests/random_cases.hpp"
 
 using namespace bankwise;
 using bankwise::trace::KernelTrace;
@@ -442,7 +443,7 @@ TEST_CASE("emulator/run_ahead/lock_step") {
   const DeviceMemory memory;
   std::mt19937 random(36);
   unsigned faulty = 0;
-  constexpr unsigned programs = 400;
+  const unsigned programs = random_cases(400);
   for (unsigned i = 0; i < programs; ++i) {
     const Program program = random_program(random);
     CAPTURE(i);
@@ -485,7 +486,7 @@ TEST_CASE("emulator/run_ahead/long_loop") {
 TEST_CASE("emulator/joint_accesses/alone") {
   const DeviceMemory memory;
   std::mt19937 random(36);
-  for (unsigned i = 0; i < 400; ++i) {
+  for (unsigned i = 0; i < random_cases(400); ++i) {
     const GlobalProgram program = random_global_program(random);
     CAPTURE(i);
     emulator::Launch launch = global_launch(i);
@@ -499,7 +500,7 @@ TEST_CASE("emulator/joint_accesses/races") {
   const DeviceMemory memory;
   std::mt19937 random(37);
   unsigned racing = 0;
-  constexpr unsigned programs = 400;
+  const unsigned programs = random_cases(400);
   for (unsigned i = 0; i < programs; ++i) {
     GlobalProgram program = random_global_program(random);
     program.races = true;
