@@ -68,11 +68,9 @@ class GlobalAccesses {
     if (!is_next<bytes>(lane, address, pc)) return false;
     make_next(lane, address);
     next.lanes |= lane.bit;
-    if (!lane.checks_later) {
-      races_.check<true, bytes>(lane, address, pc);
-    } else if (lane.store.bytes != 0 || !GlobalRaces::is_repeated_store<bytes>(address, next.touch)) {
-      races_.store(lane, address, bytes, pc, next.touch);
-    }
+    const bool is_repeated =
+        lane.checks_later && lane.store.bytes == 0 && GlobalRaces::is_repeated_store<bytes>(address, next.touch);
+    if (!is_repeated) check_store<bytes>(lane, address, next);
     return true;
   }
   /// Any access to device memory that BlockRunner::is_usual().
@@ -145,6 +143,12 @@ class GlobalAccesses {
     const JointAccess& next = *lane.joint;
     const std::uintptr_t offset = std::uintptr_t(address) - next.begin;
     return next.pc == pc && next.noted == lane.noted && offset <= next.last && offset % bytes == 0;
+  }
+  // Not inlined: what is done for each store saves no registers.
+  template <unsigned bytes>
+  [[gnu::noinline]] void check_store(Lane& lane, const void* address, const JointAccess& joint) {
+    lane.checks_later ? races_.store(lane, address, bytes, joint.pc, joint.touch)
+                      : races_.check<true, bytes>(lane, address, joint.pc);
   }
   static void make_next(Lane& lane, const void* address) {
     JointAccess& next = *lane.joint++;

@@ -60,8 +60,13 @@ bool GlobalPatterns::add_again(const Access& access, std::uint64_t begin, const 
   const std::uint32_t distance = offsets[first] - known.addresses[first];
   std::uint32_t differences = 0;
   const unsigned lanes = unsigned(std::bit_width(access.mask));
-  if (std::popcount(access.mask) == int(lanes)) {
-    for (unsigned lane = 0; lane < lanes; ++lane) differences |= offsets[lane] - known.addresses[lane] - distance;
+  constexpr unsigned row = 8;  // which the compiler compares at once
+  if (std::popcount(access.mask) == int(lanes) && lanes % row == 0) {
+    std::array<std::uint32_t, row> differ{};
+    for (unsigned at = 0; at < lanes; at += row) {
+      for (unsigned i = 0; i < row; ++i) differ[i] |= offsets[at + i] - known.addresses[at + i] - distance;
+    }
+    for (const std::uint32_t lane : differ) differences |= lane;
   } else {
     banks::for_each_lane(access.mask,
                          [&](unsigned lane) { differences |= offsets[lane] - known.addresses[lane] - distance; });

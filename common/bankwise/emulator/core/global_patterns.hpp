@@ -82,7 +82,7 @@ class GlobalPatterns {
   std::array<std::uint32_t, 1024> latest_kept_{};  ///< the same, by instruction and first address
   std::map<std::tuple<std::uintptr_t, banks::Operation, unsigned>, banks::SectorTally> excess_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Sectors>> sectors_;  ///< by region
-  std::array<std::pair<std::uint64_t, Sectors*>, 64> latest_{};          ///< of these, by number % 64
+  std::array<std::pair<std::uint64_t, Sectors*>, 1024> latest_{};        ///< of these, by number % 1024
 };
 
 }  // namespace bankwise::emulator
