@@ -1,8 +1,10 @@
 // Lanes that run ahead of their warp, and blocks that repeat the one before: with Launch::record_order neither happens,
 // so a launch with and without it must agree in all else. Lanes that access device memory together: with Launch::fatal
 // each does so alone.
+#include <semaphore.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <iterator>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include <bankwise/emulator/core/global_memory.hpp>
+#include <bankwise/emulator/core/global_patterns.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/cuda.hpp>
 #include <bankwise/trace/codec.hpp>
@@ -336,6 +339,30 @@ __global__ void signals(unsigned* memory) {
   for (unsigned i = 0; i < 1000 && __atomic_load_n(flag, __ATOMIC_RELAXED) < 2; ++i) usleep(100);
 }
 
+/// Lanes store twice. Between the two stores of lane 1, block 1 loads its word. Fences order this load with the first
+/// store, but not the second store with the load. Semaphores: one that never blocks, written, read.
+sem_t semaphores[3];
+__global__ void stores_again(unsigned* memory, unsigned times) {
+  unsigned x = 0;
+  if (blockIdx.x == 1) {
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    sem_wait(&semaphores[1]);
+    memory[2048] = memory[1];
+    __threadfence();
+    sem_post(&semaphores[2]);
+    return;
+  }
+  for (unsigned i = 0; i < times; ++i) {
+    const unsigned waits = threadIdx.x & i & 1;
+    sem_post(&semaphores[waits]);
+    sem_wait(&semaphores[2 * waits]);
+    memory[threadIdx.x] = 7 + i;
+    x += memory[64 + threadIdx.x];
+  }
+  memory[1024 + threadIdx.x] = x;
+}
+
 emulator::Launch global_launch(unsigned i) {
   return {.grid = 2,
           .block = 96U + i % 2 * 8,
@@ -530,6 +557,34 @@ TEST_CASE("emulator/joint_accesses/signal") {
   const emulator::Launch launch{.grid = 2, .block = 1, .threads = 2, .source_lines = false, .fatal = false};
   CHECK(emulate(signals, launch, DeviceMemory::words).diagnoses.empty());
   CHECK(DeviceMemory::words[1024] == 2);
+}
+
+TEST_CASE("emulator/joint_accesses/same_pattern") {
+  constexpr std::uint64_t begin = 1 << 20;
+  for (const unsigned lanes : {32U, 20U}) {
+    emulator::GlobalPatterns patterns(8, "sm_90");
+    const emulator::GlobalPatterns::Access access{.pc = 4, .mask = (std::uint64_t{1} << lanes) - 1};
+    std::array<std::uint64_t, banks::max_lanes> addresses{};
+    std::array<std::uint32_t, banks::max_lanes> offsets{};
+    for (unsigned lane = 0; lane < lanes; ++lane) addresses[lane] = begin + (offsets[lane] = 640 + 12 * lane);
+    patterns.add(access, addresses.data(), {});
+    CHECK(patterns.add_again(access, begin, offsets.data(), {}));
+    for (unsigned lane = 1; lane < lanes; ++lane) {
+      auto other = offsets;
+      other[lane] += 4;
+      CHECK_FALSE(patterns.add_again(access, begin, other.data(), {}));
+    }
+  }
+}
+
+TEST_CASE("emulator/joint_accesses/repeated_stores") {
+  const DeviceMemory memory;
+  for (sem_t& semaphore : semaphores) REQUIRE(sem_init(&semaphore, 0, 0) == 0);
+  std::ranges::fill(DeviceMemory::words, 0U);
+  const emulator::Launch launch{.grid = 2, .block = 2, .threads = 2, .source_lines = false, .fatal = false};
+  const KernelTrace trace = emulate(stores_again, launch, DeviceMemory::words, 2U);
+  REQUIRE(trace.diagnoses.size() == 1);
+  CHECK_THAT(trace.diagnoses[0].text, has("writes 4 bytes"));
 }
 
 TEST_CASE("emulator/joint_accesses/fence") {
