@@ -15,8 +15,6 @@
 namespace bankwise::fit {
 namespace {
 
-using source::SourceTokens;
-
 /// A source that declares an array, and what its functions and macros do besides computing.
 struct Code {
   Expressions source;

@@ -205,7 +205,7 @@ TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
     planes += chosen.change.swizzle.plane > 0 ? 1 : 0;
   }
   CHECK(improved > cases / 20);
-  CHECK(shorter > cases / 400);
+  CHECK(shorter > cases * 3 / 1000);
   CHECK(planes > 0);
 }
 
