@@ -89,21 +89,24 @@ Baseline read_baseline(const std::string& path) {
   }
   std::istringstream text(support::read_input(path, largest_baseline));
   support::LineReader lines(text, largest_baseline);
-  std::size_t columns = few_columns;
+  const auto text_of_line = [&] {
+    const std::string_view line = lines.line;
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+  };
+  lines.next();
+  const std::string_view first_line = support::without_mark(text_of_line());
+  const bool with_sectors = first_line == head_with_sectors;
+  const auto check = [&](bool is_valid) {
+    if (is_valid) return;
+    throw support::UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number,
+                                          with_sectors ? head_with_sectors : head));
+  };
+  check(with_sectors || first_line == head);
   Baseline baseline;
-  while (lines.next() || lines.number == 1) {
-    std::string_view line = lines.line;
-    const bool is_head = lines.number == 1;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!is_head && line.empty()) continue;
-    const std::string_view plain = is_head ? support::without_mark(line) : line;
-    if (is_head && plain == head_with_sectors) columns = most_columns;
-    auto row = is_head ? std::nullopt : parse_row(line, columns);
-    if (is_head ? plain != head && plain != head_with_sectors : !row) {
-      throw support::UsageError(fmt::format("{}:{}: not a line of a baseline, {}", path, lines.number,
-                                            columns == few_columns ? head : head_with_sectors));
-    }
-    if (!row) continue;
+  while (lines.next()) {
+    if (text_of_line().empty()) continue;
+    auto row = parse_row(text_of_line(), with_sectors ? most_columns : few_columns);
+    check(row.has_value());
     row->second.line = lines.number;
     const auto [first, is_new] = baseline.insert(*row);
     if (!is_new) {
@@ -154,22 +157,19 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
   Verdict verdict;
   const bool limits_sectors = has_sectors(allowed);
   for (const auto& [key, value] : now) {
+    const auto check = [&, &key = key](const Counts& counts, const Counts* old, const MemoryWords& words) {
+      if (counts.unknown > (old == nullptr ? 0 : old->unknown))
+        verdict.exceeded.push_back(unknown_text(key, counts, words));
+      const std::string cost = cost_text(key, counts, words);
+      if (old != nullptr) compare_with(counts, *old, cost, path, verdict);
+      if (old == nullptr && counts.cost > 0)
+        verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", cost, path));
+    };
     const auto row = allowed.find(key);
-    const Counts sectors = value.sectors.value_or(Counts());
-    const std::string conflicts = cost_text(key, value, shared_words), extra = cost_text(key, sectors, global_words);
-    Allowed old = row == allowed.end() ? Allowed() : row->second;
-    if (row == allowed.end() && limits_sectors) old.sectors.emplace();
-    if (value.unknown > old.unknown) verdict.exceeded.push_back(unknown_text(key, value, shared_words));
-    if (old.sectors && sectors.unknown > old.sectors->unknown)
-      verdict.exceeded.push_back(unknown_text(key, sectors, global_words));
-    if (row == allowed.end()) {
-      constexpr const char* unlisted = "{}, and {} does not list it";
-      if (value.cost > 0) verdict.exceeded.push_back(fmt::format(unlisted, conflicts, path));
-      if (limits_sectors && sectors.cost > 0) verdict.exceeded.push_back(fmt::format(unlisted, extra, path));
-      continue;
-    }
-    compare_with(value, old, conflicts, path, verdict);
-    if (old.sectors && value.sectors) compare_with(sectors, *old.sectors, extra, path, verdict);
+    const Allowed* old = row == allowed.end() ? nullptr : &row->second;
+    check(value, old, shared_words);
+    if (value.sectors && (old == nullptr ? limits_sectors : old->sectors.has_value()))
+      check(*value.sectors, old == nullptr ? nullptr : &*old->sectors, global_words);
   }
   const auto architectures = architectures_in(now);
   for (const auto& [key, value] : allowed) {

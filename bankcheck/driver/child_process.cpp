@@ -140,6 +140,14 @@ std::vector<long> left_running() {
   }
 }
 
+/// Gives `take` what is in a pipe. False at its end.
+bool take_from(int pipe, const std::function<void(std::string_view)>& take) {
+  char buffer[4096];
+  const ssize_t bytes = read(pipe, buffer, sizeof buffer);
+  if (bytes > 0) take({buffer, std::size_t(bytes)});
+  return bytes > 0 || (bytes < 0 && errno == EINTR);
+}
+
 /// Gives `take` what a child writes into a pipe until the child has ended: a process that it leaves in the background
 /// may keep the pipe open much longer. Calls `turn`, if there is one, several times a second. Returns what waitpid()
 /// says of the child; nothing if it says nothing.
@@ -149,14 +157,7 @@ std::optional<int> follow(pid_t child, int pipe, const std::function<void(std::s
   for (bool running = true, open = true; running || open;) {
     pollfd ready{pipe, POLLIN, 0};
     const int events = poll(&ready, open ? 1 : 0, running && (open || turn) ? 50 : 0);
-    if (events > 0) {
-      char buffer[4096];
-      const ssize_t bytes = read(pipe, buffer, sizeof buffer);
-      if (bytes > 0) take({buffer, std::size_t(bytes)});
-      open = bytes > 0 || (bytes < 0 && errno == EINTR);
-    } else if (!running) {
-      open = false;
-    }
+    open = events > 0 ? take_from(pipe, take) : open && running;
     if (!running) continue;
     if (turn) turn();
     const pid_t changed = waitpid(child, &status, open || turn ? WNOHANG : 0);

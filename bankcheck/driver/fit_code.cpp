@@ -42,6 +42,22 @@ LayoutCode row_code(const WrittenArray& code, const ArrayShape& plane, const fit
           .number = ""};
 }
 
+/// The declaration with the option, or the part of it that changes; "" if nothing does.
+std::string new_declaration(const ArrayFit& array, const WrittenArray& code, const PricedOption& option,
+                            IndexForm form) {
+  const fit::Change& change = option.option.change;
+  const bool longer = option.option.bytes > array.facts.extent;
+  auto after = code.dimensions.empty() ? code.dimensions : dimension_texts(change, code.shape, form, code.operands);
+  for (std::size_t d = 0; after.size() == code.dimensions.size() && d < after.size(); ++d) {
+    if (after[d] == code.operands[d]) after[d] = code.dimensions[d];
+  }
+  if (after != code.dimensions) return code.name + in_brackets(after);
+  if (longer && code.dynamic) return fmt::format("{} bytes at the launch", grouped(option.option.bytes));
+  if (form != IndexForm::flat) return new_lengths(code, *lengths_after(change, code.shape));
+  if (longer) return fmt::format("{} elements", grouped(option.option.bytes / code.shape.element));
+  return change.sequential ? to_text(change) : "";
+}
+
 }  // namespace
 
 bool is_dynamic(std::string_view name, const std::optional<ArraySource>& source, bool is_opencl) {
@@ -101,20 +117,7 @@ LayoutCode layout_code(const ArrayFit& array, const WrittenArray& code, const Pr
     layout.declaration = fmt::format("elements of {} bytes", code.shape.element + change.pads[0].bytes);
     return layout;
   }
-  const bool longer = option.option.bytes > array.facts.extent;
-  auto after = code.dimensions.empty() ? code.dimensions : dimension_texts(change, code.shape, *form, code.operands);
-  for (std::size_t d = 0; after.size() == code.dimensions.size() && d < after.size(); ++d) {
-    if (after[d] == code.operands[d]) after[d] = code.dimensions[d];
-  }
-  if (after != code.dimensions) {
-    layout.declaration = code.name + in_brackets(after);
-  } else if (longer && code.dynamic) {
-    layout.declaration = fmt::format("{} bytes at the launch", grouped(option.option.bytes));
-  } else if (*form != IndexForm::flat) {
-    layout.declaration = new_lengths(code, *lengths_after(change, code.shape));
-  } else if (longer) {
-    layout.declaration = fmt::format("{} elements", grouped(option.option.bytes / code.shape.element));
-  }
+  layout.declaration = new_declaration(array, code, option, *form);
   if (*form == IndexForm::rows) return layout;
   const auto names = fit::subscript_names(code.shape.lengths.size());
   if (code.by_number) {

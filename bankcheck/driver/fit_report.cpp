@@ -164,13 +164,12 @@ void choose_sequential_addressing(std::vector<KernelFitReport>& reports, const t
   }
 }
 
-}  // namespace
+using DeclaredArrays = std::map<std::uint32_t, ArraySource>;  // by the array's number
 
-std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
-                                         const fit::Architectures& architectures, const FitOptions& options,
-                                         const SourceFinder& finder, bool incomplete) {
+/// For each kernel, the arrays whose declarations are found.
+std::vector<DeclaredArrays> declared_arrays(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
+                                            const SourceFinder& finder) {
   ArraySources sources(trace, finder);
-  using DeclaredArrays = std::map<std::uint32_t, ArraySource>;
   std::vector<DeclaredArrays> declared_by_kernel;
   for (const KernelReport& kernel : kernels) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernel.number];
@@ -182,28 +181,45 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     }
   }
   keep_common_indices(declared_by_kernel);
+  return declared_by_kernel;
+}
+
+/// The declared array with this number, if there is one.
+std::optional<ArraySource> source_of(const DeclaredArrays& declared, std::uint32_t array) {
+  const auto declaration = declared.find(array);
+  return declaration == declared.end() ? std::nullopt : std::optional(declaration->second);
+}
+
+fit::KnownShapes known_shapes(const KernelReport& kernel, const trace::KernelTrace& kernel_trace, trace::Maker maker,
+                              bool is_opencl, const DeclaredArrays& declared) {
+  fit::KnownShapes shapes;
+  for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
+    const auto source = source_of(declared, array);
+    auto shape = shape_of(kernel_trace.arrays[array], source, is_opencl);
+    if (!shape) continue;
+    if (maker == trace::Maker::cuda && source) {
+      shape->merges = source->one_by_one && shape->element == source->declaration.element;
+      shape->compiled = compiled_loads(kernel, kernel_trace, kernel_trace.arrays[array], *source);
+    }
+    shapes[array] = *shape;
+  }
+  return shapes;
+}
+
+}  // namespace
+
+std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::vector<KernelReport>& kernels,
+                                         const fit::Architectures& architectures, const FitOptions& options,
+                                         const SourceFinder& finder, bool incomplete) {
+  const std::vector<DeclaredArrays> declared_by_kernel = declared_arrays(trace, kernels, finder);
   std::vector<KernelFitReport> reports;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const trace::KernelTrace& kernel_trace = trace.kernels[kernels[k].number];
     KernelFitReport& report = reports.emplace_back();
     report.kernel = kernels[k].name;
     report.is_opencl = kernel_trace.source != trace::no_source || trace.maker == trace::Maker::opencl;
-    const auto source_of = [&declared = declared_by_kernel[k]](std::uint32_t array) {
-      const auto declaration = declared.find(array);
-      return declaration == declared.end() ? std::nullopt : std::optional(declaration->second);
-    };
-    fit::KnownShapes shapes;
-    for (std::uint32_t array = 0; array < kernel_trace.arrays.size(); ++array) {
-      const auto source = source_of(array);
-      if (auto shape = shape_of(kernel_trace.arrays[array], source, report.is_opencl)) {
-        shape->merges = trace.maker == trace::Maker::cuda && source && source->one_by_one &&
-                        shape->element == source->declaration.element;
-        if (trace.maker == trace::Maker::cuda && source) {
-          shape->compiled = compiled_loads(kernels[k], kernel_trace, kernel_trace.arrays[array], *source);
-        }
-        shapes[array] = *shape;
-      }
-    }
+    const DeclaredArrays& declared = declared_by_kernel[k];
+    const fit::KnownShapes shapes = known_shapes(kernels[k], kernel_trace, trace.maker, report.is_opencl, declared);
     try {
       report.fit =
           fit_kernel(kernel_trace, architectures, shapes,
@@ -215,7 +231,7 @@ std::vector<KernelFitReport> fit_reports(const trace::Trace& trace, const std::v
     for (auto* side : {&report.fit.before, &report.fit.after}) std::ranges::for_each(*side, sort_by_place);
     for (fit::ArrayFit& array : report.fit.arrays) {
       if (incomplete) array.doubts.emplace_back("the trace is incomplete");
-      report.sources.push_back(source_of(array.arrays.front()));
+      report.sources.push_back(source_of(declared, array.arrays.front()));
     }
   }
   choose_for_declarations(reports, trace, kernels, architectures);

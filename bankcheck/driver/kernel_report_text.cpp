@@ -267,6 +267,18 @@ std::string sections(const RunReport& report, const TextOptions& options) {
   return text + (others.empty() ? "" : '\n' + others);
 }
 
+/// The only line about the fit of a kernel: "k: no conflicts".
+std::string fit_line(const KernelReport& kernel, const KernelFitReport& fit) {
+  const auto& arrays = fit.fit.arrays;
+  const bool has_doubts = std::ranges::any_of(arrays, [](auto& array) { return !array.doubts.empty(); });
+  const std::string summary = fit_summary(fit);
+  return support::visible(fmt::format("{}: {}\n", kernel.name,
+                                      !summary.empty() ? summary
+                                      : arrays.empty() ? "no access to shared memory was recorded"
+                                      : has_doubts     ? "no conflicts are known"
+                                                       : "no conflicts"));
+}
+
 std::string fits_text(const RunReport& report, const TextOptions& options, const std::vector<KernelFitReport>& fits) {
   std::string text;
   for (const std::size_t k : worst_first(report.kernels)) {
@@ -275,14 +287,7 @@ std::string fits_text(const RunReport& report, const TextOptions& options, const
                            report.kernels[k].conflicts() > 0 || !fits[k].fit.cures.empty();
     if (!is_wanted) continue;
     if (options.fits_only && options.detail == Detail::summary) {
-      const auto& arrays = fits[k].fit.arrays;
-      const bool has_doubts = std::ranges::any_of(arrays, [](auto& array) { return !array.doubts.empty(); });
-      const std::string summary = fit_summary(fits[k]);
-      text += support::visible(fmt::format("{}: {}\n", report.kernels[k].name,
-                                           !summary.empty() ? summary
-                                           : arrays.empty() ? "no access to shared memory was recorded"
-                                           : has_doubts     ? "no conflicts are known"
-                                                            : "no conflicts"));
+      text += fit_line(report.kernels[k], fits[k]);
       continue;
     }
     const std::string fit = support::visible(fit_text(report.kernels[k], fits[k], options));

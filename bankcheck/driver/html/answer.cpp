@@ -180,6 +180,28 @@ void append_options(std::string& html, const KernelPart& part, const ChangedArra
   html += "</details>";
 }
 
+bool has_answer(const KernelPart& part) { return part.has_conflicts() || part.kernel.is_uncoalesced(); }
+
+/// How many kernels have no conflicts. `is_only`: no other kernel has any.
+void append_calm(std::string& html, const std::vector<KernelPart>& parts, bool is_only) {
+  std::size_t calm = 0, in_part = 0;  // kernels
+  bool has_global = false;
+  for (const KernelPart& part : parts) {
+    if (has_answer(part) || part.kernel.has_unknown() || !part.kernel.trace.watches_shared) continue;
+    has_global |= has_global_accesses(part.kernel);
+    const bool is_part = part.at_least || part.kernel.trace.copied_bytes > 0 ||
+                         part.reports().front().remote.accesses > 0;  // the conflicts there are not known
+    (is_part ? in_part : calm) += part.kernel.kernels;
+  }
+  for (const auto& [count, where] : {std::pair(in_part, " in what was watched"), {calm, ""}}) {
+    if (count == 0) continue;
+    const std::string kernels =
+        fmt::format("{} {}{} no conflicts", count, is_only ? "" : "more ", count == 1 ? "kernel has" : "kernels have");
+    html += fmt::format("<p><b>{}</b>{}", is_only && (in_part == 0 || calm == 0) ? "No bank conflicts" : kernels,
+                        (has_global ? " and few extra sectors" : "") + std::string(where));
+  }
+}
+
 }  // namespace
 
 void append_status(std::string& html, const RunReport& report, const HtmlExtras& extras,
@@ -205,18 +227,10 @@ void append_status(std::string& html, const RunReport& report, const HtmlExtras&
 
 void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
   html += "<section class=answer aria-label=\"the answer\">";
-  std::size_t conflicts = 0, calm = 0, in_part = 0;  // kernels
-  bool has_conflicts = false, has_global = false;
+  std::size_t conflicts = 0;  // kernels
+  bool has_conflicts = false;
   for (const KernelPart& part : parts) {
-    if (!part.has_conflicts() && !part.kernel.is_uncoalesced()) {
-      if (part.kernel.has_unknown() || !part.kernel.trace.watches_shared) continue;
-      has_global |= has_global_accesses(part.kernel);
-      const bool is_part = part.at_least || part.kernel.trace.copied_bytes > 0 ||
-                           part.reports().front().remote.accesses > 0;  // the conflicts there are not known
-      (is_part ? in_part : calm) += part.kernel.kernels;
-      continue;
-    }
-    if (++conflicts > max_answers) continue;
+    if (!has_answer(part) || ++conflicts > max_answers) continue;
     const bool global_first = part.kernel.is_global_first();
     html += "<div>";
     if (global_first) append_global_answer(html, part);
@@ -233,14 +247,7 @@ void append_answer(std::string& html, const std::vector<KernelPart>& parts) {
   if (has_conflicts && parts.front().fit == nullptr) {
     html += "<p class=hint>The same command with <code>--fit</code> looks for the layout that removes the conflicts.";
   }
-  for (const auto& [count, where] : {std::pair(in_part, " in what was watched"), {calm, ""}}) {
-    if (count == 0) continue;
-    const bool is_all = conflicts == 0 && (in_part == 0 || calm == 0);
-    const std::string kernels = fmt::format("{} {}{} no conflicts", count, conflicts > 0 ? "more " : "",
-                                            count == 1 ? "kernel has" : "kernels have");
-    html += fmt::format("<p><b>{}</b>{}", is_all ? "No bank conflicts" : kernels,
-                        (has_global ? " and few extra sectors" : "") + std::string(where));
-  }
+  append_calm(html, parts, conflicts == 0);
   html += "</section>\n";
 }
 

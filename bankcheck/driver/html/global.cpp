@@ -53,7 +53,7 @@ std::string picture(const banks::Sectors& memory, const trace::GlobalAccess& acc
   for (const auto& [number, sector] : sectors) lines.insert(number / per_line);
   const std::size_t drawn = std::min(lines.size(), max_drawn);
   std::string svg =
-      fmt::format("<svg class=sectors viewBox=\"0 0 {0} {1}\" width={0} height={1} role=img aria-label=\"{2} in {3}\">",
+      fmt::format(R"(<svg class=sectors viewBox="0 0 {0} {1}" width={0} height={1} role=img aria-label="{2} in {3}">)",
                   label + line_width, drawn * row, plural(sectors.size(), "sector", "sectors"),
                   plural(lines.size(), "cache line", "cache lines"));
   std::size_t y = 0;

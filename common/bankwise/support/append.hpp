@@ -13,7 +13,7 @@ namespace bankwise::support {
 
 /// A file next to the records, of one byte: the error if something could not be written, on a full disk, for example.
 /// It exists before the program runs, so that it needs no space then.
-inline constexpr const char* lost_name = "lost";
+inline constexpr char lost_name[] = "lost";
 
 /// Whether all of the text could be written; errno says why not.
 inline bool write_all(int file, std::string_view text) {
@@ -31,9 +31,9 @@ inline void write_or_note(int file, const char* path, std::string_view text) {
   if (write_all(file, text)) return;
   const char error = char(errno), *const slash = std::strrchr(path, '/');
   char lost[PATH_MAX];
-  if (slash == nullptr || std::size_t(slash - path) + 8 > sizeof lost) return;
+  if (slash == nullptr || std::size_t(slash + 1 - path) + sizeof lost_name > sizeof lost) return;
   std::memcpy(lost, path, std::size_t(slash + 1 - path));
-  std::strcpy(lost + (slash + 1 - path), lost_name);
+  std::memcpy(lost + (slash + 1 - path), lost_name, sizeof lost_name);
   const int note = open(lost, O_WRONLY | O_CLOEXEC);
   if (note < 0) return;
   (void)!pwrite(note, &error, 1, 0);
