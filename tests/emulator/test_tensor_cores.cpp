@@ -91,9 +91,9 @@ __global__ void matrices_there_and_back(unsigned* out) {
 }
 
 template <class T, int m, int n, int k, class C, class LayoutA, class LayoutB>
-__global__ void fragments(const typename wmma::detail::StoredType<T>::Type* a,
-                          const typename wmma::detail::StoredType<T>::Type* b, C* d, wmma::layout_t layout) {
-  using Stored = typename wmma::detail::StoredType<T>::Type;
+__global__ void fragments(const wmma::detail::Stored<T>* a, const wmma::detail::Stored<T>* b, C* d,
+                          wmma::layout_t layout) {
+  using Stored = wmma::detail::Stored<T>;
   __shared__ alignas(32) Stored tile_a[m * k], tile_b[k * n];
   __shared__ alignas(32) C tile_d[m * n];
   for (int i = int(threadIdx.x); i < m * k; i += 32) tile_a[i] = a[i];
@@ -114,7 +114,7 @@ __global__ void fragments(const typename wmma::detail::StoredType<T>::Type* a,
 
 template <class T, int m, int n, int k, class C, class LayoutA, class LayoutB>
 bankwise::trace::KernelTrace check_fragments(wmma::layout_t layout) {
-  using Stored = typename wmma::detail::StoredType<T>::Type;
+  using Stored = wmma::detail::Stored<T>;
   std::mt19937 random(4);
   std::vector<Stored> a(m * k), b(k * n);
   for (auto& x : a) x = Stored(int(random() % 9) - 4);

@@ -83,7 +83,7 @@ class coalesced_group {
   BANKWISE_DEVICE explicit coalesced_group(device::LaneMask mask, unsigned part = 0, unsigned parts = 1)
       : mask_(mask), part_(part), parts_(parts) {}
   BANKWISE_DEVICE void sync() const { __syncwarp(mask_); }
-  BANKWISE_DEVICE unsigned thread_rank() const { return rank_of(device::lane_bit()); }
+  BANKWISE_DEVICE unsigned thread_rank() const { return device::count_of(mask_ & (device::lane_bit() - 1)); }
   BANKWISE_DEVICE unsigned num_threads() const { return device::count_of(mask_); }
   BANKWISE_DEVICE unsigned size() const { return num_threads(); }
   BANKWISE_DEVICE unsigned meta_group_rank() const { return part_; }
@@ -96,7 +96,6 @@ class coalesced_group {
   BANKWISE_DEVICE device::LaneMask lanes_of_warp() const { return mask_; }
 
  private:
-  BANKWISE_DEVICE unsigned rank_of(device::LaneMask lane_bit) const { return device::count_of(mask_ & (lane_bit - 1)); }
   /// Bits of lanes as bits of ranks.
   BANKWISE_DEVICE device::LaneMask packed(device::LaneMask lanes) const {
     device::LaneMask ranks = 0;

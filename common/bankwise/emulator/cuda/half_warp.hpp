@@ -67,9 +67,6 @@ WarpPart<Mask> meet(WarpMeeting kind, Mask mask, std::uint64_t value, const void
   const Meeting meeting = meet_warp(kind, std::uint64_t{mask} << first & warp_mask, value, caller);
   return {Mask(meeting.mask >> first), meeting.values + first};
 }
-inline HalfWarp meet_half(WarpMeeting kind, std::uint32_t mask, std::uint64_t value, const void* caller) {
-  return meet(kind, mask, value, caller);
-}
 
 /// The lane from which a shuffle takes its value, as PTX's shfl.sync with the operands b and c; a lane that would take
 /// it from beyond its segment keeps its own, and is not valid. `all`: 31, or 63 for a warp of 64 lanes.

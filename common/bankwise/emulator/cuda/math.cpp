@@ -25,22 +25,6 @@ Result convert(Argument value, RoundingMode mode) {
   }
 }
 
-// The operations by CUDA's names, for both types.
-constexpr auto exact__fadd = [](auto a, auto b) { return a + b; };
-constexpr auto exact__fsub = [](auto a, auto b) { return a - b; };
-constexpr auto exact__fmul = [](auto a, auto b) { return a * b; };
-constexpr auto exact__fdiv = [](auto a, auto b) { return a / b; };
-constexpr auto exact__fmaf = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
-constexpr auto exact__frcp = [](auto a) { return 1 / a; };
-constexpr auto exact__fsqrt = [](auto a) { return std::sqrt(a); };
-constexpr auto exact__dadd = exact__fadd;
-constexpr auto exact__dsub = exact__fsub;
-constexpr auto exact__dmul = exact__fmul;
-constexpr auto exact__ddiv = exact__fdiv;
-constexpr auto exact__fma = exact__fmaf;
-constexpr auto exact__drcp = exact__frcp;
-constexpr auto exact__dsqrt = exact__fsqrt;
-
 }  // namespace
 
 #define BANKWISE_DEFINE(name, mode, result, argument) \
@@ -48,12 +32,12 @@ constexpr auto exact__dsqrt = exact__fsqrt;
 BANKWISE_CONVERSIONS(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE
 
-#define BANKWISE_GIVES_1 (opaque(a))
-#define BANKWISE_GIVES_2 (opaque(a), opaque(b))
-#define BANKWISE_GIVES_3 (opaque(a), opaque(b), opaque(c))
-#define BANKWISE_DEFINE(name, mode, type, arguments)                                            \
-  type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept {                                \
-    return in_mode(RoundingMode::mode, [&] { return exact##name BANKWISE_GIVES_##arguments; }); \
+#define BANKWISE_HIDE_1 a = opaque(a)
+#define BANKWISE_HIDE_2 BANKWISE_HIDE_1, b = opaque(b)
+#define BANKWISE_HIDE_3 BANKWISE_HIDE_2, c = opaque(c)
+#define BANKWISE_DEFINE(name, mode, type, arguments, result)                                 \
+  type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept {                             \
+    return in_mode(RoundingMode::mode, [&] { return BANKWISE_HIDE_##arguments, (result); }); \
   }
 BANKWISE_ROUNDED(BANKWISE_DEFINE)
 #undef BANKWISE_DEFINE

@@ -36,22 +36,22 @@
   BANKWISE_MODES(X, __ll2double, double, long long)           \
   BANKWISE_MODES(X, __ull2double, double, unsigned long long)
 
-// X(name, mode, type, number of arguments): arithmetic, for each of the four modes of rounding.
-#define BANKWISE_ROUNDED(X)            \
-  BANKWISE_MODES(X, __fadd, float, 2)  \
-  BANKWISE_MODES(X, __fsub, float, 2)  \
-  BANKWISE_MODES(X, __fmul, float, 2)  \
-  BANKWISE_MODES(X, __fdiv, float, 2)  \
-  BANKWISE_MODES(X, __fmaf, float, 3)  \
-  BANKWISE_MODES(X, __frcp, float, 1)  \
-  BANKWISE_MODES(X, __fsqrt, float, 1) \
-  BANKWISE_MODES(X, __dadd, double, 2) \
-  BANKWISE_MODES(X, __dsub, double, 2) \
-  BANKWISE_MODES(X, __dmul, double, 2) \
-  BANKWISE_MODES(X, __ddiv, double, 2) \
-  BANKWISE_MODES(X, __fma, double, 3)  \
-  BANKWISE_MODES(X, __drcp, double, 1) \
-  BANKWISE_MODES(X, __dsqrt, double, 1)
+// X(name, mode, type, number of arguments, result): arithmetic, for each of the four modes of rounding.
+#define BANKWISE_ROUNDED(X)                              \
+  BANKWISE_MODES(X, __fadd, float, 2, a + b)             \
+  BANKWISE_MODES(X, __fsub, float, 2, a - b)             \
+  BANKWISE_MODES(X, __fmul, float, 2, a* b)              \
+  BANKWISE_MODES(X, __fdiv, float, 2, a / b)             \
+  BANKWISE_MODES(X, __fmaf, float, 3, std::fma(a, b, c)) \
+  BANKWISE_MODES(X, __frcp, float, 1, 1 / a)             \
+  BANKWISE_MODES(X, __fsqrt, float, 1, std::sqrt(a))     \
+  BANKWISE_MODES(X, __dadd, double, 2, a + b)            \
+  BANKWISE_MODES(X, __dsub, double, 2, a - b)            \
+  BANKWISE_MODES(X, __dmul, double, 2, a* b)             \
+  BANKWISE_MODES(X, __ddiv, double, 2, a / b)            \
+  BANKWISE_MODES(X, __fma, double, 3, std::fma(a, b, c)) \
+  BANKWISE_MODES(X, __drcp, double, 1, 1 / a)            \
+  BANKWISE_MODES(X, __dsqrt, double, 1, std::sqrt(a))
 
 namespace bankwise::emulator::device {
 
@@ -191,7 +191,7 @@ BANKWISE_FUNCTION(double, __uint2double_rn, (unsigned x), x)
 #define BANKWISE_TAKES_1(type) (type a)
 #define BANKWISE_TAKES_2(type) (type a, type b)
 #define BANKWISE_TAKES_3(type) (type a, type b, type c)
-#define BANKWISE_DECLARE(name, mode, type, arguments) \
+#define BANKWISE_DECLARE(name, mode, type, arguments, result) \
   [[gnu::const]] type name##_##mode BANKWISE_TAKES_##arguments(type) noexcept;
 BANKWISE_ROUNDED(BANKWISE_DECLARE)
 #undef BANKWISE_DECLARE

@@ -13,6 +13,7 @@ namespace bankwise::emulator {
 namespace {
 
 using device::FloatFormat;
+using device::Number;
 using small_floats::value_of;
 
 constexpr banks::Operation load_operations[]{banks::Operation::ldmatrix_x1, banks::Operation::ldmatrix_x2,
@@ -77,6 +78,7 @@ double number_in(Number type, std::uint64_t bits, unsigned element) {
     case Number::float32: return std::bit_cast<float>(std::uint32_t(bits));
     case Number::float64: return std::bit_cast<double>(bits);
     case Number::int32: return std::int32_t(bits);
+    case Number::none: break;
   }
   return 0;
 }
@@ -99,7 +101,7 @@ using device::Fragment;
 
 unsigned bits_of(const Fragment& fragment) {
   constexpr unsigned bits[]{16, 16, 32, 8, 8, 32, 64, 32};
-  return bits[fragment.type];
+  return bits[int(fragment.type)];
 }
 unsigned elements_of_register(const Fragment& fragment) { return std::max(1u, 32 / bits_of(fragment)); }
 
@@ -172,7 +174,7 @@ void multiply_all(void* const operands[32], const void* data) {
     const unsigned each = elements_of_register(fragment);
     for (unsigned i = 0; i < elements_of(fragment); ++i) {
       const ElementPlace place = place_of(fragment, lane, i / each, i % each);
-      matrix[place.row][place.column] = number_in(Number(fragment.type), from[i / each], i % each);
+      matrix[place.row][place.column] = number_in(fragment.type, from[i / each], i % each);
     }
   };
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -180,7 +182,7 @@ void multiply_all(void* const operands[32], const void* data) {
     gather(a, product.a, registers(lane).a, lane);
     gather(b, product.b, registers(lane).b, lane);
   }
-  const auto type = Number(product.c.type);
+  const Number type = product.c.type;
   const unsigned each = elements_of_register(product.c);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (operands[lane] == nullptr) continue;

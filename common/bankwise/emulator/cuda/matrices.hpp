@@ -16,9 +16,6 @@ void load_matrices(std::uint32_t* registers, unsigned count, bool transposed, co
 void store_matrices(const std::uint32_t* registers, unsigned count, bool transposed, void* row, const void* caller,
                     Parts& parts) noexcept;
 
-/// Fragment::type.
-enum class Number : std::uint8_t { half, bfloat16, tf32, int8, uint8, float32, float64, int32 };
-
 /// c += a b; mma.sync has the layout of fragments, too.
 void multiply(const device::Fragment& a, const device::Fragment& b, const device::Fragment& c,
               const std::uint64_t* a_registers, const std::uint64_t* b_registers, std::uint64_t* c_registers,

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <bankwise/emulator/cuda/warp.hpp>
 
@@ -27,46 +28,36 @@ inline constexpr const char* ptx_names[]{
     "shr",       "sin",        "slct",         "sqrt",   "st",    "stmatrix", "sub",
     "tanh",      "trap",       "vote",         "xor"};
 
-/// Whether a character is part of the name of an instruction or a label.
-constexpr bool is_in_ptx_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%';
-}
-
 /// Whether all instructions of a text are known, as far as their names without suffixes go.
-constexpr bool ptx_is_known(const char* text) {
+constexpr bool ptx_is_known(std::string_view text) {
+  constexpr std::string_view in_names = "abcdefghijklmnopqrstuvwxyz0123456789_$%ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   bool at_start = true;  // whether a statement begins here
-  while (*text != 0) {
-    const char c = *text, next = text[1];
-    if (c == '/' && next == '/') {
-      while (*text != 0 && *text != '\n') ++text;
-    } else if (c == '/' && next == '*') {
-      text += 2;
-      while (*text != 0 && !(text[0] == '*' && text[1] == '/')) ++text;
-      if (*text != 0) text += 2;
-    } else if (c == ':' && next == ':') {  // .shared::cta
-      text += 2;
+  while (!text.empty()) {
+    const std::string_view two = text.substr(0, 2);
+    const char c = text[0];
+    std::size_t end = 1;
+    if (two == "//") {
+      end = text.find('\n');
+    } else if (two == "/*") {
+      const std::size_t last = text.find("*/", 2);
+      end = last == text.npos ? last : last + 2;
+    } else if (two == "::") {  // .shared::cta
+      end = 2;
     } else if (c == ';' || c == ':') {
       at_start = true;
-      ++text;
-    } else if (!at_start || c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '{' || c == '}') {
-      ++text;               // a brace after the beginning of a statement is a list of operands
-    } else if (c == '@') {  // the predicate
-      while (*text != 0 && *text != ' ' && *text != '\t') ++text;
-    } else {
-      const char* const begin = text;
-      while (is_in_ptx_name(*text)) ++text;
-      const char* after = text;
-      while (*after == ' ') ++after;
+    } else if (at_start && c == '@') {  // the predicate
+      end = text.find_first_of(" \t");
+    } else if (at_start && std::string_view(" \t\n\r{}").find(c) == text.npos) {  // a later brace: a list of operands
       at_start = false;
-      if (*after == ':') continue;  // a label
-      bool known = c == '.';        // .reg and other declarations
-      for (const char* const name : ptx_names) {
-        int i = 0;
-        while (name[i] != 0 && begin + i < text && name[i] == begin[i]) ++i;
-        known |= name[i] == 0 && begin + i == text;
-      }
+      end = text.find_first_not_of(in_names);
+      const std::string_view name = text.substr(0, end);
+      const std::size_t next = text.find_first_not_of(' ', name.size());
+      const bool is_label = next != text.npos && text[next] == ':';
+      bool known = is_label || c == '.';  // .reg and other declarations
+      for (const std::string_view instruction : ptx_names) known |= instruction == name;
       if (!known) return false;
     }
+    text = text.substr(end < text.size() ? end : text.size());
   }
   return true;
 }

@@ -150,11 +150,15 @@ auto in_mode(RoundingMode mode, Operation operation) {
   return result;
 }
 
+inline double to_whole(double value, RoundingMode mode) {
+  return in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
+}
+
 /// To an integer of so many bits, as a GPU converts: values that are too large become the largest, and NaN 0, or the
 /// highest bit if 64 bits are involved (`wide`: in the number).
 inline std::uint64_t to_integer(double value, RoundingMode mode, unsigned bits, bool is_signed, bool wide) {
   if (std::isnan(value)) return wide || bits == 64 ? std::uint64_t{1} << (bits - 1) : 0;
-  const double whole = in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
+  const double whole = to_whole(value, mode);
   const double beyond = std::ldexp(1.0, int(bits) - (is_signed ? 1 : 0)), lowest = is_signed ? -beyond : 0;
   if (whole >= beyond) return is_signed ? ~(~std::uint64_t{0} << (bits - 1)) : ~std::uint64_t{0} >> (64 - bits);
   if (whole < lowest) return is_signed ? ~std::uint64_t{0} << (bits - 1) : 0;

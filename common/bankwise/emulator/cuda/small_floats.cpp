@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <bankwise/emulator/core/lane.hpp>
+#include <bankwise/emulator/cuda/math.hpp>
 #include <bankwise/emulator/cuda/small_float_bits.hpp>
 
 namespace bankwise::emulator::device {
@@ -13,14 +14,13 @@ using small_floats::SmallFloat;
 using small_floats::value_of;
 
 double reciprocal(double x) { return 1 / x; }
-double reciprocal_of_root(double x) { return 1 / std::sqrt(x); }
 double ten_to_the(double x) { return std::pow(10.0, x); }
 
 // In the order of Unary. A double is exact enough to be rounded to 16 bits once more.
 using Function = double (*)(double);
-constexpr Function functions[]{std::sqrt,  reciprocal_of_root, reciprocal, std::log,      std::log2, std::log10,
-                               std::exp,   std::exp2,          ten_to_the, std::cos,      std::sin,  std::tanh,
-                               std::trunc, std::ceil,          std::floor, std::nearbyint};
+constexpr Function functions[]{std::sqrt,  reciprocal_root, reciprocal, std::log,      std::log2, std::log10,
+                               std::exp,   std::exp2,       ten_to_the, std::cos,      std::sin,  std::tanh,
+                               std::trunc, std::ceil,       std::floor, std::nearbyint};
 
 bool is_nan(FloatFormat format, SmallFloat a) { return (a & 0x7FFF) > small_floats::layout_of(format).infinity(); }
 

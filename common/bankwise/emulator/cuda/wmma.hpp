@@ -10,10 +10,11 @@
 
 namespace bankwise::emulator::device {
 
-/// How a fragment lies in memory. Types as in matrices.hpp: half, bfloat16, tf32, int8, uint8, float32, float64, int32.
+enum class Number : std::uint8_t { half, bfloat16, tf32, int8, uint8, float32, float64, int32, none };
+/// How a fragment lies in memory.
 struct Fragment {
   enum Use : std::uint8_t { a, b, accumulator } use;
-  std::uint8_t type;
+  Number type;
   std::uint8_t m, n, k;
   bool column_major;
 };
@@ -44,40 +45,35 @@ struct b1 {};
 
 namespace detail {
 
-using bankwise::emulator::device::Fragment;
+using bankwise::emulator::device::Number;
 
-/// The type of elements in memory, and its number in Fragment::type.
+/// The type of elements in memory.
 template <class T>
-struct StoredType {
-  using Type = T;
-  static constexpr int number = std::is_same_v<T, __half>          ? 0
-                                : std::is_same_v<T, __nv_bfloat16> ? 1
-                                : std::is_same_v<T, signed char>   ? 3
-                                : std::is_same_v<T, unsigned char> ? 4
-                                : std::is_same_v<T, float>         ? 5
-                                : std::is_same_v<T, double>        ? 6
-                                : std::is_same_v<T, int>           ? 7
-                                                                   : -1;
-};
-template <>
-struct StoredType<precision::tf32> {
-  using Type = float;
-  static constexpr int number = 2;
-};
+using Stored = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
+template <class T>
+inline constexpr Number number_of = std::is_same_v<T, __half>            ? Number::half
+                                    : std::is_same_v<T, __nv_bfloat16>   ? Number::bfloat16
+                                    : std::is_same_v<T, precision::tf32> ? Number::tf32
+                                    : std::is_same_v<T, signed char>     ? Number::int8
+                                    : std::is_same_v<T, unsigned char>   ? Number::uint8
+                                    : std::is_same_v<T, float>           ? Number::float32
+                                    : std::is_same_v<T, double>          ? Number::float64
+                                    : std::is_same_v<T, int>             ? Number::int32
+                                                                         : Number::none;
 
 }  // namespace detail
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
   static constexpr bool of_a = std::is_same_v<Use, matrix_a>, of_b = std::is_same_v<Use, matrix_b>;
-  static_assert(detail::StoredType<T>::number >= 0, "wmma fragments of fewer than 8 bits are not emulated");
+  static_assert(detail::number_of<T> != detail::Number::none, "wmma fragments of fewer than 8 bits are not emulated");
   static_assert((m == 16 && n == 16 && (k == 16 || k == 8)) || (m == 8 && n == 32 && k == 16) ||
                     (m == 32 && n == 8 && k == 16) || (m == 8 && n == 8 && k == 4),
                 "wmma fragments of this shape are not emulated");
 
  public:
   using element_type = T;
-  using storage_element_type = typename detail::StoredType<T>::Type;
+  using storage_element_type = detail::Stored<T>;
   static constexpr int num_elements = (of_a ? m * k : of_b ? k * n : m * n) / 32;
   static constexpr int num_storage_elements = num_elements;
   storage_element_type x[num_elements];
@@ -87,7 +83,7 @@ class fragment {
   static constexpr bankwise::emulator::device::Fragment shape(bool column_major) {
     using bankwise::emulator::device::Fragment;
     constexpr auto use = of_a ? Fragment::a : of_b ? Fragment::b : Fragment::accumulator;
-    return {use, std::uint8_t(detail::StoredType<T>::number), m, n, k, column_major};
+    return {use, detail::number_of<T>, m, n, k, column_major};
   }
   BANKWISE_DEVICE void give(std::uint64_t* to) const {
     Register bits[registers];

@@ -42,11 +42,7 @@ using IfVectorAndScalar = std::enable_if_t<(vector_length<V> > 0) && std::is_ari
 /// A vector whose components are all the same.
 template <class V, class S>
 BANKWISE_DEVICE constexpr V broadcast(S value) {
-  using T = decltype(V::x);
-  if constexpr (vector_length<V> == 1) return V{T(value)};
-  if constexpr (vector_length<V> == 2) return V{T(value), T(value)};
-  if constexpr (vector_length<V> == 3) return V{T(value), T(value), T(value)};
-  if constexpr (vector_length<V> == 4) return V{T(value), T(value), T(value), T(value)};
+  return V(static_cast<decltype(V::x)>(value));
 }
 
 #define BANKWISE_OPERATION(operation)                                                     \
@@ -142,16 +138,9 @@ __attribute__((weak, used)) extern const char bankwise_gpu[] = BANKWISE_GPU;
 using hipDeviceptr_t = void*;
 using hipDevice_t = int;
 
-template <class T>
-BANKWISE_DEVICE hipError_t hipHostMalloc(T** pointer, size_t bytes, unsigned = 0) {
-  void** const any = reinterpret_cast<void**>(reinterpret_cast<void*>(pointer));
-  return bankwise_runtime::allocate_for(__func__, any, bankwise_runtime::MemoryKind::pinned, bytes);
-}
-template <class T>
-BANKWISE_DEVICE hipError_t hipExtMallocWithFlags(T** pointer, size_t bytes, unsigned) {
-  void** const any = reinterpret_cast<void**>(reinterpret_cast<void*>(pointer));
-  return bankwise_runtime::allocate_for(__func__, any, bankwise_runtime::MemoryKind::device, bytes);
-}
+BANKWISE_ALLOCATION(pinned, hipHostMalloc, size_t bytes, unsigned = 0)
+BANKWISE_ALLOCATION(device, hipExtMallocWithFlags, size_t bytes, unsigned)
+#undef BANKWISE_ALLOCATION
 #define BANKWISE_COPY(name, kind)                                                                                   \
   BANKWISE_DEVICE hipError_t hipMemcpy##name(void* to, const void* from, size_t bytes) {                            \
     return cudaMemcpy(to, from, bytes, cudaMemcpy##kind);                                                           \

@@ -24,15 +24,8 @@ extern "C" __attribute__((weak)) const char bankwise_uses_thrust;
 
 namespace bankwise::emulator::runtime {
 namespace {
-thread_local int library_calls = 0;
-}
 
-LibraryCall::LibraryCall() {
-  ++library_calls;
-  note_library();
-}
-LibraryCall::~LibraryCall() { --library_calls; }
-namespace {
+thread_local int library_calls = 0;
 
 constexpr std::size_t page = std::size_t{1} << GlobalMemory::page_bits;
 constexpr std::size_t alignment = 256;                       // the alignment that CUDA promises for an allocation
@@ -40,61 +33,13 @@ constexpr std::size_t address_space = std::size_t{1} << 40;  // reserved, not us
 
 constexpr std::size_t pages_for(std::size_t bytes) { return (bytes + page - 1) / page; }
 
-bool make_usable(const void* address, std::size_t bytes);
-std::string sentence_about(const void* address, std::size_t bytes, bool writes);
-std::string place_in_allocation(const void* address);
-
 struct DeviceMemory {
-  DeviceMemory() {
-    const auto reserve = [](std::size_t bytes, int protection) {
-      void* const begin = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      return begin == MAP_FAILED ? nullptr : begin;
-    };
-    constexpr std::size_t pages = address_space / page;
-    void* const memory = reserve(address_space, PROT_NONE);
-    owners = static_cast<std::uint32_t*>(reserve(pages * sizeof *owners, PROT_READ | PROT_WRITE));
-    // Each allocation has at least one page, and one after it.
-    ranges = static_cast<GlobalMemory::Range*>(reserve(pages / 2 * sizeof *ranges, PROT_READ | PROT_WRITE));
-    if (memory == nullptr || owners == nullptr || ranges == nullptr) return;
-    base = std::uintptr_t(memory);
-    global_memory.begin = base;
-    global_memory.owners = owners;
-    global_memory.allocations = ranges;
-    global_memory.written_in =
-        static_cast<std::atomic<std::uint8_t>*>(reserve(address_space / page, PROT_READ | PROT_WRITE));
-    // The races in device memory take up to 4.25 times its size.
-    bool is_watched = global_memory.written_in != nullptr;
-    const auto reserve_touches = [&](std::size_t unit) {
-      const std::size_t bytes = address_space / unit * sizeof(GlobalMemory::Touch);
-      void* const table = is_watched ? reserve(bytes, PROT_READ | PROT_WRITE) : nullptr;
-      is_watched = table != nullptr;
-      if (is_watched) madvise(table, bytes, MADV_HUGEPAGE);
-      return static_cast<GlobalMemory::Touch*>(table);
-    };
-    global_memory.last_writes = reserve_touches(4);
-    global_memory.sector_reads = reserve_touches(GlobalMemory::sector);
-    global_memory.last_reads = reserve_touches(4);
-    // A kernel may touch each page once: huge pages are faulted in far less often.
-    madvise(memory, address_space, MADV_HUGEPAGE);
-    global_memory.describe = [](const void* address) { return in_words_of_program(place_in_allocation(address)); };
-    global_memory.sentence_about = [](const void* address, std::size_t bytes, bool writes) {
-      return in_words_of_program(sentence_about(address, bytes, writes));
-    };
-    global_memory.make_usable = make_usable;
-    global_memory.host_access = host_access;
-    global_memory.bytes = address_space;
-  }
-
+  DeviceMemory();
   /// The allocation at an address; null if there is none. A kernel's accesses take no lock.
   Allocation* at(const void* pointer) {
     if (base == 0 || std::uintptr_t(pointer) - base >= address_space) return nullptr;
     const std::uint32_t number = owners[(std::uintptr_t(pointer) - base) / page];
     return number == 0 ? nullptr : &allocations[number - 1];
-  }
-
-  bool is_used(std::uintptr_t address) {
-    const Allocation* allocation = at(reinterpret_cast<const void*>(address));
-    return allocation != nullptr && allocation->live;
   }
 
   std::uintptr_t base = 0;
@@ -111,11 +56,10 @@ DeviceMemory& memory() {
 }
 
 std::string place_in(const Allocation& allocation, const void* address) {
-  return fmt::format("at byte {} of {}", std::intptr_t(std::uintptr_t(address) - allocation.begin),
-                     description_of(allocation));
+  return fmt::format("at byte {} of {}{}", std::intptr_t(std::uintptr_t(address) - allocation.begin),
+                     description_of(allocation),
+                     allocation.live ? "" : fmt::format(", after {} has freed them", place_of(allocation.freed_by)));
 }
-
-std::string place_in_allocation(const void* address) { return place_in(*memory().at(address), address); }
 
 std::string sentence_about(const void* address, std::size_t bytes, bool writes) {
   const Allocation* owner = memory().at(address);
@@ -123,9 +67,7 @@ std::string sentence_about(const void* address, std::size_t bytes, bool writes) 
   const auto* pointer = static_cast<const char*>(address);
   for (std::size_t pages = 0; owner == nullptr && pages < 64; ++pages) owner = memory().at(pointer -= page);
   const std::string text = fmt::format("{} {} bytes of device memory ", writes ? "writes" : "reads", bytes);
-  if (owner == nullptr) return text + "that was never allocated";
-  return text + place_in(*owner, address) +
-         (owner->live ? "" : fmt::format(", after {} has freed them", place_of(owner->freed_by)));
+  return text + (owner == nullptr ? "that was never allocated" : place_in(*owner, address));
 }
 
 /// The pages after an allocation, or where one was.
@@ -136,14 +78,62 @@ bool make_usable(const void* address, std::size_t bytes) {
   const std::lock_guard lock(mutex);
   const std::uintptr_t end = std::uintptr_t(address) + bytes;
   for (std::uintptr_t at = std::uintptr_t(address) / page * page; at < end; at += page) {
-    if (memory().is_used(at) || !opened->insert(at).second) continue;
+    const Allocation* const owner = memory().at(reinterpret_cast<const void*>(at));
+    if ((owner != nullptr && owner->live) || !opened->insert(at).second) continue;
     const bool is_full = opened->size() > max_opened;
     if (is_full || mprotect(reinterpret_cast<void*>(at), page, PROT_READ | PROT_WRITE) != 0) return false;
   }
   return true;
 }
 
+DeviceMemory::DeviceMemory() {
+  constexpr std::size_t pages = address_space / page;
+  void* const begin = reserve(address_space, PROT_NONE);
+  owners = reserve_table<std::uint32_t>(pages);
+  ranges = reserve_table<GlobalMemory::Range>(pages / 2);  // each allocation has at least one page, and one after it
+  if (begin == nullptr || owners == nullptr || ranges == nullptr) return;
+  base = std::uintptr_t(begin);
+  global_memory.begin = base;
+  global_memory.owners = owners;
+  global_memory.allocations = ranges;
+  global_memory.written_in = reserve_table<std::atomic<std::uint8_t>>(pages);
+  // The races in device memory take up to 4.25 times its size.
+  bool is_watched = global_memory.written_in != nullptr;
+  const auto reserve_touches = [&](std::size_t unit) {
+    const std::size_t count = address_space / unit;
+    auto* const table = is_watched ? reserve_table<GlobalMemory::Touch>(count) : nullptr;
+    is_watched = table != nullptr;
+    if (is_watched) madvise(table, count * sizeof *table, MADV_HUGEPAGE);
+    return table;
+  };
+  global_memory.last_writes = reserve_touches(4);
+  global_memory.sector_reads = reserve_touches(GlobalMemory::sector);
+  global_memory.last_reads = reserve_touches(4);
+  // A kernel may touch each page once: huge pages are faulted in far less often.
+  madvise(begin, address_space, MADV_HUGEPAGE);
+  global_memory.describe = [](const void* address) {
+    return in_words_of_program(place_in(*memory().at(address), address));
+  };
+  global_memory.sentence_about = [](const void* address, std::size_t bytes, bool writes) {
+    return in_words_of_program(sentence_about(address, bytes, writes));
+  };
+  global_memory.make_usable = make_usable;
+  global_memory.host_access = host_access;
+  global_memory.bytes = address_space;
+}
+
 }  // namespace
+
+LibraryCall::LibraryCall() {
+  ++library_calls;
+  note_library();
+}
+LibraryCall::~LibraryCall() { --library_calls; }
+
+void* reserve(std::size_t bytes, int protection) {
+  void* const begin = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return begin == MAP_FAILED ? nullptr : begin;
+}
 
 void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, const void* caller) {
   DeviceMemory& device = memory();
@@ -281,9 +271,8 @@ void host_access(const void* address, std::size_t bytes, bool writes, std::uintp
   if (!allocation || allocation->kind != MemoryKind::device) return;
   known->insert(pc);
   if (&bankwise_uses_thrust != nullptr) return note_library();
-  report(fmt::format("the host {} {} bytes of device memory, {}{}", writes ? "writes" : "reads", bytes,
-                     place_in(*allocation, address),
-                     allocation->live ? "" : fmt::format(", after {} has freed them", place_of(allocation->freed_by))),
+  report(fmt::format("the host {} {} bytes of device memory, {}", writes ? "writes" : "reads", bytes,
+                     place_in(*allocation, address)),
          reinterpret_cast<const void*>(pc));
 }
 

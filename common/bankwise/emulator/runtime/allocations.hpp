@@ -2,6 +2,8 @@
 // not used again, so an access to freed memory or past an allocation is found.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,9 +37,15 @@ struct Allocation {
   bool is_written = true;          ///< since `digest`, by a kernel, a function of CUDA or the host
   Digest digest{};                 ///< the digest of its content
   std::optional<int> filled_with;  ///< each byte, since the last write
-
-  bool contains(const void* pointer) const { return std::uintptr_t(pointer) - begin < bytes; }
 };
+
+/// Reserves addresses, which take memory where they are used; null if that is impossible.
+void* reserve(std::size_t bytes, int protection);
+/// All zeros.
+template <class T>
+T* reserve_table(std::size_t count) {
+  return static_cast<T*>(reserve(count * sizeof(T), PROT_READ | PROT_WRITE));
+}
 
 /// Null if there is no memory.
 void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, const void* caller);

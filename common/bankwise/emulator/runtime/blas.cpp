@@ -85,20 +85,20 @@ void blas_gemv(bool transpose, int m, int n, T alpha, const T* a, int lda, const
   const int rows = transpose ? n : m, terms = transpose ? m : n;
   for (int i = 0; i < rows; ++i) {
     double sum = 0;  // as near as cuBLAS's sums of parts
-    for (int p = 0; p < terms; ++p) sum += double(transpose ? a[at(p, i, lda)] : a[at(i, p, lda)]) * x[at(p, step_x)];
+    for (int p = 0; p < terms; ++p) sum += double(a[transpose ? at(p, i, lda) : at(i, p, lda)]) * x[at(p, step_x)];
     T& to = y[at(i, step_y)];
     to = alpha * T(sum) + (beta == T(0) ? T(0) : beta * to);
   }
 }
 
 template <class T>
-void blas_geam(bool ta, bool tb, int m, int n, T alpha, const T* a, int lda, T beta, const T* b, int ldb, T* c,
-               int ldc) {
+void blas_geam(bool transpose_a, bool transpose_b, int m, int n, T alpha, const T* a, int lda, T beta, const T* b,
+               int ldb, T* c, int ldc) {
   blas_writes(c);
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i) {
-      const T left = alpha == T(0) ? T(0) : alpha * (ta ? a[at(j, i, lda)] : a[at(i, j, lda)]);
-      const T right = beta == T(0) ? T(0) : beta * (tb ? b[at(j, i, ldb)] : b[at(i, j, ldb)]);
+      const T left = alpha == T(0) ? T(0) : alpha * a[transpose_a ? at(j, i, lda) : at(i, j, lda)];
+      const T right = beta == T(0) ? T(0) : beta * b[transpose_b ? at(j, i, ldb) : at(i, j, ldb)];
       c[at(i, j, ldc)] = left + right;
     }
   }

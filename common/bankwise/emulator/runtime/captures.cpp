@@ -51,21 +51,24 @@ struct CaptureTables {
 
 bool is_legacy(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy; }
 
-Capture* capture_of(cudaStream_t stream) {
-  const auto found = std::find_if(captures.begin(), captures.end(),
-                                  [=](const Capture& capture) { return capture.streams.count(stream) > 0; });
+template <class Predicate>
+Capture* first_capture(Predicate is_wanted) {
+  const auto found = std::find_if(captures.begin(), captures.end(), is_wanted);
   return found != captures.end() ? &*found : nullptr;
 }
+Capture* capture_of(cudaStream_t stream) {
+  return first_capture([=](const Capture& capture) { return capture.streams.contains(stream); });
+}
 Capture* capture_by_id(unsigned long long id) {
-  const auto found =
-      std::find_if(captures.begin(), captures.end(), [=](const Capture& capture) { return capture.id == id; });
-  return found != captures.end() ? &*found : nullptr;
+  return first_capture([=](const Capture& capture) { return capture.id == id; });
 }
 
 bool is_blocking(const Capture& capture) {
   return std::any_of(capture.streams.begin(), capture.streams.end(),
                      [](const auto& stream) { return stream.second.is_blocking; });
 }
+/// Whether it is the default stream, which waits for streams that capture.
+bool waits_for_captures(cudaStream_t stream) { return is_legacy(stream) && first_capture(is_blocking) != nullptr; }
 
 /// Invalidates the captures whose streams the default stream would wait for.
 cudaError_t refuse_legacy() {
@@ -84,14 +87,25 @@ void begin(cudaStream_t stream, cudaStreamCaptureMode mode, bool blocking) {
   capture.streams[stream] = {{}, blocking};
 }
 
+/// Calls `work` with the stream's capture and what its next node comes after.
+template <class AnyWork>
+cudaError_t in_capture_of(cudaStream_t stream, AnyWork work) {
+  const CaptureTables tables;
+  Capture* const capture = capture_of(stream);
+  if (capture == nullptr) return refuse_legacy();
+  if (!capture->is_valid) return failed(cudaErrorStreamCaptureInvalidated);
+  work(*capture, capture->streams.at(stream).last);
+  return lasting_error();
+}
+
 /// Whether all work of a capture has been joined to its origin.
 bool is_joined(Capture& capture) {
   Nodes waiting = capture.streams[capture.origin].last;
   std::set<cudaGraphNode_t> before(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
-    const cudaGraphNode_t node = waiting.back();
+    auto* const node = waiting.back();
     waiting.pop_back();
-    for (const cudaGraphNode_t earlier : node->after) {
+    for (auto* const earlier : node->after) {
       if (before.insert(earlier).second) waiting.push_back(earlier);
     }
   }
@@ -103,18 +117,12 @@ bool is_joined(Capture& capture) {
 bool is_capturing(cudaStream_t stream) {
   if (captures_or_events == 0) return false;
   const CaptureTables tables;
-  return capture_of(stream) != nullptr ||
-         (is_legacy(stream) && std::any_of(captures.begin(), captures.end(), is_blocking));
+  return capture_of(stream) != nullptr || waits_for_captures(stream);
 }
 
 cudaError_t keep(cudaStream_t stream, cudaGraphNodeType type, Work work) {
-  const CaptureTables tables;
-  Capture* const capture = capture_of(stream);
-  if (capture == nullptr) return refuse_legacy();
-  if (!capture->is_valid) return failed(cudaErrorStreamCaptureInvalidated);
-  Nodes& last = capture->streams[stream].last;
-  last = {capture->graph->add(type, std::move(work), last)};
-  return lasting_error();
+  return in_capture_of(
+      stream, [&](const Capture& capture, Nodes& last) { last = {capture.graph->add(type, std::move(work), last)}; });
 }
 
 Work work_given_by(const std::function<void(cudaStream_t)>& give) {
@@ -142,11 +150,10 @@ cudaError_t refuse_while_capturing(cudaStream_t stream, cudaError_t error) {
     capture->is_valid = false;
     return failed(error);
   }
-  const bool is_legacy_of_blocking = is_legacy(stream) && std::any_of(captures.begin(), captures.end(), is_blocking);
-  return is_legacy_of_blocking ? refuse_legacy() : lasting_error();
+  return waits_for_captures(stream) ? refuse_legacy() : lasting_error();
 }
 
-cudaError_t refuse_while_any_captures() {
+cudaError_t wait_for_all() {
   if (captures_or_events == 0) return lasting_error();
   const CaptureTables tables;
   if (captures.empty()) return lasting_error();
@@ -171,16 +178,13 @@ cudaError_t refuse_unsafe_call() {
 bool is_captured(cudaEvent_t event) {
   if (captures_or_events == 0) return false;
   const CaptureTables tables;
-  return captured_events.count(event) > 0;
+  return captured_events.contains(event);
 }
 
 cudaError_t record_in_capture(cudaEvent_t event, cudaStream_t stream) {
-  const CaptureTables tables;
-  const Capture* const capture = capture_of(stream);
-  if (capture == nullptr) return refuse_legacy();
-  if (!capture->is_valid) return failed(cudaErrorStreamCaptureInvalidated);
-  captured_events[event] = {capture->id, capture->streams.at(stream).last};
-  return lasting_error();
+  return in_capture_of(stream, [&](const Capture& capture, const Nodes& last) {
+    captured_events[event] = {capture.id, last};
+  });
 }
 
 cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
@@ -199,7 +203,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
   }
   const auto [place, is_new] = of_event->streams.try_emplace(stream, CapturingStream{{}, blocks(stream)});
   Nodes& last = place->second.last;
-  for (const cudaGraphNode_t node : recorded.nodes) {
+  for (auto* const node : recorded.nodes) {
     if (std::find(last.begin(), last.end(), node) == last.end()) last.push_back(node);
   }
   return lasting_error();
@@ -212,7 +216,6 @@ void forget_capture_of(cudaEvent_t event) {
 }
 
 cudaError_t wait_for(cudaStream_t stream) { return refuse_while_capturing(stream); }
-cudaError_t wait_for_all() { return refuse_while_any_captures(); }
 cudaError_t wait_for(cudaEvent_t event) {
   if (captures_or_events == 0) return lasting_error();
   const CaptureTables tables;
@@ -260,9 +263,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      cudaGraph_t* graph) {
   const CaptureTables tables;
   const Capture* const capture = capture_of(stream);
-  if (capture == nullptr && is_legacy(stream) && std::any_of(captures.begin(), captures.end(), is_blocking)) {
-    return failed(cudaErrorStreamCaptureImplicit);
-  }
+  if (capture == nullptr && waits_for_captures(stream)) return failed(cudaErrorStreamCaptureImplicit);
   if (id != nullptr) *id = capture != nullptr ? capture->id : 0;
   if (graph != nullptr) *graph = capture != nullptr ? capture->graph.get() : nullptr;
   return give(status, capture == nullptr  ? cudaStreamCaptureStatusNone

@@ -28,8 +28,6 @@ Work work_given_by(const std::function<void(cudaStream_t)>& give);
 
 /// A call that no capture allows ends the capture of its stream with an error. Returns that error, or the lasting one.
 cudaError_t refuse_while_capturing(cudaStream_t stream, cudaError_t error = cudaErrorStreamCaptureUnsupported);
-/// The same for a call that concerns all streams.
-cudaError_t refuse_while_any_captures();
 /// The same for a call that could wait for all streams, such as cudaMalloc(): the mode of a capture may allow it.
 cudaError_t refuse_unsafe_call();
 

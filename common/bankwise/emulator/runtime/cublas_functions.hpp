@@ -139,6 +139,17 @@ inline bool bankwise_is_float(cudaDataType_t type) {
   return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_R_32F || type == CUDA_R_64F;
 }
 
+/// The type of a computation, for which older programs name a type of data.
+struct BankwiseCompute {
+  cublasComputeType_t type;
+  BankwiseCompute(cublasComputeType_t of_computation) : type(of_computation) {}
+  BankwiseCompute(cudaDataType_t of_data)
+      : type(of_data == CUDA_R_64F   ? CUBLAS_COMPUTE_64F
+             : of_data == CUDA_R_16F ? CUBLAS_COMPUTE_16F
+             : of_data == CUDA_R_32I ? CUBLAS_COMPUTE_32I
+                                     : CUBLAS_COMPUTE_32F) {}
+};
+
 /// alpha and beta have the type of the computation.
 BANKWISE_NOT_THE_KERNEL inline double bankwise_scalar(const void* value, cublasComputeType_t type) {
   if (type == CUBLAS_COMPUTE_64F || type == CUBLAS_COMPUTE_64F_PEDANTIC) return *static_cast<const double*>(value);
@@ -153,7 +164,8 @@ BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const void* alpha,
     const void* a, cudaDataType_t type_a, int lda, long long step_a, const void* b, cudaDataType_t type_b, int ldb,
     long long step_b, const void* beta, void* c, cudaDataType_t type_c, int ldc, long long step_c, int count,
-    cublasComputeType_t compute, cublasGemmAlgo_t) {
+    BankwiseCompute computation, cublasGemmAlgo_t) {
+  const cublasComputeType_t compute = computation.type;
   if (!bankwise_is_float(type_a) || !bankwise_is_float(type_b) || !bankwise_is_float(type_c) ||
       compute == CUBLAS_COMPUTE_32I || compute == CUBLAS_COMPUTE_32I_PEDANTIC) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -171,23 +183,10 @@ BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
                                    int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,
                                    const void* b, cudaDataType_t type_b, int ldb, const void* beta, void* c,
-                                   cudaDataType_t type_c, int ldc, cublasComputeType_t compute,
+                                   cudaDataType_t type_c, int ldc, BankwiseCompute compute,
                                    cublasGemmAlgo_t algorithm) {
   return cublasGemmStridedBatchedEx(handle, ta, tb, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0, beta, c,
                                     type_c, ldc, 0, 1, compute, algorithm);
-}
-
-/// The form of older programs, with a type of data for the type of the computation.
-inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
-                                   int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,
-                                   const void* b, cudaDataType_t type_b, int ldb, const void* beta, void* c,
-                                   cudaDataType_t type_c, int ldc, cudaDataType_t compute, cublasGemmAlgo_t algorithm) {
-  const cublasComputeType_t type = compute == CUDA_R_64F   ? CUBLAS_COMPUTE_64F
-                                   : compute == CUDA_R_16F ? CUBLAS_COMPUTE_16F
-                                   : compute == CUDA_R_32I ? CUBLAS_COMPUTE_32I
-                                                           : CUBLAS_COMPUTE_32F;
-  return cublasGemmEx(handle, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, type,
-                      algorithm);
 }
 
 // clang-format off

@@ -1,14 +1,11 @@
 #include <bankwise/emulator/runtime/device.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
 
 #include <bankwise/emulator/runtime/captures.hpp>
-#include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/emulator/runtime/messages.hpp>
 #include <bankwise/emulator/runtime/repeats.hpp>
 
@@ -70,6 +67,10 @@ cudaDeviceProp properties_of(const bankwise::banks::GpuModel& gpu) {
 unsigned device_flags = 0;
 constexpr std::size_t limits[]{1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 
+bool is_object(cudaStream_t stream) {
+  return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
 }  // namespace
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
@@ -113,14 +114,6 @@ struct CUevent_st {
   bool times = true;
   std::optional<Clock::time_point> recorded;
 };
-
-namespace {
-
-bool is_object(cudaStream_t stream) {
-  return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-}
-
-}  // namespace
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return failed(cudaErrorInvalidValue);

@@ -5,7 +5,7 @@
 
 namespace bankwise::emulator::runtime {
 
-/// What a program waits for or asks about has happened, unless it captures: that is an error.
+/// What a program waits for or asks about has happened, unless it captures: that is an error (captures.hpp).
 cudaError_t wait_for(cudaStream_t stream);
 cudaError_t wait_for(cudaEvent_t event);
 cudaError_t wait_for_all();

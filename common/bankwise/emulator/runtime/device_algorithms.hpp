@@ -29,24 +29,8 @@ using Sum = std::conditional_t<std::is_same_v<PlainSum<In, First>, float>, doubl
 template <class In, class Out>
 using SumInOutput = Sum<In, std::conditional_t<std::is_void_v<Value<Out>>, Value<In>, Value<Out>>>;
 
-struct Plus {
-  template <class A, class B>
-  auto operator()(const A& a, const B& b) const {
-    return a + b;
-  }
-};
-struct Smaller {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return b < a ? b : a;
-  }
-};
-struct Greater {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return a < b ? b : a;
-  }
-};
+inline constexpr auto smaller = [](const auto& a, const auto& b) { return b < a ? b : a; };
+inline constexpr auto greater = [](const auto& a, const auto& b) { return a < b ? b : a; };
 
 /// An algorithm that is called without temporary memory only tells how much it needs.
 template <class Algorithm>
@@ -71,14 +55,17 @@ auto reduced(In in, N first, N end, Operator combine, T init) {
 
 /// `is_exclusive`: element i is without in[i]. The input may be the output.
 template <class T, class In, class Out, class N, class Operator>
-void scan(In in, Out out, N n, Operator combine, T sum, bool is_exclusive, bool has_first = true) {
-  for (N i = 0; i < n; ++i) {
-    const Value<In> value = in[i];
-    if (is_exclusive) out[i] = sum;
-    sum = has_first ? T(combine(sum, value)) : T(value);
-    has_first = true;
-    if (!is_exclusive) out[i] = sum;
-  }
+cudaError_t scan(void* temporary, size_t& bytes, cudaStream_t stream, In in, Out out, N n, Operator combine, T first,
+                 bool is_exclusive, bool has_first = true) {
+  return run(temporary, bytes, stream, [=]() mutable {
+    T sum = first;
+    for (N i = 0; i < n; ++i) {
+      const Value<In> value = in[i];
+      if (is_exclusive) out[i] = sum;
+      sum = has_first || i > 0 ? T(combine(sum, value)) : T(value);
+      if (!is_exclusive) out[i] = sum;
+    }
+  });
 }
 
 /// A key as CUB sorts it: bits whose order as a number is the key's.
@@ -121,21 +108,23 @@ void permute(const std::vector<N>& order, In in, Out out) {
   for (size_t i = 0; i < order.size(); ++i) out[i] = values[i];
 }
 
-/// Copies elements for which `is_selected(i)`, and returns their number; the others to `rest`, which counts them.
-template <class In, class Out, class N, class Selects, class Rest>
-N select(In in, Out out, N n, Selects is_selected, Rest rest) {
-  N count = 0;
-  for (N i = 0; i < n; ++i) {
-    const Value<In> value = in[i];
-    if (is_selected(i)) {
-      out[count++] = value;
-    } else {
-      rest(value);
+/// Copies elements for which `is_selected(i)`, and counts them; the others, if `keeps_rest`, behind them in reverse.
+template <class In, class Out, class Count, class N, class Selects>
+cudaError_t select(void* temporary, size_t& bytes, cudaStream_t stream, In in, Out out, Count count, N n,
+                   bool keeps_rest, Selects is_selected) {
+  return run(temporary, bytes, stream, [=]() mutable {
+    N selected = 0, last = n;
+    for (N i = 0; i < n; ++i) {
+      const Value<In> value = in[i];
+      if (is_selected(i)) {
+        out[selected++] = value;
+      } else if (keeps_rest) {
+        out[--last] = value;
+      }
     }
-  }
-  return count;
+    *count = selected;
+  });
 }
-inline constexpr auto drop = [](const auto&) {};
 
 /// Stores the number and the value of the first element that none is before.
 template <class In, class Out, class Before>
@@ -162,18 +151,18 @@ struct DeviceReduce {
   template <class In, class Out, class N>
   static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                          bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Plus{}, on_host::SumInOutput<In, Out>{}, stream);
+    return Reduce(temporary, bytes, in, out, n, std::plus<>{}, on_host::SumInOutput<In, Out>{}, stream);
   }
   template <class In, class Out, class N>
   static cudaError_t Min(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                          bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Smaller{}, std::numeric_limits<on_host::Value<In>>::max(),
+    return Reduce(temporary, bytes, in, out, n, on_host::smaller, std::numeric_limits<on_host::Value<In>>::max(),
                   stream);
   }
   template <class In, class Out, class N>
   static cudaError_t Max(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                          bool = false) {
-    return Reduce(temporary, bytes, in, out, n, on_host::Greater{}, std::numeric_limits<on_host::Value<In>>::lowest(),
+    return Reduce(temporary, bytes, in, out, n, on_host::greater, std::numeric_limits<on_host::Value<In>>::lowest(),
                   stream);
   }
   template <class In, class Out>
@@ -201,7 +190,7 @@ struct DeviceSegmentedReduce {
   template <class In, class Out, class Begin, class End>
   static cudaError_t Sum(void* temporary, size_t& bytes, In in, Out out, int segments, Begin begin, End end,
                          cudaStream_t stream = nullptr, bool = false) {
-    return Reduce(temporary, bytes, in, out, segments, begin, end, on_host::Plus{}, on_host::SumInOutput<In, Out>{},
+    return Reduce(temporary, bytes, in, out, segments, begin, end, std::plus<>{}, on_host::SumInOutput<In, Out>{},
                   stream);
   }
 };
@@ -210,25 +199,22 @@ struct DeviceScan {
   template <class In, class Out, class Operator, class T, class N>
   static cudaError_t ExclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, T first, N n,
                                    cudaStream_t stream = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { on_host::scan<T>(in, out, n, combine, first, true); });
+    return on_host::scan<T>(temporary, bytes, stream, in, out, n, combine, first, true);
   }
   template <class In, class Out, class Operator, class N>
   static cudaError_t InclusiveScan(void* temporary, size_t& bytes, In in, Out out, Operator combine, N n,
                                    cudaStream_t stream = nullptr, bool = false) {
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { on_host::scan<on_host::Value<In>>(in, out, n, combine, {}, false, false); });
+    return on_host::scan<on_host::Value<In>>(temporary, bytes, stream, in, out, n, combine, {}, false, false);
   }
   template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
   static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                                   bool = false) {
-    return ExclusiveScan(temporary, bytes, in, out, on_host::Plus{}, on_host::Sum<In>{}, n, stream);
+    return ExclusiveScan(temporary, bytes, in, out, std::plus<>{}, on_host::Sum<In>{}, n, stream);
   }
   template <class In, class Out, class N, class = std::enable_if_t<!std::is_integral_v<Out>>>
   static cudaError_t InclusiveSum(void* temporary, size_t& bytes, In in, Out out, N n, cudaStream_t stream = nullptr,
                                   bool = false) {
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { on_host::scan<on_host::Sum<In>>(in, out, n, on_host::Plus{}, {}, false); });
+    return on_host::scan<on_host::Sum<In>>(temporary, bytes, stream, in, out, n, std::plus<>{}, {}, false);
   }
   template <class Data, class N, class = std::enable_if_t<std::is_integral_v<N>>>
   static cudaError_t ExclusiveSum(void* temporary, size_t& bytes, Data data, N n, cudaStream_t stream = nullptr) {
@@ -311,43 +297,31 @@ struct DeviceSelect {
   template <class In, class Flags, class Out, class Count, class N>
   static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
                              cudaStream_t stream = nullptr, bool = false) {
-    const auto is_flagged = [=](N i) { return bool(flags[i]); };
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { *count = on_host::select(in, out, n, is_flagged, on_host::drop); });
+    return on_host::select(temporary, bytes, stream, in, out, count, n, false, [=](N i) { return bool(flags[i]); });
   }
   template <class In, class Out, class Count, class N, class Predicate>
   static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
                         cudaStream_t stream = nullptr, bool = false) {
-    const auto is_wanted = [=](N i) { return predicate(in[i]); };
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { *count = on_host::select(in, out, n, is_wanted, on_host::drop); });
+    return on_host::select(temporary, bytes, stream, in, out, count, n, false, [=](N i) { return predicate(in[i]); });
   }
   template <class In, class Out, class Count, class N>
   static cudaError_t Unique(void* temporary, size_t& bytes, In in, Out out, Count count, N n,
                             cudaStream_t stream = nullptr, bool = false) {
     const auto is_new = [=](N i) { return i == 0 || !(in[i] == in[i - 1]); };
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { *count = on_host::select(in, out, n, is_new, on_host::drop); });
+    return on_host::select(temporary, bytes, stream, in, out, count, n, false, is_new);
   }
 };
 
-/// The elements that are not selected come behind the others, in reverse order.
 struct DevicePartition {
   template <class In, class Out, class Count, class N, class Predicate>
   static cudaError_t If(void* temporary, size_t& bytes, In in, Out out, Count count, N n, Predicate predicate,
                         cudaStream_t stream = nullptr, bool = false) {
-    const auto is_wanted = [=](N i) { return predicate(in[i]); };
-    const auto put_last = [=, last = n](const auto& value) mutable { out[--last] = value; };
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { *count = on_host::select(in, out, n, is_wanted, put_last); });
+    return on_host::select(temporary, bytes, stream, in, out, count, n, true, [=](N i) { return predicate(in[i]); });
   }
   template <class In, class Flags, class Out, class Count, class N>
   static cudaError_t Flagged(void* temporary, size_t& bytes, In in, Flags flags, Out out, Count count, N n,
                              cudaStream_t stream = nullptr, bool = false) {
-    const auto is_flagged = [=](N i) { return bool(flags[i]); };
-    const auto put_last = [=, last = n](const auto& value) mutable { out[--last] = value; };
-    return on_host::run(temporary, bytes, stream,
-                        [=]() mutable { *count = on_host::select(in, out, n, is_flagged, put_last); });
+    return on_host::select(temporary, bytes, stream, in, out, count, n, true, [=](N i) { return bool(flags[i]); });
   }
 };
 

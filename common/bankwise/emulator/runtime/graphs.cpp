@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/captures.hpp>
@@ -24,40 +24,33 @@ using NodesToRun = std::vector<NodeToRun>;
 
 using namespace bankwise::emulator::runtime;
 
+struct CUgraphExec_st {
+  std::shared_ptr<const NodesToRun> nodes;  ///< shared with graphs that have captured a launch
+};
+
 namespace {
 
 using Nodes = std::vector<cudaGraphNode_t>;
 
-/// Nodes in an order in which they may run, that of the calls if it is one; empty if they form a cycle.
-Nodes in_order(const CUgraph_st& graph) {
-  Nodes order;
-  std::map<cudaGraphNode_t, bool> is_placed;
-  bool has_cycle = false;
-  const auto place = [&](const auto& self, cudaGraphNode_t node) -> void {
-    const auto [known, is_new] = is_placed.try_emplace(node, false);
-    if (!is_new) {
-      has_cycle |= !known->second;
-      return;
-    }
-    for (const cudaGraphNode_t earlier : node->after) self(self, earlier);
-    known->second = true;
-    order.push_back(node);
-  };
-  for (const auto& node : graph.nodes) place(place, node.get());
-  return has_cycle ? Nodes() : order;
-}
-
-/// Empty if the nodes form a cycle.
+/// The nodes in an order in which they may run, that of the calls if it is one; empty if they form a cycle.
 NodesToRun to_run(const CUgraph_st& graph) {
   NodesToRun nodes;
-  std::map<cudaGraphNode_t, std::size_t> numbers;
-  for (const cudaGraphNode_t node : in_order(graph)) {
-    NodeToRun& added = nodes.emplace_back(NodeToRun{node, node->type, node->work, {}});
-    for (const cudaGraphNode_t earlier : node->after) added.after.push_back(numbers.at(earlier));
-    std::sort(added.after.begin(), added.after.end());
-    numbers.emplace(node, numbers.size());
-  }
-  return nodes;
+  std::map<cudaGraphNode_t, std::optional<std::size_t>> numbers;  // nothing while those before it are placed
+  bool has_cycle = false;
+  const auto place = [&](const auto& self, cudaGraphNode_t node) -> std::size_t {
+    const auto [known, is_new] = numbers.try_emplace(node);
+    if (is_new) {
+      std::vector<std::size_t> after;
+      for (auto* const earlier : node->after) after.push_back(self(self, earlier));
+      std::sort(after.begin(), after.end());
+      known->second = nodes.size();
+      nodes.push_back({node, node->type, node->work, std::move(after)});
+    }
+    has_cycle |= !known->second;
+    return known->second.value_or(0);
+  };
+  for (const auto& node : graph.nodes) place(place, node.get());
+  return has_cycle ? NodesToRun() : nodes;
 }
 
 /// Runs nodes up to the first error.
@@ -69,11 +62,11 @@ cudaError_t run_nodes(const NodesToRun& nodes) {
 }
 
 cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, std::size_t count,
-                     cudaGraphNodeType type, Work work) {
+                     cudaGraphNodeType type, const Work& work) {
   if (node == nullptr || graph == nullptr || (after == nullptr && count > 0) || !work) {
     return failed(cudaErrorInvalidValue);
   }
-  *node = graph->add(type, std::move(work), Nodes(after, after + count));
+  *node = graph->add(type, work, Nodes(after, after + count));
   return lasting_error();
 }
 
@@ -109,15 +102,19 @@ Work work_of(const Parameters* parameters, const void* caller) {
   return parameters != nullptr ? work_of(*parameters, caller) : Work();
 }
 
-cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
+cudaError_t set_node(cudaGraphNode_t node, cudaGraphNodeType type, const Work& work) {
   if (node == nullptr || node->type != type || !work) return failed(cudaErrorInvalidValue);
-  node->work = std::move(work);
+  node->work = work;
   return lasting_error();
 }
 
 /// Up to *count nodes, and their number; without room only the number.
-cudaError_t list_nodes(const Nodes& list, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (count == nullptr) return failed(cudaErrorInvalidValue);
+cudaError_t list_nodes(cudaGraph_t graph, bool only_roots, cudaGraphNode_t* nodes, std::size_t* count) {
+  if (graph == nullptr || count == nullptr) return failed(cudaErrorInvalidValue);
+  Nodes list;
+  for (const auto& node : graph->nodes) {
+    if (!only_roots || node->after.empty()) list.push_back(node.get());
+  }
   if (nodes == nullptr) return give(count, list.size());
   const std::size_t listed = std::min(*count, list.size());
   std::copy_n(list.begin(), listed, nodes);
@@ -125,21 +122,20 @@ cudaError_t list_nodes(const Nodes& list, cudaGraphNode_t* nodes, std::size_t* c
   return give(count, listed);
 }
 
-}  // namespace
+template <class Object>
+cudaError_t destroy(Object* object) {
+  if (object == nullptr) return failed(cudaErrorInvalidValue);
+  delete object;
+  return lasting_error();
+}
 
-struct CUgraphExec_st {
-  std::shared_ptr<const NodesToRun> nodes;  ///< shared with graphs that have captured a launch
-};
-
-namespace {
-
-cudaError_t set_node(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraphNodeType type, Work work) {
+cudaError_t set_node(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraphNodeType type, const Work& work) {
   if (instance == nullptr || !work) return failed(cudaErrorInvalidValue);
   NodesToRun nodes = *instance->nodes;
   const auto found =
       std::find_if(nodes.begin(), nodes.end(), [=](const NodeToRun& candidate) { return candidate.origin == node; });
   if (found == nodes.end() || found->type != type) return failed(cudaErrorInvalidValue);
-  found->work = std::move(work);
+  found->work = work;
   instance->nodes = std::make_shared<const NodesToRun>(std::move(nodes));
   return lasting_error();
 }
@@ -205,28 +201,16 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
   for (const auto& node : graph->nodes) copies[node.get()] = (*clone)->add(node->type, node->work, {});
   for (const auto& node : graph->nodes) {
-    for (const cudaGraphNode_t earlier : node->after) copies[node.get()]->after.push_back(copies[earlier]);
+    for (auto* const earlier : node->after) copies[node.get()]->after.push_back(copies[earlier]);
   }
   return lasting_error();
 }
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  if (graph == nullptr) return failed(cudaErrorInvalidValue);
-  delete graph;
-  return lasting_error();
-}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(graph); }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (graph == nullptr) return failed(cudaErrorInvalidValue);
-  Nodes list;
-  for (const auto& node : graph->nodes) list.push_back(node.get());
-  return list_nodes(list, nodes, count);
+  return list_nodes(graph, false, nodes, count);
 }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  if (graph == nullptr) return failed(cudaErrorInvalidValue);
-  Nodes list;
-  for (const auto& node : graph->nodes) {
-    if (node->after.empty()) list.push_back(node.get());
-  }
-  return list_nodes(list, nodes, count);
+  return list_nodes(graph, true, nodes, count);
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t graph, unsigned long long) {
@@ -236,11 +220,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t
   *instance = new CUgraphExec_st{std::make_shared<const NodesToRun>(std::move(nodes))};
   return lasting_error();
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) {
-  if (instance == nullptr) return failed(cudaErrorInvalidValue);
-  delete instance;
-  return lasting_error();
-}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) { return destroy(instance); }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t instance, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
   if (instance == nullptr || graph == nullptr || result == nullptr) return failed(cudaErrorInvalidValue);

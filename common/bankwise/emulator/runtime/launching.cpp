@@ -49,8 +49,14 @@ constexpr std::size_t max_global_patterns = 1024;
 /// With --fatal the first fault ends the program.
 constexpr int exit_of_fatal = 1;
 
-cudaError_t error_of(Fault fault) {
-  switch (fault) {
+/// What a launch returns on a GPU. An access to device memory that does not exist is an error, but does not end the
+/// launch here.
+cudaError_t error_in(const trace::KernelTrace& trace) {
+  const auto bad = std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), [](const auto& diagnosis) {
+    return diagnosis.ended || diagnosis.fault == Fault::invalid_address;
+  });
+  if (bad == trace.diagnoses.end()) return cudaSuccess;
+  switch (bad->fault) {
     case Fault::out_of_bounds:
     case Fault::invalid_address: return cudaErrorIllegalAddress;
     case Fault::misaligned: return cudaErrorMisalignedAddress;
@@ -71,13 +77,10 @@ std::string name_of(const void* kernel, const std::string& learned = {}) {
 }
 
 /// Whether the launches of a kernel are to be recorded. The first is, because its name is not yet known.
-bool is_selected(const void* kernel, bool varies) {
-  if (varies) return true;
+bool is_selected(const std::string& name) {
+  const auto matches = [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; };
   const std::vector<std::string>& globs = settings().kernels;
-  const std::string name = globs.empty() ? "" : name_of(kernel);
-  return name.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-           return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-         });
+  return name.empty() || globs.empty() || std::any_of(globs.begin(), globs.end(), matches);
 }
 
 /// Whether a launch of this kernel and shape is still to be recorded.
@@ -103,7 +106,8 @@ void end_by(int signal) {
 
 /// For the signals that end a program and that it does not handle itself.
 void catch_signals() {
-  static const bool caught = [] {
+  static std::once_flag once;
+  std::call_once(once, [] {
     for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
       const auto stop = [](int number) {
         if (launches_running == 0 || stopping) return end_by(number);
@@ -112,19 +116,24 @@ void catch_signals() {
       };
       if (const auto before = std::signal(signal, stop); before != SIG_DFL) std::signal(signal, before);
     }
-    return true;
-  }();
-  static_cast<void>(caught);
+  });
 }
 
 struct LaterLaunch {
   Configuration configuration;
   void (*call)(const void*);
-  const void* bound;
-  void (*destroy)(const void*);
+  std::shared_ptr<const void> bound;
 };
 std::mutex later_mutex;
 std::deque<LaterLaunch> later;
+
+std::shared_ptr<const void> copy_of(const LaneCode& code, const void* bound) {
+  return {code.copy(bound), code.destroy};
+}
+
+std::optional<std::string> bytes_of(const Arguments& arguments) {
+  return arguments.bytes == nullptr ? std::nullopt : std::optional(std::string(arguments.bytes, arguments.count));
+}
 
 /// Reports, once for each kernel, that nothing of it was recorded because its code does not call the emulator.
 void check_instrumentation(const trace::KernelTrace& trace, bool has_dynamic_array, const void* caller) {
@@ -150,47 +159,62 @@ void drop_shared(trace::KernelTrace& trace) {
   trace.excess_accesses = 0;
 }
 
+/// Whether the program has the waves of the architecture that it runs on; if not, it has been reported.
+bool has_its_waves(const void* caller) {
+  const unsigned wave = wave_of_program();
+  if (wave == 0 || settings().architecture.empty() || settings().warp == wave) return true;
+  report(fmt::format("this program is built for waves of {} lanes, and {} has {}; name the --arch that it is built for",
+                     wave, settings().architecture, settings().warp),
+         caller);
+  return false;
+}
+
+/// How the settings say to launch, without recording anything.
+emulator::Launch launch_of(const Configuration& configuration) {
+  const unsigned wave = wave_of_program();
+  emulator::Launch how{.grid = configuration.grid,
+                       .block = configuration.block,
+                       .dynamic_shared = configuration.shared,
+                       .warp = wave != 0 ? wave : settings().warp,
+                       .trace_blocks = {},
+                       .run_traced_only = settings().only_watched,
+                       .returned_lanes_arrive = settings().returned_lanes_arrive,
+                       // HIP had no __syncwarp() until ROCm 7.
+                       .warp_synchronous = settings().warp_synchronous || wave != 0,
+                       .cooperative = configuration.cooperative,
+                       .fatal = settings().fatal,
+                       .stop = &stopping,
+                       .names_flags = true,
+                       .allow = settings().allow};
+  if (!settings().architecture.empty()) how.sectors_of = settings().architecture;
+  if (settings().step_limit > 0) how.step_limit = settings().step_limit;
+  // Watching takes four times the memory.
+  if (const MemorySizes sizes = memory_sizes(); sizes.used > sizes.host / 8) how.allow.push_back(Fault::global_race);
+  return how;
+}
+
+/// Sets what is recorded. Returns whether anything is.
+bool watch(emulator::Launch& how, const void* kernel, const std::string& name, const Configuration& configuration) {
+  bool watched = !settings().record.empty() && is_selected(name) && within_limit(kernel, configuration);
+  watched |= how.run_traced_only && name.empty();  // a launch can be left out once its kernel's name is known
+  if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
+  if (watched && settings().memory.global) how.global_patterns = max_global_patterns;
+  if (how.run_traced_only && !watched) how.cooperative = false;  // whose blocks all run
+  return watched;
+}
+
 cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
                        const void* caller) {
   if (lasting_error() != cudaSuccess) return lasting_error();
+  if (!has_its_waves(caller)) return failed(cudaErrorNoKernelImageForDevice, true);
   // The kernel's address, or that of the code that calls it.
   const void* const kernel = arguments.kernel != nullptr ? arguments.kernel : reinterpret_cast<const void*>(call);
-  emulator::Launch how;
-  how.grid = configuration.grid;
-  how.block = configuration.block;
-  how.dynamic_shared = configuration.shared;
-  how.cooperative = configuration.cooperative;
-  const unsigned wave = wave_of_program();
-  if (wave != 0 && !settings().architecture.empty() && settings().warp != wave) {
-    report(
-        fmt::format("this program is built for waves of {} lanes, and {} has {}; name the --arch that it is built for",
-                    wave, settings().architecture, settings().warp),
-        caller);
-    return failed(cudaErrorNoKernelImageForDevice, true);
-  }
-  how.warp = wave != 0 ? wave : settings().warp;
-  how.trace_blocks.clear();
-  // A launch can be left out once its kernel's name is known.
-  const bool only_watched = settings().only_watched, can_skip = !arguments.varies && !name_of(kernel).empty();
-  bool watched =
-      !settings().record.empty() && is_selected(kernel, arguments.varies) && within_limit(kernel, configuration);
-  watched |= only_watched && !can_skip;
-  if (watched) how.trace_blocks = sample(how.grid.count(), settings().max_blocks);
-  how.run_traced_only = only_watched;
-  const bool skipped = only_watched && !watched;
-  if (skipped) how.cooperative = false;  // whose blocks all run
-  if (watched && settings().memory.global) how.global_patterns = max_global_patterns;
-  if (!settings().architecture.empty()) how.sectors_of = settings().architecture;
-  if (settings().step_limit > 0) how.step_limit = settings().step_limit;
-  how.fatal = settings().fatal;
-  how.names_flags = true;
-  how.allow = settings().allow;
-  // Watching takes four times the memory.
-  if (const MemorySizes sizes = memory_sizes(); sizes.used > sizes.host / 8) how.allow.push_back(Fault::global_race);
-  how.warp_synchronous = settings().warp_synchronous || wave != 0;  // HIP had no __syncwarp() until ROCm 7
-  how.returned_lanes_arrive = settings().returned_lanes_arrive;
-  std::optional<std::string> bytes;
-  if (arguments.bytes != nullptr) bytes.emplace(arguments.bytes, arguments.count);
+  const std::string name = arguments.varies ? "" : name_of(kernel);
+  emulator::Launch how = launch_of(configuration);
+  const bool watched = watch(how, kernel, name, configuration), skipped = how.run_traced_only && !watched;
+  const bool only_traced = how.run_traced_only && !how.cooperative;
+  const std::uint64_t blocks = only_traced ? how.trace_blocks.size() : how.grid.count();
+  const std::optional<std::string> bytes = bytes_of(arguments);
   Repeat repeat(kernel, configuration, bytes ? &*bytes : nullptr);
   try {
     if (const trace::KernelTrace* known = repeat.known(watched)) {
@@ -199,31 +223,22 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       return cudaSuccess;
     }
     if (support::RunProgress* const progress = support::progress_of_environment()) {
-      const std::string name = name_of(kernel);
-      const bool only_traced = how.run_traced_only && !how.cooperative;
-      const std::uint64_t blocks = only_traced ? how.trace_blocks.size() : how.grid.count();
       support::begin_launch(*progress, name.empty() ? place_of(caller) : name, blocks);
       how.blocks_done = &progress->done;
     }
     if (!settings().record.empty()) catch_signals();
-    how.stop = &stopping;
     ++launches_running;
     begin_skipping();
     trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     const bool is_instrumented = !trace.patterns.empty() || trace.excess_accesses > 0 || !trace.global_patterns.empty();
     if (!settings().memory.shared) drop_shared(trace);
-    if (skipped) trace.kernel = name_of(kernel);
+    if (skipped) trace.kernel = name;
     record(trace);
-    note_skipped(kernel, trace.kernel, how.cooperative ? how.grid.count() : how.trace_blocks.size(), how.grid.count(),
-                 bytes ? &*bytes : nullptr);
+    note_skipped(kernel, trace.kernel, blocks, how.grid.count(), bytes ? &*bytes : nullptr);
     --launches_running;
     if (stopping) end_by(signal_that_stops);
     name_of(kernel, trace.kernel);
-    // An access to device memory that does not exist does not end the launch, but is an error as on a GPU.
-    const auto bad = std::find_if(trace.diagnoses.begin(), trace.diagnoses.end(), [](const auto& diagnosis) {
-      return diagnosis.ended || diagnosis.fault == Fault::invalid_address;
-    });
-    if (bad != trace.diagnoses.end()) return failed(error_of(bad->fault), true);
+    if (const cudaError_t error = error_in(trace); error != cudaSuccess) return failed(error, true);
     if (watched && !is_instrumented) check_instrumentation(trace, how.dynamic_shared > 0, caller);
     repeat.ran(trace);
     note_results(trace.kernel);
@@ -249,8 +264,7 @@ cudaError_t launch_all(const Configuration& configuration, void (*call)(const vo
     const LaterLaunch next = later.front();
     later.pop_front();
     lock.unlock();
-    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound}, nullptr);
-    next.destroy(next.bound);
+    if (error == cudaSuccess) error = launch_one(next.configuration, next.call, {next.bound.get()}, nullptr);
   }
 }
 
@@ -262,23 +276,16 @@ cudaError_t keep_launch(const Configuration& configuration, const LaneCode& code
            caller);
     return refuse_while_capturing(configuration.stream);
   }
-  const std::shared_ptr<const void> bound(code.copy(arguments.bound), code.destroy);
-  std::optional<std::string> bytes;
-  if (arguments.bytes != nullptr) bytes.emplace(arguments.bytes, arguments.count);
-  return keep(configuration.stream, cudaGraphNodeTypeKernel, [=, call = code.call] {
-    Arguments kept = arguments;
-    kept.bound = bound.get();
-    kept.bytes = bytes ? bytes->data() : nullptr;
-    return launch_all(configuration, call, kept, caller);
-  });
+  return keep(configuration.stream, cudaGraphNodeTypeKernel,
+              [=, bound = copy_of(code, arguments.bound), bytes = bytes_of(arguments)] {
+                Arguments kept = arguments;
+                kept.bound = bound.get();
+                kept.bytes = bytes ? bytes->data() : nullptr;
+                return launch_all(configuration, code.call, kept, caller);
+              });
 }
 
 }  // namespace
-
-bool use_few_multiprocessors() {
-  few_multiprocessors = true;
-  return true;
-}
 
 bool in_kernel() { return on_lane(); }
 
@@ -298,9 +305,9 @@ std::size_t identity_of(const void* object, std::size_t bytes) {
 void launch_later(const Configuration& configuration, const LaneCode& code, const void* arguments) {
   stay_in_order();
   global_memory.leave();
-  const void* const copy = code.copy(arguments);
+  LaterLaunch kept{configuration, code.call, copy_of(code, arguments)};
   const std::lock_guard lock(later_mutex);
-  later.push_back({configuration, code.call, copy, code.destroy});
+  later.push_back(std::move(kept));
 }
 
 cudaError_t launch(const Configuration& configuration, const LaneCode& code, const Arguments& arguments) {

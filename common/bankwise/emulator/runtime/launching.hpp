@@ -48,14 +48,12 @@ bool in_kernel();
 /// A number for an object that consists of numbers and functions; 0 for any other, which may change unseen.
 size_t identity_of(const void* object, size_t bytes);
 
-/// Before main(): the device of this program has few multiprocessors.
-bool use_few_multiprocessors();
-
-/// Programs fill the device in a cooperative launch, and all blocks have to be resident. Whether a program has one is
-/// known when the template is used.
+/// Programs fill the device in a cooperative launch, and all blocks have to be resident: the device has few
+/// multiprocessors then. Whether a program has such a launch is known when the template is used, before main().
+inline bool few_multiprocessors = false;
 template <class... Parameters>
 struct HasCooperativeLaunch {
-  static inline const bool known = use_few_multiprocessors();
+  static inline const bool known = (few_multiprocessors = true);
 };
 
 /// Runs a kernel with its arguments. A function, because the one that a lambda converts to has no attributes.
@@ -76,8 +74,7 @@ inline constexpr LaneCode lane_code{run_lane<Body>, copy_lane<Body>, destroy_lan
 
 /// The argument at an index, without a copy.
 template <unsigned index, class First, class... Rest>
-__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline auto& pick(First& first,
-                                                                                              Rest&... rest) {
+BANKWISE_DEVICE BANKWISE_NOT_THE_KERNEL auto& pick(First& first, Rest&... rest) {
   if constexpr (index == 0) {
     return first;
   } else {
@@ -108,7 +105,7 @@ template <class Make>
 struct Braces {
   Make make;
   template <class Value>
-  __attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) operator Value() const {
+  BANKWISE_DEVICE BANKWISE_NOT_THE_KERNEL operator Value() const {
     return make(static_cast<Value*>(nullptr));
   }
 };
@@ -135,12 +132,11 @@ __attribute__((always_inline)) inline auto kept(Argument&& argument) {
 }
 
 template <class Value>
-__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline Value& value_of(Value& kept) {
+BANKWISE_DEVICE BANKWISE_NOT_THE_KERNEL Value& value_of(Value& kept) {
   return kept;
 }
 template <class Value>
-__attribute__((always_inline, no_sanitize("thread"), no_sanitize_coverage)) inline Value& value_of(
-    Temporary<Value>& kept) {
+BANKWISE_DEVICE BANKWISE_NOT_THE_KERNEL Value& value_of(Temporary<Value>& kept) {
   return kept.value();
 }
 

@@ -61,20 +61,6 @@ cudaError_t for_each_row(std::size_t height, Work work) {
   return lasting_error();
 }
 
-}  // namespace
-
-cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, std::size_t bytes) {
-  if (pointer == nullptr) return failed(cudaErrorInvalidValue);
-  *pointer = nullptr;
-  const bool in_order = std::string_view(function) == "cudaMallocAsync";
-  if (const cudaError_t error = in_order ? cudaSuccess : refuse_unsafe_call(); error != cudaSuccess) return error;
-  if (bytes == 0) return lasting_error();
-  *pointer = allocate(kind, bytes, function, BANKWISE_CALLER);
-  return *pointer != nullptr ? lasting_error() : failed(cudaErrorMemoryAllocation);
-}
-
-namespace {
-
 cudaError_t free_called(const char* function, void* pointer, bool host, const void* caller) {
   if (pointer == nullptr) return lasting_error();
   if (on_lane()) fence();  // the lane's last store, perhaps to this memory, is compared with what was there before
@@ -99,6 +85,16 @@ cudaError_t free_called(const char* function, void* pointer, bool host, const vo
 }
 
 }  // namespace
+
+cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, std::size_t bytes) {
+  if (pointer == nullptr) return failed(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  const bool in_order = std::string_view(function) == "cudaMallocAsync";
+  if (const cudaError_t error = in_order ? cudaSuccess : refuse_unsafe_call(); error != cudaSuccess) return error;
+  if (bytes == 0) return lasting_error();
+  *pointer = allocate(kind, bytes, function, BANKWISE_CALLER);
+  return *pointer != nullptr ? lasting_error() : failed(cudaErrorMemoryAllocation);
+}
 
 cudaError_t free_for(const char* function, void* pointer, bool host) {
   if (const cudaError_t error = refuse_unsafe_call(); error != cudaSuccess) return error;

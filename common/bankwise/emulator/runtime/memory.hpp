@@ -32,7 +32,7 @@ cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const 
 
 }  // namespace bankwise::emulator::runtime
 
-// CUDA's form, and the one for typed pointers.
+// CUDA's form, and the one for typed pointers. HIP has more such functions (hip/program.hpp).
 #define BANKWISE_ALLOCATION(kind, name, ...)                                                          \
   BANKWISE_DEVICE cudaError_t name(void** pointer, __VA_ARGS__) {                                     \
     return bankwise_runtime::allocate_for(#name, pointer, bankwise_runtime::MemoryKind::kind, bytes); \
@@ -47,7 +47,6 @@ BANKWISE_ALLOCATION(device, cudaMallocAsync, size_t bytes, cudaStream_t)
 BANKWISE_ALLOCATION(managed, cudaMallocManaged, size_t bytes, unsigned = cudaMemAttachGlobal)
 BANKWISE_ALLOCATION(pinned, cudaMallocHost, size_t bytes, unsigned = cudaHostAllocDefault)
 BANKWISE_ALLOCATION(pinned, cudaHostAlloc, size_t bytes, unsigned)
-#undef BANKWISE_ALLOCATION
 
 BANKWISE_DEVICE cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
   *pointer = {nullptr, bankwise_runtime::pitch_of(extent.width), extent.width, extent.height};

@@ -18,6 +18,7 @@
 #include <bankwise/emulator/core/global_memory.hpp>
 #include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
+#include <bankwise/emulator/runtime/launching.hpp>
 #include <bankwise/support/append.hpp>
 #include <bankwise/support/watched_exec.hpp>
 #include <bankwise/trace/codec.hpp>
@@ -108,8 +109,6 @@ const EmulateSettings& settings() {
   }();
   return *requested;
 }
-
-bool few_multiprocessors = false;
 
 namespace {
 

@@ -18,8 +18,6 @@ struct EmulateSettings : support::EmulateRequest {
 };
 const EmulateSettings& settings();
 
-/// Set before main() in a program that launches cooperative kernels.
-extern bool few_multiprocessors;
 /// The GPU that this program runs on: that of the request, or of sm_90 where the table of architectures knows none;
 /// with 8 multiprocessors if few_multiprocessors.
 const banks::GpuModel& this_gpu();

@@ -19,11 +19,9 @@ namespace bankwise::emulator::runtime {
 
 /// The content of all memory that a kernel can reach.
 struct MemoryContent {
-  std::map<std::uintptr_t, Digest> allocations;  ///< the digests, by first byte
   Digest variables;
-  friend bool operator==(const MemoryContent& a, const MemoryContent& b) {
-    return a.variables == b.variables && a.allocations == b.allocations;
-  }
+  std::map<std::uintptr_t, Digest> allocations;  ///< the digests, by first byte
+  friend bool operator==(const MemoryContent&, const MemoryContent&) = default;
 };
 
 /// What a launch has written.
@@ -91,12 +89,21 @@ const std::vector<ProgramVariable>& variables() {
   return program_variables;
 }
 
+std::size_t bytes_of_variables() {
+  std::size_t bytes = 0;
+  for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
+  return bytes;
+}
+
+Digest digest_of_both(const Digest& a, const Digest& b) {
+  const std::array both{a, b};
+  return digest_of(both.data(), sizeof both);
+}
+
 Digest digest_of_variables() {
   Digest digest;
   for (const ProgramVariable& variable : variables()) {
-    const Digest part = digest_of(variable.begin, variable.bytes);
-    const std::array<std::uint64_t, 4> both{digest.low, digest.high, part.low, part.high};
-    digest = digest_of(both.data(), sizeof both);
+    digest = digest_of_both(digest, digest_of(variable.begin, variable.bytes));
   }
   return digest;
 }
@@ -117,18 +124,11 @@ MemoryContent content_of_memory() {
 
 /// The time of content_of_memory(), about.
 double seconds_to_look() {
-  std::size_t bytes = 0;
+  std::size_t bytes = bytes_of_variables();
   for_each_live_allocation([&](const Allocation& allocation) {
     if (allocation.is_written || allocation.kind != MemoryKind::device) bytes += allocation.bytes;
   });
-  for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
   return double(bytes) / 5e9;
-}
-
-using LaunchKind = std::pair<std::array<std::uint64_t, 9>, std::string>;
-std::map<LaunchKind, Repeat::Known>& kinds() {
-  static auto* const table = new std::map<LaunchKind, Repeat::Known>;
-  return *table;
 }
 
 }  // namespace
@@ -139,11 +139,11 @@ Repeat::Repeat(const void* kernel, const Configuration& configuration, const std
   if (is_only) global_memory.left = false;
   if (!is_only || arguments == nullptr || settings().run_repeated || settings().only_watched) return;
   const Dim3 &g = configuration.grid, &b = configuration.block;
-  auto& known_kinds = kinds();
-  if (known_kinds.size() > max_kinds) known_kinds.clear();
-  known_ = &known_kinds[{{std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z,
-                          configuration.shared, std::uint64_t{configuration.cooperative}},
-                         *arguments}];
+  static auto& kinds = *new std::map<std::pair<std::array<std::uint64_t, 9>, std::string>, Known>;
+  if (kinds.size() > max_kinds) kinds.clear();
+  known_ = &kinds[{{std::uint64_t(reinterpret_cast<std::uintptr_t>(kernel)), g.x, g.y, g.z, b.x, b.y, b.z,
+                    configuration.shared, std::uint64_t{configuration.cooperative}},
+                   *arguments}];
 }
 
 Repeat::~Repeat() { --running; }
@@ -185,9 +185,7 @@ const trace::KernelTrace* Repeat::known(bool recorded) {
 }
 
 void Repeat::watch_first() {
-  std::size_t bytes = 0;
-  for (const ProgramVariable& variable : variables()) bytes += variable.bytes;
-  if (bytes > max_variables) return;
+  if (bytes_of_variables() > max_variables) return;
   is_first_ = true;
   variables_before_ = digest_of_variables();
   launches_before_ = launches_so_far();
@@ -195,8 +193,8 @@ void Repeat::watch_first() {
   began_ = Clock::now();
 }
 
-/// Whether this launch, the first of its kind, would do the same again.
-bool Repeat::would_repeat() const {
+/// Whether this launch, the first of its kind, would do the same again on the memory that it leaves.
+bool Repeat::would_repeat() {
   constexpr double share = 16;  // looking for reads of results takes three times as long as for the content
   const std::chrono::duration<double> time = known_->time;
   if (known_->time < worth_it || share * seconds_to_look() > time.count()) return false;
@@ -205,26 +203,20 @@ bool Repeat::would_repeat() const {
   for_each_live_allocation([&](const Allocation& allocation) {
     reads_results = reads_results || reads_what_it_writes(allocation.begin, allocation.bytes);
   });
-  return !reads_results;
+  if (reads_results) return false;
+  known_->before = content_of_memory();
+  return known_->before.variables == variables_before_;
 }
 
-void Repeat::ran(const trace::KernelTrace& trace) {
-  note_writes(global_memory.left || !is_only_thread());
-  if (known_ == nullptr) return;
-  known_->time = Clock::now() - began_;
-  if (!is_only_thread()) return;
-  if (is_first_ && would_repeat()) {
-    known_->before = content_of_memory();
-    known_->trace = trace;
-    known_->recorded = recorded_;
-    known_->ready = known_->before.variables == variables_before_;
+/// Remembers what this launch has written, if it would write the same again, and not too much.
+bool Repeat::keep_results() {
+  if (global_memory.left) {
+    known_->attempts = max_attempts;
+    return false;
   }
-  if (!watched_) return;
-  const bool repeatable = !global_memory.left;
-  const MemoryContent after = content_of_memory();
+  bool fits = content_of_memory().variables == known_->before.variables;
   std::size_t bytes = 0;
-  bool fits = after.variables == known_->before.variables && repeatable;
-  for_each_live_allocation([&](Allocation& allocation) {
+  for_each_live_allocation([&](const Allocation& allocation) {
     const auto before = known_->before.allocations.find(allocation.begin);
     if (before == known_->before.allocations.end()) fits = false;
     if (!fits || before->second == allocation.digest) return;
@@ -235,11 +227,18 @@ void Repeat::ran(const trace::KernelTrace& trace) {
     known_->results.push_back({allocation.begin, allocation.digest, {first, first + allocation.bytes}});
   });
   if (!fits) known_->results.clear();
-  if (!repeatable) known_->attempts = max_attempts;
-  if (!fits) return;
+  return fits;
+}
+
+void Repeat::ran(const trace::KernelTrace& trace) {
+  note_writes(global_memory.left || !is_only_thread());
+  if (known_ == nullptr) return;
+  known_->time = Clock::now() - began_;
+  if (!is_only_thread() || !(is_first_ || watched_)) return;
+  known_->ready = is_first_ ? would_repeat() : keep_results();
+  if (!known_->ready) return;
   known_->trace = trace;
   known_->recorded = recorded_;
-  known_->ready = true;
 }
 
 void note_results(const std::string& kernel) {
@@ -248,10 +247,7 @@ void note_results(const std::string& kernel) {
   if (settings().results.empty() || looked > most) return;
   looked += seconds_to_look();
   Digest all;
-  for (const auto& [begin, digest] : content_of_memory().allocations) {
-    const std::array<std::uint64_t, 4> both{all.low, all.high, digest.low, digest.high};
-    all = digest_of(both.data(), sizeof both);
-  }
+  for (const auto& [begin, digest] : content_of_memory().allocations) all = digest_of_both(all, digest);
   std::ofstream(settings().results, std::ios::app) << fmt::format("{:016x}{:016x} {}\n", all.high, all.low, kernel);
 }
 

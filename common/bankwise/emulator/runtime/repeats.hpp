@@ -31,12 +31,11 @@ class Repeat {
   /// After it has run.
   void ran(const trace::KernelTrace& trace);
 
-  /// What is known of equal launches. Internal.
-  struct Known;
-
  private:
+  struct Known;  ///< of equal launches
   void watch_first();
-  bool would_repeat() const;
+  bool would_repeat();
+  bool keep_results();
 
   Known* known_ = nullptr;
   bool watched_ = false;   ///< the content of memory before it is known

@@ -1,7 +1,5 @@
 #include <bankwise/emulator/runtime/skipped.hpp>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -95,41 +93,38 @@ std::set<std::uint32_t> writable(const std::string& kernel, const std::string& a
   return result;
 }
 
-/// The allocations that the last launch used, 0 for the program's variables.
+/// Calls with 0, for the program's variables, and with the number of each allocation that is not freed.
+template <class Visit>
+void for_each_number(Visit visit) {
+  visit(0);
+  for_each_live_allocation(
+      [&](const Allocation& allocation) { visit(number_at(reinterpret_cast<const void*>(allocation.begin))); });
+}
+
+/// Those that the last launch used.
 std::set<std::uint32_t> used(std::uint8_t how) {
   std::set<std::uint32_t> numbers;
-  const auto add = [&](std::uint32_t number) {
+  for_each_number([&](std::uint32_t number) {
     if ((global_memory.uses[number].load(std::memory_order_relaxed) & how) != 0) numbers.insert(number);
-  };
-  add(0);
-  for_each_live_allocation(
-      [&](const Allocation& allocation) { add(number_at(reinterpret_cast<const void*>(allocation.begin))); });
+  });
   return numbers;
 }
 
 void make_all_stale(Skipping& now) {
-  now.stale.insert(0);
-  for_each_live_allocation([&](const Allocation& allocation) {
-    now.stale.insert(number_at(reinterpret_cast<const void*>(allocation.begin)));
-  });
+  for_each_number([&](std::uint32_t number) { now.stale.insert(number); });
 }
 
 }  // namespace
 
 void begin_skipping() {
   if (!settings().only_watched) return;
-  if (global_memory.uses == nullptr && global_memory.bytes != 0) {
-    const std::size_t bytes = (global_memory.bytes >> GlobalMemory::page_bits) / 2;
-    void* const memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return;
-    global_memory.uses = static_cast<std::atomic<std::uint8_t>*>(memory);
+  if (global_memory.uses == nullptr) {
+    const std::size_t numbers = (global_memory.bytes >> GlobalMemory::page_bits) / 2;
+    global_memory.uses = reserve_table<std::atomic<std::uint8_t>>(numbers);
+    if (global_memory.uses == nullptr) return;
   }
   global_memory.left = false;
-  global_memory.uses[0] = 0;
-  for_each_live_allocation([](const Allocation& allocation) {
-    global_memory.uses[number_at(reinterpret_cast<const void*>(allocation.begin))] = 0;
-  });
+  for_each_number([](std::uint32_t number) { global_memory.uses[number] = 0; });
 }
 
 void note_skipped(const void* kernel, const std::string& name, std::uint64_t ran, std::uint64_t blocks,

@@ -41,45 +41,52 @@ struct BoxSide {
   }
 };
 
+std::size_t texel_bytes(const cudaChannelFormatDesc& format) {
+  return std::size_t(format.x + format.y + format.z + format.w) / 8;
+}
+
 /// What a texture or a surface reads.
 struct View {
-  cudaResourceDesc resource{};
-  cudaTextureDesc how{};
-  cudaChannelFormatDesc format{};
-  const char* data = nullptr;
-  std::size_t width = 0, height = 0, depth = 0, pitch = 0, element = 0;
+  cudaResourceDesc resource;
+  cudaTextureDesc how;
+  cudaChannelFormatDesc format;
+  const char* data;
+  std::size_t size[3];  ///< width, height, depth
+  std::size_t pitch, element;
 
   const char* at(std::int64_t x, std::int64_t y, std::int64_t z) const {
-    return data + std::size_t(z) * height * pitch + std::size_t(y) * pitch + std::size_t(x) * element;
+    return data + (std::size_t(z) * size[1] + std::size_t(y)) * pitch + std::size_t(x) * element;
   }
 };
 
 /// What a resource describes; no data if nothing.
 View view_of(const cudaResourceDesc& resource) {
-  View view{.resource = resource};
-  std::size_t pitch = 0;
-  const auto rows_of = [&](const cudaChannelFormatDesc& format, const void* data, std::size_t width, std::size_t height,
-                           std::size_t depth) {
-    view.format = format;
-    view.data = static_cast<const char*>(data);
-    view.element = std::size_t(format.x + format.y + format.z + format.w) / 8;
-    view.width = width;
-    view.height = height;
-    view.depth = depth;
+  const auto view = [&](const cudaChannelFormatDesc& format, const void* data, std::size_t width, std::size_t height,
+                        std::size_t depth, std::size_t pitch = 0) {
+    const std::size_t element = texel_bytes(format);
+    const auto* const begin = element != 0 ? static_cast<const char*>(data) : nullptr;
+    if (pitch == 0) pitch = width * element;
+    return View{resource, {}, format, begin, {width, height, depth}, pitch, element};
   };
   const auto& from = resource.res;
   if (const cudaArray* array = from.array.array; resource.resType == cudaResourceTypeArray && array != nullptr) {
-    rows_of(array->format, array->data, array->width, array->height, array->depth);
-  } else if (resource.resType == cudaResourceTypeLinear) {
-    rows_of(from.linear.desc, from.linear.devPtr, 0, 1, 1);
-    if (view.element != 0) view.width = from.linear.sizeInBytes / view.element;
-  } else if (resource.resType == cudaResourceTypePitch2D) {
-    rows_of(from.pitch2D.desc, from.pitch2D.devPtr, from.pitch2D.width, from.pitch2D.height, 1);
-    pitch = from.pitch2D.pitchInBytes;
+    return view(array->format, array->data, array->width, array->height, array->depth);
   }
-  if (view.element == 0) view.data = nullptr;
-  view.pitch = pitch != 0 ? pitch : view.width * view.element;
-  return view;
+  if (const auto& linear = from.linear; resource.resType == cudaResourceTypeLinear) {
+    const std::size_t element = std::max<std::size_t>(texel_bytes(linear.desc), 1);
+    return view(linear.desc, linear.devPtr, linear.sizeInBytes / element, 1, 1);
+  }
+  if (const auto& pitched = from.pitch2D; resource.resType == cudaResourceTypePitch2D) {
+    return view(pitched.desc, pitched.devPtr, pitched.width, pitched.height, 1, pitched.pitchInBytes);
+  }
+  return {};
+}
+
+/// For a kernel. Arrays are other memory than that which the emulator watches.
+const View& view_for_kernel(unsigned long long object) {
+  stay_in_order();
+  global_memory.leave();
+  return *reinterpret_cast<const View*>(object);
 }
 
 /// A texel as stored, in the form that the read mode asks for.
@@ -128,17 +135,16 @@ cudaTextureAddressMode mode_of(const View& view, int dimension) {
 }
 
 Texel texel_at(const View& view, int dimensions, const std::int64_t (&index)[3], int layer) {
-  const std::int64_t sizes[]{std::int64_t(view.width), std::int64_t(view.height), std::int64_t(view.depth)};
   std::int64_t place[3]{0, 0, 0};
   for (int d = 0; d < dimensions; ++d) {
-    place[d] = addressed(index[d], sizes[d], mode_of(view, d));
+    place[d] = addressed(index[d], std::int64_t(view.size[d]), mode_of(view, d));
     if (place[d] < 0) {
       Texel border{};
       std::copy(view.how.borderColor, view.how.borderColor + 4, border.f);
       return border;
     }
   }
-  if (dimensions < 3) place[2] = std::clamp<std::int64_t>(layer, 0, sizes[2] - 1);
+  if (dimensions < 3) place[2] = std::clamp<std::int64_t>(layer, 0, std::int64_t(view.size[2]) - 1);
   return read(view, view.at(place[0], place[1], place[2]));
 }
 
@@ -148,7 +154,7 @@ namespace bankwise::emulator::runtime {
 
 cudaError_t allocate_array(const char* function, cudaArray_t* array, const cudaChannelFormatDesc& format,
                            cudaExtent extent, unsigned flags) {
-  const std::size_t element = std::size_t(format.x + format.y + format.z + format.w) / 8;
+  const std::size_t element = texel_bytes(format);
   if (extent.width == 0 || element == 0) return failed(cudaErrorInvalidValue);
   const std::size_t height = std::max<std::size_t>(extent.height, 1), depth = std::max<std::size_t>(extent.depth, 1);
   void* data =
@@ -208,23 +214,17 @@ cudaError_t copy_between(const cudaMemcpy3DParms& parameters, cudaStream_t strea
 }
 
 Texel fetch(cudaTextureObject_t texture, int x) noexcept {
-  stay_in_order();
-  global_memory.leave();  // arrays are other memory
-  const View& view = *reinterpret_cast<const View*>(texture);
-  if (x < 0 || std::size_t(x) >= view.width) return {};
-  return read(view, view.at(x, 0, 0));
+  const View& view = view_for_kernel(texture);
+  return x < 0 || std::size_t(x) >= view.size[0] ? Texel{} : read(view, view.at(x, 0, 0));
 }
 
 Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, float z, int layer) noexcept {
-  stay_in_order();
-  global_memory.leave();  // arrays are other memory
-  const View& view = *reinterpret_cast<const View*>(texture);
+  const View& view = view_for_kernel(texture);
   dimensions = std::clamp(dimensions, 1, 3);
   float coordinates[]{x, y, z};
-  const std::size_t sizes[]{view.width, view.height, view.depth};
   std::int64_t index[3]{0, 0, 0};
   if (view.how.normalizedCoords != 0) {
-    for (int d = 0; d < dimensions; ++d) coordinates[d] *= float(sizes[d]);
+    for (int d = 0; d < dimensions; ++d) coordinates[d] *= float(view.size[d]);
   }
   const bool floats = view.format.f == cudaChannelFormatKindFloat || view.how.readMode == cudaReadModeNormalizedFloat;
   if (view.how.filterMode == cudaFilterModePoint || !floats) {
@@ -256,12 +256,10 @@ Texel sample(cudaTextureObject_t texture, int dimensions, float x, float y, floa
 
 void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_t bytes, int x, int y, int z,
                     cudaSurfaceBoundaryMode mode) noexcept {
-  stay_in_order();
-  global_memory.leave();  // arrays are other memory
-  const View& view = *reinterpret_cast<const View*>(surface);
-  const auto row = std::int64_t(view.width * view.element);
-  const bool inside = x >= 0 && x + std::int64_t(bytes) <= row && y >= 0 && std::size_t(y) < view.height && z >= 0 &&
-                      std::size_t(z) < view.depth;
+  const View& view = view_for_kernel(surface);
+  const auto row = std::int64_t(view.size[0] * view.element);
+  const bool inside = x >= 0 && x + std::int64_t(bytes) <= row && y >= 0 && std::size_t(y) < view.size[1] && z >= 0 &&
+                      std::size_t(z) < view.size[2];
   if (!inside) {
     if (mode == cudaBoundaryModeTrap && on_lane()) {
       trap("a surface is accessed outside of it", __builtin_return_address(0));
@@ -271,10 +269,10 @@ void surface_access(cudaSurfaceObject_t surface, bool writes, void* value, size_
       return;
     }
     x = int(std::clamp<std::int64_t>(x, 0, row - std::int64_t(bytes)));
-    y = std::clamp(y, 0, int(view.height) - 1);
-    z = std::clamp(z, 0, int(view.depth) - 1);
+    y = std::clamp(y, 0, int(view.size[1]) - 1);
+    z = std::clamp(z, 0, int(view.size[2]) - 1);
   }
-  char* const at = const_cast<char*>(view.data) + (std::size_t(z) * view.height + std::size_t(y)) * view.pitch + x;
+  char* const at = const_cast<char*>(view.at(0, y, z)) + x;
   std::memcpy(writes ? at : value, writes ? value : at, bytes);
 }
 

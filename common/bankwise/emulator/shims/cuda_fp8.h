@@ -17,38 +17,28 @@ enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 /// As device::ByteFormat; the last two are HIP's.
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2, bankwise_e4m3_fnuz, bankwise_e5m2_fnuz };
 
-BANKWISE_DEVICE __nv_fp8_storage_t __nv_cvt_double_to_fp8(double a, __nv_saturation_t limit,
-                                                          __nv_fp8_interpretation_t format) {
-  return device::byte_from(static_cast<device::ByteFormat>(format), a, limit == __NV_SATFINITE);
-}
-BANKWISE_DEVICE __nv_fp8_storage_t __nv_cvt_float_to_fp8(float a, __nv_saturation_t limit,
-                                                         __nv_fp8_interpretation_t format) {
-  return __nv_cvt_double_to_fp8(a, limit, format);
-}
-BANKWISE_DEVICE __nv_fp8_storage_t __nv_cvt_halfraw_to_fp8(__half_raw a, __nv_saturation_t limit,
-                                                           __nv_fp8_interpretation_t format) {
-  return __nv_cvt_float_to_fp8(__half(a), limit, format);
-}
-BANKWISE_DEVICE __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw a, __nv_saturation_t limit,
-                                                               __nv_fp8_interpretation_t format) {
-  return __nv_cvt_float_to_fp8(__nv_bfloat16(a), limit, format);
-}
+#define BANKWISE_TO_FP8(from, type, pair, value)                                                         \
+  BANKWISE_DEVICE __nv_fp8_storage_t __nv_cvt_##from##_to_fp8(type a, __nv_saturation_t limit,           \
+                                                              __nv_fp8_interpretation_t format) {        \
+    return device::byte_from(static_cast<device::ByteFormat>(format), value, limit == __NV_SATFINITE);   \
+  }                                                                                                      \
+  BANKWISE_DEVICE __nv_fp8x2_storage_t __nv_cvt_##from##2_to_fp8x2(pair two, __nv_saturation_t limit,    \
+                                                                   __nv_fp8_interpretation_t format) {   \
+    const auto low = __nv_cvt_##from##_to_fp8(two.x, limit, format);                                     \
+    return static_cast<__nv_fp8x2_storage_t>(low | __nv_cvt_##from##_to_fp8(two.y, limit, format) << 8); \
+  }
+BANKWISE_TO_FP8(double, double, double2, a)
+BANKWISE_TO_FP8(float, float, float2, a)
+BANKWISE_TO_FP8(halfraw, __half_raw, __half2, float(__half(a)))
+BANKWISE_TO_FP8(bfloat16raw, __nv_bfloat16_raw, __nv_bfloat162, float(__nv_bfloat16(a)))
+#undef BANKWISE_TO_FP8
+
 BANKWISE_DEVICE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t a, __nv_fp8_interpretation_t format) {
   return __half(device::byte_to_float(static_cast<device::ByteFormat>(format), a));
 }
 BANKWISE_DEVICE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t a, __nv_fp8_interpretation_t format) {
   return {__nv_cvt_fp8_to_halfraw(a & 0xFF, format).x, __nv_cvt_fp8_to_halfraw(a >> 8, format).x};
 }
-
-#define BANKWISE_FP8_PAIR(name2, pair, name)                                                                      \
-  BANKWISE_DEVICE __nv_fp8x2_storage_t name2(pair a, __nv_saturation_t limit, __nv_fp8_interpretation_t format) { \
-    return static_cast<__nv_fp8x2_storage_t>(name(a.x, limit, format) | name(a.y, limit, format) << 8);           \
-  }
-BANKWISE_FP8_PAIR(__nv_cvt_double2_to_fp8x2, double2, __nv_cvt_double_to_fp8)
-BANKWISE_FP8_PAIR(__nv_cvt_float2_to_fp8x2, float2, __nv_cvt_float_to_fp8)
-BANKWISE_FP8_PAIR(__nv_cvt_halfraw2_to_fp8x2, __half2, __nv_cvt_halfraw_to_fp8)
-BANKWISE_FP8_PAIR(__nv_cvt_bfloat16raw2_to_fp8x2, __nv_bfloat162, __nv_cvt_bfloat16raw_to_fp8)
-#undef BANKWISE_FP8_PAIR
 
 /// Of numbers of any type.
 template <class T>

@@ -84,7 +84,7 @@ void products() {
   cudaMalloc(&df, 4 * sizeof(float));
   const float alpha = 1, beta = 0;
   CHECK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &alpha, on_device(wide_a), CUDA_R_16BF, 2, db,
-                     CUDA_R_16F, 3, &beta, df, CUDA_R_32F, 2, CUBLAS_COMPUTE_32F,
+                     CUDA_R_16F, 3, &beta, df, CUDA_R_32F, 2, CUDA_R_32F,
                      CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
   CHECK(copy_of(df, 4)[1] == 28);
   // A and B transposed, two products of one matrix of B.

@@ -48,7 +48,7 @@ template <class T, class Operation>
 void on_real(Machine& m, Operation operation) {
   T result = in_mode(mode_of(m), operation);
   if (m.has("sat")) result = result > 0 ? std::min(result, T(1)) : T(0);  // NaN: 0
-  if (sizeof(T) == 4 && result != result) return m.result(0x7FFFFFFF);    // as all NaNs of .f32
+  if (sizeof(T) == 4 && std::isnan(result)) return m.result(0x7FFFFFFF);  // as all NaNs of .f32
   m.result_of(result);
 }
 
@@ -71,19 +71,20 @@ void two(Machine& m, Binary small, Operation operation) {
   if (!known) m.refuse();
 }
 
+template <class T>
+T extreme_of(T a, T b, bool greatest, bool keeps_nan) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const bool a_nan = std::isnan(a), b_nan = std::isnan(b);
+    if (a_nan || b_nan) return keeps_nan || a_nan == b_nan ? std::numeric_limits<T>::quiet_NaN() : a_nan ? b : a;
+    if (a == b) return std::signbit(a) == greatest ? b : a;  // -0 is less than +0
+  }
+  return (a < b) == greatest ? b : a;
+}
 void extreme(Machine& m, bool greatest) {
   if (m.has("xorsign")) m.refuse();
   const bool keeps_nan = m.has("NaN");
-  const Binary small = greatest ? (keeps_nan ? Binary::maximum_nan : Binary::maximum)
-                                : (keeps_nan ? Binary::minimum_nan : Binary::minimum);
-  two(m, small, [&]<class T>(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (a != a || b != b)
-        return keeps_nan || (a != a && b != b) ? std::numeric_limits<T>::quiet_NaN() : a != a ? b : a;
-      if (a == b) return std::signbit(a) == greatest ? b : a;  // -0 is less than +0
-    }
-    return (a < b) == greatest ? b : a;
-  });
+  constexpr Binary small[2][2]{{Binary::minimum, Binary::minimum_nan}, {Binary::maximum, Binary::maximum_nan}};
+  two(m, small[greatest][keeps_nan], [&](auto a, auto b) { return extreme_of(a, b, greatest, keeps_nan); });
 }
 
 /// Division of an integer by zero gives all bits, and its remainder the number itself.
@@ -148,7 +149,6 @@ void unary(Machine& m) {
   });
 }
 double reciprocal(double x) { return 1 / x; }
-double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 
 /// abs and neg. The sign of a floating-point number is a bit.
 template <bool absolute>
@@ -228,10 +228,6 @@ void select_by_sign(Machine& m) {
 
 // --- conversions ---
 
-double to_whole(double value, RoundingMode mode) {
-  return in_mode(mode, [&] { return std::nearbyint(opaque(value)); });
-}
-
 double real_of(const Machine& m, const PtxOperand& operand, PtxType type) {
   if (type.is_small()) return small_floats::value_of(type.format(), std::uint16_t(m.read(operand)));
   return type.bits == 64 ? m.number<double>(operand) : double(m.number<float>(operand));
@@ -240,12 +236,11 @@ std::uint64_t bits_of_real(const Machine& m, double value, PtxType type) {
   const RoundingMode mode = mode_of(m);
   if (m.has("sat")) value = value > 0 ? std::min(value, 1.0) : 0.0;
   if (m.has("relu") && value < 0) value = 0;
-  const bool whole = m.has("rni") || m.has("rzi") || m.has("rmi") || m.has("rpi");
-  if (whole) value = to_whole(value, mode);
+  if (m.has("rni") || m.has("rzi") || m.has("rmi") || m.has("rpi")) value = small_floats::to_whole(value, mode);
   if (type.is_small()) return small_floats::rounded(type.format(), value, mode);
   if (type.bits == 64) return std::bit_cast<std::uint64_t>(value);
   const auto bits = std::bit_cast<std::uint32_t>(m.flushed(in_mode(mode, [&] { return float(opaque(value)); })));
-  if (type.kind != 't' || value != value) return bits;
+  if (type.kind != 't' || std::isnan(value)) return bits;
   return (bits + 0x1000u) & 0xFFFFE000u;  // 10 bits after the point, to nearest, ties away from zero
 }
 
@@ -327,7 +322,7 @@ constexpr Entry arithmetic_entries[]{
     {"abs", change_sign<true>},
     {"neg", change_sign<false>},
     {"sqrt", unary<std::sqrt, Unary::sqrt>},
-    {"rsqrt", unary<reciprocal_root, Unary::rsqrt>},
+    {"rsqrt", unary<device::reciprocal_root, Unary::rsqrt>},
     {"rcp", unary<reciprocal, Unary::rcp>},
     {"sin", unary<std::sin, Unary::sin>},
     {"cos", unary<std::cos, Unary::cos>},

@@ -1,8 +1,6 @@
 // Runs inline PTX. Compiled without instrumentation.
 #include <bankwise/emulator/cuda/ptx/machine.hpp>
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <unordered_map>
 
@@ -13,7 +11,6 @@ namespace bankwise::emulator::ptx {
 namespace {
 
 using Special = std::uint64_t (*)(const LaneIdentity& lane, const void* caller);
-constexpr Special zero = [](const LaneIdentity&, const void*) { return std::uint64_t{0}; };
 constexpr Special clock = [](const LaneIdentity&, const void* caller) { return std::uint64_t(steps(caller)); };
 // At most 32 lanes are numbered together.
 std::uint32_t own_bit(const LaneIdentity& lane) { return 1u << lane.lane % 32; }
@@ -48,9 +45,9 @@ constexpr std::pair<std::string_view, Special> special_registers[]{
     {"clock64", clock},
     {"globaltimer", clock},
     {"globaltimer_lo", clock},
-    {"clock_hi", zero},
-    {"globaltimer_hi", zero},
-    {"gridid", zero}};
+    {"clock_hi", BANKWISE_SPECIAL(0)},
+    {"globaltimer_hi", BANKWISE_SPECIAL(0)},
+    {"gridid", BANKWISE_SPECIAL(0)}};
 #undef BANKWISE_SPECIAL
 
 [[noreturn]] void stop(Lane& lane, const std::string& instruction, const void* caller) {

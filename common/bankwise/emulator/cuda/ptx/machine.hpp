@@ -34,6 +34,7 @@ struct PtxType {
   bool is_real() const { return kind == 'f' || kind == 'h' || kind == 't'; }
   std::uint64_t mask() const { return ~std::uint64_t{0} >> (bits < 64 ? 64 - bits : 0); }
   device::FloatFormat format() const { return kind == 'h' ? device::FloatFormat::bfloat16 : device::FloatFormat::half; }
+  friend bool operator==(const PtxType&, const PtxType&) = default;
 };
 
 struct PtxOperand {

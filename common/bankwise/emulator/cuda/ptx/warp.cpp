@@ -13,7 +13,7 @@ namespace {
 unsigned own_lane() { return this_lane().lane % 32; }
 
 void shuffle(Machine& m) {
-  const HalfWarp half = meet_half(WarpMeeting::shuffle, m.word(4), m.word(1), m.caller);
+  const HalfWarp half = meet(WarpMeeting::shuffle, m.word(4), m.word(1), m.caller);
   const device::Shuffle how = m.has("up")     ? device::Shuffle::up
                               : m.has("down") ? device::Shuffle::down
                               : m.has("bfly") ? device::Shuffle::exclusive_or
@@ -24,7 +24,7 @@ void shuffle(Machine& m) {
 }
 
 void vote(Machine& m) {
-  const HalfWarp half = meet_half(WarpMeeting::vote, m.word(2), m.predicate(1), m.caller);
+  const HalfWarp half = meet(WarpMeeting::vote, m.word(2), m.predicate(1), m.caller);
   const std::uint32_t yes = half.lanes_with([](std::uint64_t value) { return value != 0; });
   const bool all = yes == half.came, none = yes == 0;
   m.result(m.has("ballot") ? yes : m.has("all") ? all : m.has("any") ? !none : all || none);
@@ -32,7 +32,7 @@ void vote(Machine& m) {
 
 void match(Machine& m) {
   const std::uint64_t own = m.bits(1);
-  const HalfWarp half = meet_half(WarpMeeting::match, m.word(2), own, m.caller);
+  const HalfWarp half = meet(WarpMeeting::match, m.word(2), own, m.caller);
   const std::uint32_t same = half.lanes_with([&](std::uint64_t value) { return value == own; });
   const bool all_equal = same == half.came;
   m.result(m.has("all") && !all_equal ? 0 : same);
@@ -40,7 +40,7 @@ void match(Machine& m) {
 }
 
 void reduce(Machine& m) {
-  const HalfWarp half = meet_half(WarpMeeting::reduce, m.word(2), m.word(1), m.caller);
+  const HalfWarp half = meet(WarpMeeting::reduce, m.word(2), m.word(1), m.caller);
   constexpr std::pair<std::string_view, device::Reduction> operations[]{
       {"add", device::Reduction::add},     {"min", device::Reduction::minimum}, {"max", device::Reduction::maximum},
       {"and", device::Reduction::bit_and}, {"or", device::Reduction::bit_or},   {"xor", device::Reduction::bit_xor}};
@@ -53,7 +53,7 @@ void reduce(Machine& m) {
 }
 
 void elect(Machine& m) {
-  const HalfWarp half = meet_half(WarpMeeting::vote, m.word(1), 1, m.caller);
+  const HalfWarp half = meet(WarpMeeting::vote, m.word(1), 1, m.caller);
   const auto leader = unsigned(std::countr_zero(half.came));
   m.result(leader);
   m.second_result(leader == own_lane());
@@ -61,7 +61,7 @@ void elect(Machine& m) {
 
 void barrier(Machine& m) {
   if (m.has("warp")) {
-    meet_half(WarpMeeting::sync, m.word(0), 0, m.caller);
+    meet(WarpMeeting::sync, m.word(0), 0, m.caller);
     return;
   }
   const bool only_arrives = m.has("arrive");
@@ -91,17 +91,17 @@ void store_matrix(Machine& m) {
   store_matrices(registers, count, m.has("trans"), m.address(0), m.caller, m.parts);
 }
 
+using device::Number;
+
 Number number_of(const Machine& m, std::size_t i) {
-  const PtxType type = m.instruction->types[i];
-  if (type.kind == 'f' && !type.pair && type.bits >= 16) {
-    return type.bits == 16 ? Number::half : type.bits == 32 ? Number::float32 : Number::float64;
+  constexpr std::pair<PtxType, Number> numbers[]{{{'f', 16}, Number::half},    {{'h', 16}, Number::bfloat16},
+                                                 {{'t', 32}, Number::tf32},    {{'s', 8}, Number::int8},
+                                                 {{'u', 8}, Number::uint8},    {{'f', 32}, Number::float32},
+                                                 {{'f', 64}, Number::float64}, {{'s', 32}, Number::int32}};
+  for (const auto& [type, number] : numbers) {
+    if (type == m.instruction->types[i]) return number;
   }
-  if (type.kind == 'h' && !type.pair) return Number::bfloat16;
-  if (type.kind == 't') return Number::tf32;
-  if (type.kind == 's' && type.bits == 8) return Number::int8;
-  if (type.kind == 'u' && type.bits == 8) return Number::uint8;
-  if (type.kind != 's' || type.bits != 32) m.refuse();
-  return Number::int32;
+  m.refuse();
 }
 
 /// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c
@@ -116,7 +116,7 @@ void multiply_matrices(Machine& m) {
   const bool wide = number_of(m, 1) == Number::float64;
   if (shape->substr(0, k) != (wide ? "m8n8" : "m16n8") || depth > 32 || number_of(m, 0) != number_of(m, 3)) m.refuse();
   const auto fragment = [&](device::Fragment::Use use, std::size_t i) {
-    return device::Fragment{use, std::uint8_t(number_of(m, i)), std::uint8_t(wide ? 8 : 16), 8, depth, false};
+    return device::Fragment{use, number_of(m, i), std::uint8_t(wide ? 8 : 16), 8, depth, false};
   };
   std::array<std::uint64_t, 16> a{}, b{}, c{};
   const auto read = [&](auto& to, unsigned i, std::size_t most) {
