@@ -85,7 +85,7 @@ class Rewriter : SourceTokens {
       if (is(i, "bankwise_constant")) constants(i);
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (takes_kernel(i)) kernel_argument(i + 1);
-      if (is(i, "cudaKernelNodeParams")) node_parameters(i);
+      if (is_any(i, {"cudaKernelNodeParams", "cudaGraphNodeParams"})) node_parameters(i);
       if (is(i, "func") && is(i + 1, "=") && is_of_node(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(tokens[i].begin, tokens[i + 2].end, component_of(i));
       if (language_ == Language::kernels && is_any(i, {"asm", "__asm__", "__asm"})) i = inline_ptx(i);
@@ -320,6 +320,7 @@ class Rewriter : SourceTokens {
     if (is(i + 2, "=") && is(i + 3, "{")) kernel_argument(i + 3);
   }
   bool is_of_node(std::size_t i) const {
+    if (i > 3 && is(i - 2, "kernel")) i -= 2;  // "node.kernel.func"
     return i > 1 && is_any(i - 1, {".", "->"}) && node_parameters_.count(text(i - 2)) > 0;
   }
 

@@ -55,6 +55,11 @@ DeviceMemory& memory() {
   return *only;
 }
 
+/// The first address, and bytes.
+std::pair<std::uintptr_t, std::size_t> pages_of(const Allocation& allocation) {
+  return {allocation.begin / page * page, pages_for(allocation.bytes) * page};
+}
+
 std::string place_in(const Allocation& allocation, const void* address) {
   return fmt::format("at byte {} of {}{}", std::intptr_t(std::uintptr_t(address) - allocation.begin),
                      description_of(allocation),
@@ -163,10 +168,9 @@ Freed release(void* pointer, const void* caller) {
   if (allocation == nullptr || allocation->begin != std::uintptr_t(pointer)) return Freed::never_allocated;
   if (!allocation->live) return Freed::twice;
   allocation->live = false;
-  device.ranges[device.owners[(allocation->begin - device.base) / page]].bytes = 0;
+  const auto [first, bytes] = pages_of(*allocation);
+  device.ranges[device.owners[(first - device.base) / page]].bytes = 0;
   allocation->freed_by = caller;
-  const std::uintptr_t first = allocation->begin / page * page;
-  const std::size_t bytes = pages_for(allocation->bytes) * page;
   device.used -= bytes;
   if (global_memory.last_reads != nullptr) {
     madvise(global_memory.last_writes + (first - device.base) / 4, bytes * 2, MADV_DONTNEED);
@@ -177,6 +181,20 @@ Freed release(void* pointer, const void* caller) {
   static_cast<void>(mmap(reinterpret_cast<void*>(first), bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
   return Freed::yes;
+}
+
+bool renew(void* pointer) {
+  DeviceMemory& device = memory();
+  const std::lock_guard lock(device.mutex);
+  Allocation* allocation = device.at(pointer);
+  if (allocation == nullptr || allocation->live) return allocation != nullptr;
+  const auto [first, bytes] = pages_of(*allocation);
+  if (mprotect(reinterpret_cast<void*>(first), bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  allocation->live = allocation->is_written = true;
+  allocation->filled_with.reset();
+  device.ranges[device.owners[(first - device.base) / page]].bytes = allocation->bytes;
+  device.used += bytes;
+  return true;
 }
 
 std::optional<Allocation> allocation_at(const void* pointer) {

@@ -50,6 +50,9 @@ T* reserve_table(std::size_t count) {
 /// Null if there is no memory.
 void* allocate(MemoryKind kind, std::size_t bytes, std::string_view function, const void* caller);
 
+/// Makes freed memory usable again, at its addresses; false if the system refuses.
+bool renew(void* pointer);
+
 enum class Freed { yes, never_allocated, twice };
 /// Frees an allocation by its first byte.
 Freed release(void* pointer, const void* caller);

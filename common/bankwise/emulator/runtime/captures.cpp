@@ -24,9 +24,11 @@ struct Capture {
   unsigned long long id;
   cudaStream_t origin;
   cudaStreamCaptureMode mode;
+  cudaGraph_t graph;
+  std::unique_ptr<CUgraph_st> created;      ///< the graph, unless the program has created it
+  std::size_t first = graph->nodes.size();  ///< of the nodes that are captured
   std::thread::id thread = std::this_thread::get_id();
   bool is_valid = true;
-  std::unique_ptr<CUgraph_st> graph = std::make_unique<CUgraph_st>();
   std::map<cudaStream_t, CapturingStream> streams{};  ///< the origin, and those that joined it
 };
 
@@ -82,9 +84,13 @@ bool blocks(cudaStream_t stream) {
   return (flags & cudaStreamNonBlocking) == 0;
 }
 
-void begin(cudaStream_t stream, cudaStreamCaptureMode mode, bool blocking) {
-  Capture& capture = captures.emplace_back(Capture{++last_id, stream, mode});
-  capture.streams[stream] = {{}, blocking};
+/// Captures to the graph, after these nodes of it, or to a new one.
+void begin(cudaStream_t stream, cudaStreamCaptureMode mode, bool blocking, cudaGraph_t graph = nullptr,
+           Nodes last = {}) {
+  auto created = graph == nullptr ? std::make_unique<CUgraph_st>() : nullptr;
+  if (created) graph = created.get();
+  Capture& capture = captures.emplace_back(Capture{++last_id, stream, mode, graph, std::move(created)});
+  capture.streams[stream] = {std::move(last), blocking};
 }
 
 /// Calls `work` with the stream's capture and what its next node comes after.
@@ -95,6 +101,15 @@ cudaError_t in_capture_of(cudaStream_t stream, AnyWork work) {
   if (capture == nullptr) return refuse_legacy();
   if (!capture->is_valid) return failed(cudaErrorStreamCaptureInvalidated);
   work(*capture, capture->streams.at(stream).last);
+  return lasting_error();
+}
+
+cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode, cudaGraph_t graph, Nodes last) {
+  if (unsigned(mode) > cudaStreamCaptureModeRelaxed) return failed(cudaErrorInvalidValue);
+  const CaptureTables tables;
+  if (is_legacy(stream)) return failed(cudaErrorStreamCaptureUnsupported);
+  if (capture_of(stream) != nullptr) return failed(cudaErrorIllegalState);
+  begin(stream, mode, blocks(stream), graph, std::move(last));
   return lasting_error();
 }
 
@@ -109,7 +124,9 @@ bool is_joined(Capture& capture) {
       if (before.insert(earlier).second) waiting.push_back(earlier);
     }
   }
-  return before.size() == capture.graph->nodes.size();
+  const auto& nodes = capture.graph->nodes;
+  return std::all_of(nodes.begin() + std::ptrdiff_t(capture.first), nodes.end(),
+                     [&](const auto& node) { return before.contains(node.get()); });
 }
 
 }  // namespace
@@ -230,20 +247,31 @@ cudaError_t wait_for(cudaEvent_t event) {
 using namespace bankwise::emulator::runtime;
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  if (unsigned(mode) > cudaStreamCaptureModeRelaxed) return failed(cudaErrorInvalidValue);
+  return begin_capture(stream, mode, nullptr, {});
+}
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                          const cudaGraphEdgeData*, std::size_t count, cudaStreamCaptureMode mode) {
+  if (graph == nullptr || (after == nullptr && count > 0)) return failed(cudaErrorInvalidValue);
+  return begin_capture(stream, mode, graph, Nodes(after, after + count));
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes, const cudaGraphEdgeData*,
+                                                std::size_t count, unsigned flags) {
+  if (flags > cudaStreamSetCaptureDependencies || (nodes == nullptr && count > 0)) return failed(cudaErrorInvalidValue);
   const CaptureTables tables;
-  if (is_legacy(stream)) return failed(cudaErrorStreamCaptureUnsupported);
-  if (capture_of(stream) != nullptr) return failed(cudaErrorIllegalState);
-  begin(stream, mode, blocks(stream));
+  Capture* const capture = capture_of(stream);
+  if (capture == nullptr) return failed(cudaErrorIllegalState);
+  Nodes& last = capture->streams.at(stream).last;
+  if (flags == cudaStreamSetCaptureDependencies) last.clear();
+  last.insert(last.end(), nodes, nodes + count);
   return lasting_error();
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  if (graph == nullptr) return failed(cudaErrorInvalidValue);
   const CaptureTables tables;
-  *graph = nullptr;
+  if (graph != nullptr) *graph = nullptr;
   Capture* const capture = capture_of(stream);
   if (capture == nullptr) return failed(cudaErrorIllegalState);
+  if (graph == nullptr && capture->created != nullptr) return failed(cudaErrorInvalidValue);
   if (capture->origin != stream) {
     capture->is_valid = false;
     return failed(cudaErrorStreamCaptureUnmatched);
@@ -254,18 +282,24 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const cudaError_t error = !capture->is_valid     ? cudaErrorStreamCaptureInvalidated
                             : !is_joined(*capture) ? cudaErrorStreamCaptureUnjoined
                                                    : cudaSuccess;
-  if (error == cudaSuccess) *graph = capture->graph.release();
+  if (error == cudaSuccess) static_cast<void>(capture->created.release());
+  if (error == cudaSuccess && graph != nullptr) *graph = capture->graph;
   captures.remove_if([&](const Capture& other) { return &other == capture; });
   return error != cudaSuccess ? failed(error) : lasting_error();
 }
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph) {
+                                     cudaGraph_t* graph, const cudaGraphNode_t** last, const cudaGraphEdgeData** edges,
+                                     std::size_t* count) {
   const CaptureTables tables;
   const Capture* const capture = capture_of(stream);
   if (capture == nullptr && waits_for_captures(stream)) return failed(cudaErrorStreamCaptureImplicit);
   if (id != nullptr) *id = capture != nullptr ? capture->id : 0;
-  if (graph != nullptr) *graph = capture != nullptr ? capture->graph.get() : nullptr;
+  if (graph != nullptr) *graph = capture != nullptr ? capture->graph : nullptr;
+  const Nodes* const nodes = capture != nullptr ? &capture->streams.at(stream).last : nullptr;
+  if (last != nullptr) *last = nodes != nullptr ? nodes->data() : nullptr;
+  if (edges != nullptr) *edges = nullptr;
+  if (count != nullptr) *count = nodes != nullptr ? nodes->size() : 0;
   return give(status, capture == nullptr  ? cudaStreamCaptureStatusNone
                       : capture->is_valid ? cudaStreamCaptureStatusActive
                                           : cudaStreamCaptureStatusInvalidated);

@@ -23,6 +23,10 @@ cudaError_t give_to(cudaStream_t stream, cudaGraphNodeType type, AnyWork work) {
   return is_capturing(stream) ? keep(stream, type, std::move(work)) : work();
 }
 
+// Nodes of graphs. The memory exists only from where a graph allocates it to where it is freed.
+Work allocation_by_graph(void* memory, const void* caller);
+Work freeing_by_graph(const char* function, void* pointer, const void* caller);
+
 /// The work that `give` gives to the stream that it gets; empty if there is none.
 Work work_given_by(const std::function<void(cudaStream_t)>& give);
 
@@ -39,6 +43,13 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
 /// The event is recorded outside of captures, or destroyed.
 void forget_capture_of(cudaEvent_t event);
 
+/// What decides which body of a conditional node runs. Kernels set it: its address is the handle.
+struct Condition {
+  unsigned value, at_launch;
+  bool is_reset;  ///< to `at_launch`
+};
+using Conditions = std::vector<std::shared_ptr<Condition>>;
+
 }  // namespace bankwise::emulator::runtime
 
 /// Nodes and graphs. `after`: nodes of the same graph.
@@ -49,6 +60,7 @@ struct CUgraphNode_st {
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  bankwise_runtime::Conditions conditions;
 
   CUgraphNode_st* add(cudaGraphNodeType type, bankwise_runtime::Work work, std::vector<CUgraphNode_st*> after) {
     nodes.push_back(std::make_unique<CUgraphNode_st>(CUgraphNode_st{type, std::move(work), std::move(after)}));

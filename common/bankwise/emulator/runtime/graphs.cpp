@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include <bankwise/emulator/core/lane.hpp>
 #include <bankwise/emulator/runtime/allocations.hpp>
 #include <bankwise/emulator/runtime/captures.hpp>
 
@@ -26,6 +27,7 @@ using namespace bankwise::emulator::runtime;
 
 struct CUgraphExec_st {
   std::shared_ptr<const NodesToRun> nodes;  ///< shared with graphs that have captured a launch
+  Conditions conditions;
 };
 
 namespace {
@@ -54,7 +56,10 @@ NodesToRun to_run(const CUgraph_st& graph) {
 }
 
 /// Runs nodes up to the first error.
-cudaError_t run_nodes(const NodesToRun& nodes) {
+cudaError_t run_nodes(const NodesToRun& nodes, const Conditions& conditions) {
+  for (const auto& condition : conditions) {
+    if (condition->is_reset) condition->value = condition->at_launch;
+  }
   for (const NodeToRun& node : nodes) {
     if (const cudaError_t error = node.work(); error != cudaSuccess) return error;
   }
@@ -95,6 +100,37 @@ Work work_of(const cudaHostNodeParams& p, const void*) {
     p.fn(p.userData);
     return cudaSuccess;
   };
+}
+
+/// The graphs of a conditional node, and their addresses.
+struct Bodies {
+  explicit Bodies(unsigned count) : graphs(count) {
+    for (CUgraph_st& graph : graphs) addresses.push_back(&graph);
+  }
+  std::vector<CUgraph_st> graphs;
+  std::vector<cudaGraph_t> addresses;
+};
+cudaError_t run_conditional(const Condition& condition, cudaGraphConditionalNodeType type, const Bodies& bodies) {
+  const auto run_body = [&](std::size_t number) {
+    if (number >= bodies.graphs.size()) return lasting_error();
+    return run_nodes(to_run(bodies.graphs[number]), bodies.graphs[number].conditions);
+  };
+  if (type == cudaGraphCondTypeIf) return run_body(condition.value != 0 ? 0 : 1);
+  if (type == cudaGraphCondTypeSwitch) return run_body(condition.value);
+  cudaError_t error = lasting_error();
+  while (condition.value != 0 && error == cudaSuccess) error = run_body(0);
+  return error;
+}
+/// Sets the bodies, which the program fills before it instantiates the graph.
+Work work_of(cudaConditionalNodeParams& p, const CUgraph_st* graph) {
+  if (graph == nullptr) return {};
+  for (const std::shared_ptr<Condition>& condition : graph->conditions) {
+    if (std::uintptr_t(condition.get()) != p.handle) continue;
+    const auto bodies = std::make_shared<Bodies>(p.size);
+    p.phGraph_out = bodies->addresses.data();
+    return [condition, bodies, type = p.type] { return run_conditional(*condition, type, *bodies); };
+  }
+  return {};
 }
 
 template <class Parameters>
@@ -168,7 +204,53 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        std::size_t count, cudaGraph_t child) {
   if (child == nullptr) return failed(cudaErrorInvalidValue);
   return add_node(node, graph, after, count, cudaGraphNodeTypeGraph,
-                  [nodes = to_run(*child)] { return run_nodes(nodes); });
+                  [nodes = to_run(*child), conditions = child->conditions] { return run_nodes(nodes, conditions); });
+}
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                     std::size_t count, cudaMemAllocNodeParams* parameters) {
+  if (parameters == nullptr || parameters->bytesize == 0) return failed(cudaErrorInvalidValue);
+  parameters->dptr = allocate(MemoryKind::device, parameters->bytesize, "cudaGraphAddMemAllocNode", BANKWISE_CALLER);
+  if (parameters->dptr == nullptr) return failed(cudaErrorMemoryAllocation);
+  return add_node(node, graph, after, count, cudaGraphNodeTypeMemAlloc,
+                  allocation_by_graph(parameters->dptr, BANKWISE_CALLER));
+}
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                    std::size_t count, void* memory) {
+  return add_node(node, graph, after, count, cudaGraphNodeTypeMemFree,
+                  freeing_by_graph("cudaGraphAddMemFreeNode", memory, BANKWISE_CALLER));
+}
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph, unsigned at_launch,
+                                             unsigned flags) {
+  if (handle == nullptr || graph == nullptr) return failed(cudaErrorInvalidValue);
+  const bool is_reset = flags == cudaGraphCondAssignDefault;
+  graph->conditions.push_back(std::make_shared<Condition>(Condition{at_launch, at_launch, is_reset}));
+  *handle = std::uintptr_t(graph->conditions.back().get());
+  return lasting_error();
+}
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) {
+  bankwise::emulator::stay_in_order();
+  reinterpret_cast<Condition*>(handle)->value = value;
+}
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                             const cudaGraphEdgeData*, std::size_t count, cudaGraphNodeParams* parameters) {
+  if (parameters == nullptr) return failed(cudaErrorInvalidValue);
+  cudaGraphNodeParams& p = *parameters;
+  const auto add = [&, caller = BANKWISE_CALLER](const auto& typed) {
+    return add_node(node, graph, after, count, p.type, work_of(typed, caller));
+  };
+  switch (p.type) {
+    case cudaGraphNodeTypeKernel: return add(p.kernel);
+    case cudaGraphNodeTypeMemcpy: return add(p.memcpy.copyParams);
+    case cudaGraphNodeTypeMemset: return add(p.memset);
+    case cudaGraphNodeTypeHost: return add(p.host);
+    case cudaGraphNodeTypeGraph: return cudaGraphAddChildGraphNode(node, graph, after, count, p.graph.graph);
+    case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(node, graph, after, count);
+    case cudaGraphNodeTypeMemAlloc: return cudaGraphAddMemAllocNode(node, graph, after, count, &p.alloc);
+    case cudaGraphNodeTypeMemFree: return cudaGraphAddMemFreeNode(node, graph, after, count, p.free.dptr);
+    case cudaGraphNodeTypeConditional:
+      return add_node(node, graph, after, count, p.type, work_of(p.conditional, graph));
+    default: return failed(cudaErrorNotSupported);
+  }
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                   std::size_t count) {
@@ -198,6 +280,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   if (clone == nullptr || graph == nullptr) return failed(cudaErrorInvalidValue);
   *clone = new CUgraph_st;
+  (*clone)->conditions = graph->conditions;
   std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
   for (const auto& node : graph->nodes) copies[node.get()] = (*clone)->add(node->type, node->work, {});
   for (const auto& node : graph->nodes) {
@@ -217,7 +300,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t
   if (instance == nullptr || graph == nullptr) return failed(cudaErrorInvalidValue);
   NodesToRun nodes = to_run(*graph);
   if (nodes.size() != graph->nodes.size()) return failed(cudaErrorInvalidValue);
-  *instance = new CUgraphExec_st{std::make_shared<const NodesToRun>(std::move(nodes))};
+  *instance = new CUgraphExec_st{std::make_shared<const NodesToRun>(std::move(nodes)), graph->conditions};
   return lasting_error();
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t instance) { return destroy(instance); }
@@ -252,7 +335,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t instance, cudaGraph_t graph, cud
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t stream) {
   if (instance == nullptr) return failed(cudaErrorInvalidValue);
-  return give_to(stream, cudaGraphNodeTypeGraph, [nodes = instance->nodes] { return run_nodes(*nodes); });
+  return give_to(stream, cudaGraphNodeTypeGraph, [run = *instance] { return run_nodes(*run.nodes, run.conditions); });
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t instance, cudaStream_t stream) {
   return instance == nullptr ? failed(cudaErrorInvalidValue) : refuse_while_capturing(stream);

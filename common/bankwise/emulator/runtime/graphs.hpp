@@ -12,14 +12,31 @@ struct CUgraphNode_st;
 using cudaGraphNode_t = CUgraphNode_st*;
 struct CUgraphExec_st;
 using cudaGraphExec_t = CUgraphExec_st*;
+struct cudaGraphEdgeData {
+  unsigned char from_port, to_port, type;
+};
 
 // --- Streams that capture ---
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal);
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                          const cudaGraphEdgeData* edges, size_t count, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id = nullptr, cudaGraph_t* graph = nullptr);
+                                     unsigned long long* id = nullptr, cudaGraph_t* graph = nullptr,
+                                     const cudaGraphNode_t** last = nullptr, const cudaGraphEdgeData** edges = nullptr,
+                                     size_t* count = nullptr);
+BANKWISE_FUNCTION(cudaError_t, cudaStreamGetCaptureInfo,
+                  (cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph,
+                   const cudaGraphNode_t** last, size_t* count),
+                  cudaStreamGetCaptureInfo(stream, status, id, graph, last, nullptr, count))
+enum : unsigned { cudaStreamAddCaptureDependencies, cudaStreamSetCaptureDependencies };
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
+                                                const cudaGraphEdgeData* edges, size_t count, unsigned flags = 0);
+BANKWISE_FUNCTION(cudaError_t, cudaStreamUpdateCaptureDependencies,
+                  (cudaStream_t stream, cudaGraphNode_t* nodes, size_t count, unsigned flags = 0),
+                  cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags))
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 
 // --- Nodes ---
@@ -65,6 +82,47 @@ struct cudaHostNodeParams {
   void* userData;
 };
 
+struct cudaMemcpyNodeParams {
+  int flags, reserved[3];
+  cudaMemcpy3DParms copyParams;
+};
+struct cudaChildGraphNodeParams {
+  cudaGraph_t graph;
+};
+struct cudaMemAllocNodeParams {
+  cudaMemPoolProps poolProps;
+  const cudaMemAccessDesc* accessDescs;
+  size_t accessDescCount, bytesize;
+  void* dptr;
+};
+struct cudaMemFreeNodeParams {
+  void* dptr;
+};
+using cudaGraphConditionalHandle = unsigned long long;
+enum : unsigned { cudaGraphCondAssignDefault = 1 };
+enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch };
+struct cudaConditionalNodeParams {
+  cudaGraphConditionalHandle handle;
+  cudaGraphConditionalNodeType type;
+  unsigned size;
+  cudaGraph_t* phGraph_out;
+};
+struct cudaGraphNodeParams {
+  cudaGraphNodeType type;
+  int reserved0[3];
+  union {
+    long long reserved1[29];
+    cudaKernelNodeParams kernel;
+    cudaMemcpyNodeParams memcpy;
+    cudaMemsetParams memset;
+    cudaHostNodeParams host;
+    cudaChildGraphNodeParams graph;
+    cudaMemAllocNodeParams alloc;
+    cudaMemFreeNodeParams free;
+    cudaConditionalNodeParams conditional;
+  };
+};
+
 namespace bankwise::emulator::runtime {
 
 /// The work of a node of graphs.
@@ -88,6 +146,20 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
                                      size_t count, void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                        size_t count, cudaGraph_t child);
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                     size_t count, cudaMemAllocNodeParams* parameters);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                    size_t count, void* memory);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                             const cudaGraphEdgeData* edges, size_t count, cudaGraphNodeParams* parameters);
+BANKWISE_FUNCTION(cudaError_t, cudaGraphAddNode,
+                  (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
+                   cudaGraphNodeParams* parameters),
+                  cudaGraphAddNode(node, graph, after, nullptr, count, parameters))
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned at_launch = 0, unsigned flags = 0);
+/// For kernels.
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                      size_t count);

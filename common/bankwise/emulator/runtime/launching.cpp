@@ -104,6 +104,15 @@ void end_by(int signal) {
   std::raise(signal);
 }
 
+struct RunningLaunch {
+  RunningLaunch() { ++launches_running; }
+  RunningLaunch(const RunningLaunch&) = delete;
+  ~RunningLaunch() {
+    --launches_running;
+    if (stopping) end_by(signal_that_stops);
+  }
+};
+
 /// For the signals that end a program and that it does not handle itself.
 void catch_signals() {
   static std::once_flag once;
@@ -227,7 +236,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
       how.blocks_done = &progress->done;
     }
     if (!settings().record.empty()) catch_signals();
-    ++launches_running;
+    std::optional<RunningLaunch> running(std::in_place);
     begin_skipping();
     trace::KernelTrace trace = run(how, {call, arguments.bound, nullptr});
     const bool is_instrumented = !trace.patterns.empty() || trace.excess_accesses > 0 || !trace.global_patterns.empty();
@@ -235,8 +244,7 @@ cudaError_t launch_one(const Configuration& configuration, void (*call)(const vo
     if (skipped) trace.kernel = name;
     record(trace);
     note_skipped(kernel, trace.kernel, blocks, how.grid.count(), bytes ? &*bytes : nullptr);
-    --launches_running;
-    if (stopping) end_by(signal_that_stops);
+    running.reset();
     name_of(kernel, trace.kernel);
     if (const cudaError_t error = error_in(trace); error != cudaSuccess) return failed(error, true);
     if (watched && !is_instrumented) check_instrumentation(trace, how.dynamic_shared > 0, caller);

@@ -89,11 +89,24 @@ cudaError_t free_called(const char* function, void* pointer, bool host, const vo
 cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, std::size_t bytes) {
   if (pointer == nullptr) return failed(cudaErrorInvalidValue);
   *pointer = nullptr;
-  const bool in_order = std::string_view(function) == "cudaMallocAsync";
-  if (const cudaError_t error = in_order ? cudaSuccess : refuse_unsafe_call(); error != cudaSuccess) return error;
+  if (const cudaError_t error = refuse_unsafe_call(); error != cudaSuccess) return error;
   if (bytes == 0) return lasting_error();
   *pointer = allocate(kind, bytes, function, BANKWISE_CALLER);
   return *pointer != nullptr ? lasting_error() : failed(cudaErrorMemoryAllocation);
+}
+
+Work allocation_by_graph(void* memory, const void* caller) {
+  release(memory, caller);
+  return [=] { return renew(memory) ? lasting_error() : failed(cudaErrorMemoryAllocation); };
+}
+cudaError_t allocate_in_order(const char* function, void** pointer, std::size_t bytes, cudaStream_t stream) {
+  if (pointer == nullptr) return failed(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (bytes == 0) return lasting_error();
+  *pointer = allocate(MemoryKind::device, bytes, function, BANKWISE_CALLER);
+  if (*pointer == nullptr) return failed(cudaErrorMemoryAllocation);
+  if (!is_capturing(stream)) return lasting_error();
+  return keep(stream, cudaGraphNodeTypeMemAlloc, allocation_by_graph(*pointer, BANKWISE_CALLER));
 }
 
 cudaError_t free_for(const char* function, void* pointer, bool host) {
@@ -101,8 +114,23 @@ cudaError_t free_for(const char* function, void* pointer, bool host) {
   return free_called(function, pointer, host, BANKWISE_CALLER);
 }
 cudaError_t free_in_order(const char* function, void* pointer, cudaStream_t stream) {
-  if (is_capturing(stream)) return keep(stream, cudaGraphNodeTypeMemFree, [] { return cudaSuccess; });
-  return free_called(function, pointer, false, BANKWISE_CALLER);
+  return give_to(stream, cudaGraphNodeTypeMemFree, freeing_by_graph(function, pointer, BANKWISE_CALLER));
+}
+Work freeing_by_graph(const char* function, void* pointer, const void* caller) {
+  return [=] { return free_called(function, pointer, false, caller); };
+}
+
+cudaMemPool_t default_pool() {
+  static CUmemPoolHandle_st pool;
+  return &pool;
+}
+cudaError_t pool_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value, bool sets) {
+  if (pool == nullptr || value == nullptr) return failed(cudaErrorInvalidValue);
+  if (attribute > cudaMemPoolAttrReleaseThreshold) return failed(cudaErrorNotSupported);
+  void* const kept = &pool->attributes[attribute];
+  const std::size_t bytes = attribute == cudaMemPoolAttrReleaseThreshold ? sizeof(std::uint64_t) : sizeof(int);
+  std::memcpy(sets ? kept : value, sets ? value : kept, bytes);
+  return lasting_error();
 }
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, std::string_view function,

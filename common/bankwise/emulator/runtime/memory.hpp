@@ -18,14 +18,17 @@ enum class MemoryKind { device, managed, pinned };
 
 // The work of CUDA's `function`. Reports name the caller's line, so CUDA's functions are inlined into the program.
 cudaError_t allocate_for(const char* function, void** pointer, MemoryKind kind, size_t bytes);
+/// What a graph allocates has its address at once, and exists from where the graph runs to where it is freed.
+cudaError_t allocate_in_order(const char* function, void** pointer, size_t bytes, cudaStream_t stream);
 constexpr size_t pitch_of(size_t width) { return (width + 511) / 512 * 512; }
 cudaError_t free_for(const char* function, void* pointer, bool host);
-/// What a graph frees stays allocated: the graph may run again.
 cudaError_t free_in_order(const char* function, void* pointer, cudaStream_t stream);
 cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch,
                       size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 cudaError_t set_rows(const char* function, void* to, size_t pitch, int value, size_t width, size_t height,
                      cudaStream_t stream = nullptr);
+cudaMemPool_t default_pool();
+cudaError_t pool_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value, bool sets);
 /// Copies to or from a variable of the device.
 cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const void* other, size_t bytes,
                         size_t offset, bool to_symbol, cudaStream_t stream = nullptr);
@@ -33,17 +36,22 @@ cudaError_t copy_symbol(const volatile void* symbol, size_t symbol_bytes, const 
 }  // namespace bankwise::emulator::runtime
 
 // CUDA's form, and the one for typed pointers. HIP has more such functions (hip/program.hpp).
-#define BANKWISE_ALLOCATION(kind, name, ...)                                                          \
-  BANKWISE_DEVICE cudaError_t name(void** pointer, __VA_ARGS__) {                                     \
-    return bankwise_runtime::allocate_for(#name, pointer, bankwise_runtime::MemoryKind::kind, bytes); \
-  }                                                                                                   \
-  template <class T>                                                                                  \
-  BANKWISE_DEVICE cudaError_t name(T** pointer, __VA_ARGS__) {                                        \
-    void** const any = reinterpret_cast<void**>(reinterpret_cast<void*>(pointer));                    \
-    return bankwise_runtime::allocate_for(#name, any, bankwise_runtime::MemoryKind::kind, bytes);     \
+#define BANKWISE_ALLOCATION_BY(name, parameters, ...)                                \
+  BANKWISE_DEVICE cudaError_t name(void** pointer, BANKWISE_LISTED parameters) {     \
+    return bankwise_runtime::__VA_ARGS__;                                            \
+  }                                                                                  \
+  template <class T>                                                                 \
+  BANKWISE_DEVICE cudaError_t name(T** typed, BANKWISE_LISTED parameters) {          \
+    void** const pointer = reinterpret_cast<void**>(reinterpret_cast<void*>(typed)); \
+    return bankwise_runtime::__VA_ARGS__;                                            \
   }
+#define BANKWISE_ALLOCATION(kind, name, ...) \
+  BANKWISE_ALLOCATION_BY(name, (__VA_ARGS__), allocate_for(#name, pointer, bankwise_runtime::MemoryKind::kind, bytes))
 BANKWISE_ALLOCATION(device, cudaMalloc, size_t bytes)
-BANKWISE_ALLOCATION(device, cudaMallocAsync, size_t bytes, cudaStream_t)
+BANKWISE_ALLOCATION_BY(cudaMallocAsync, (size_t bytes, cudaStream_t stream),
+                       allocate_in_order("cudaMallocAsync", pointer, bytes, stream))
+BANKWISE_ALLOCATION_BY(cudaMallocFromPoolAsync, (size_t bytes, cudaMemPool_t, cudaStream_t stream),
+                       allocate_in_order("cudaMallocFromPoolAsync", pointer, bytes, stream))
 BANKWISE_ALLOCATION(managed, cudaMallocManaged, size_t bytes, unsigned = cudaMemAttachGlobal)
 BANKWISE_ALLOCATION(pinned, cudaMallocHost, size_t bytes, unsigned = cudaHostAllocDefault)
 BANKWISE_ALLOCATION(pinned, cudaHostAlloc, size_t bytes, unsigned)
@@ -74,6 +82,23 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
   return cudaHostUnregister(host);
 }
 BANKWISE_RUNTIME(cudaHostGetFlags, (unsigned* flags, void*), give(flags, cudaHostAllocMapped))
+
+// Pools: all memory comes from the device's.
+struct CUmemPoolHandle_st {
+  unsigned long long attributes[cudaMemPoolAttrReleaseThreshold + 1]{0, 1, 1, 1, 0};
+};
+BANKWISE_RUNTIME(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int), give(pool, bankwise_runtime::default_pool()))
+BANKWISE_RUNTIME(cudaDeviceGetMemPool, (cudaMemPool_t * pool, int), give(pool, bankwise_runtime::default_pool()))
+BANKWISE_RUNTIME(cudaDeviceSetMemPool, (int, cudaMemPool_t), lasting_error())
+BANKWISE_RUNTIME(cudaMemPoolCreate, (cudaMemPool_t * pool, const cudaMemPoolProps*), give(pool, new CUmemPoolHandle_st))
+BANKWISE_RUNTIME(cudaMemPoolDestroy, (cudaMemPool_t), lasting_error())
+BANKWISE_RUNTIME(cudaMemPoolTrimTo, (cudaMemPool_t, size_t), lasting_error())
+BANKWISE_RUNTIME(cudaMemPoolSetAccess, (cudaMemPool_t, const cudaMemAccessDesc*, size_t), lasting_error())
+BANKWISE_RUNTIME(cudaMemPoolSetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
+                 pool_attribute(pool, attribute, value, true))
+BANKWISE_RUNTIME(cudaMemPoolGetAttribute, (cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value),
+                 pool_attribute(pool, attribute, value, false))
+
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 BANKWISE_RUNTIME(cudaMemPrefetchAsync, (const void*, size_t, int, cudaStream_t = nullptr), lasting_error())

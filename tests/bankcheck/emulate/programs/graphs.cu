@@ -291,6 +291,134 @@ void libraries() {
   CHECK(y[0] == 1 && y[1] == 21 && y[2] == 22 && x[0] == 2 * 1 * 3 + 2 * 0 && x[1] == 2 * 21 * 3 + 2 * 10);
 }
 
+__global__ void count_down(int* left, cudaGraphConditionalHandle handle) {
+  *left -= 1;
+  cudaGraphSetConditional(handle, *left > 0 ? 1 : 0);
+}
+__global__ void choose(cudaGraphConditionalHandle handle, const int* value) {
+  if (*value >= 0) cudaGraphSetConditional(handle, *value);
+}
+
+// Memory exists from where a graph allocates it to where it is freed, in this graph or after it.
+void memory() {
+  cudaMemPool_t pool;
+  unsigned long long threshold = 1 << 20, kept = 0;
+  int device = 0, *in_pool;
+  OK(cudaDeviceGetDefaultMemPool(&pool, device));
+  OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+  CHECK(kept == threshold);
+  FAILS(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &kept), NotSupported);
+  OK(cudaMallocFromPoolAsync(&in_pool, 64, pool, first));
+  OK(cudaFreeAsync(in_pool, first));
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  int *freed_inside, *freed_after;
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  OK(cudaMallocAsync(&freed_inside, 32 * sizeof(int), first));
+  OK(cudaMemsetAsync(freed_inside, 0, 32 * sizeof(int), first));
+  add<<<1, 32, 0, first>>>(freed_inside, 5);
+  OK(cudaMallocAsync(&freed_after, 32 * sizeof(int), first));
+  OK(cudaMemcpyAsync(freed_after, freed_inside, 32 * sizeof(int), cudaMemcpyDefault, first));
+  OK(cudaFreeAsync(freed_inside, first));
+  OK(cudaStreamEndCapture(first, &graph));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  cudaPointerAttributes attributes;
+  for (int i = 0; i < 2; ++i) {
+    numbers[0] = 0;
+    OK(cudaGraphLaunch(instance, first));
+    OK(cudaMemcpyAsync(numbers, freed_after, sizeof(int), cudaMemcpyDefault, first));
+    OK(cudaStreamSynchronize(first));
+    CHECK(numbers[0] == 5);
+    OK(cudaPointerGetAttributes(&attributes, freed_inside));
+    CHECK(attributes.type == cudaMemoryTypeUnregistered);
+    OK(cudaFreeAsync(freed_after, first));
+  }
+  cudaMemAllocNodeParams parameters = {};
+  parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+  parameters.poolProps.location = {cudaMemLocationTypeDevice, device};
+  parameters.bytesize = 32 * sizeof(int);
+  cudaGraphNode_t allocation, filled, freed;
+  OK(cudaGraphCreate(&graph, 0));
+  OK(cudaGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &parameters));
+  cudaGraphNodeParams fill = {cudaGraphNodeTypeMemset};
+  fill.memset.dst = parameters.dptr;
+  fill.memset.value = 7;
+  fill.memset.elementSize = 4;
+  fill.memset.width = 32;
+  fill.memset.height = 1;
+  OK(cudaGraphAddNode(&filled, graph, &allocation, nullptr, 1, &fill));
+  cudaGraphNode_t copied;
+  OK(cudaGraphAddMemcpyNode1D(&copied, graph, &filled, 1, numbers, parameters.dptr, 4, cudaMemcpyDefault));
+  OK(cudaGraphAddMemFreeNode(&freed, graph, &copied, 1, parameters.dptr));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  CHECK(after(instance, 0) == 7 && after(instance, 1) == 7);
+}
+
+void conditions() {
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  cudaGraphConditionalHandle handle;
+  // A loop, whose body is captured, after what is captured before it.
+  const cudaGraphNode_t* last;
+  size_t count = 0;
+  cudaStreamCaptureStatus status;
+  OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  OK(cudaStreamGetCaptureInfo(first, &status, nullptr, &graph, &last, nullptr, &count));
+  OK(cudaGraphConditionalHandleCreate(&handle, graph));
+  count_down<<<1, 1, 0, first>>>(numbers, handle);
+  OK(cudaStreamGetCaptureInfo(first, &status, nullptr, &graph, &last, nullptr, &count));
+  CHECK(count == 1);
+  cudaGraphNode_t node;
+  cudaGraphNodeParams loop = {cudaGraphNodeTypeConditional};
+  loop.conditional.handle = handle;
+  loop.conditional.type = cudaGraphCondTypeWhile;
+  loop.conditional.size = 1;
+  OK(cudaGraphAddNode(&node, graph, last, nullptr, count, &loop));
+  OK(cudaStreamUpdateCaptureDependencies(first, &node, nullptr, 1, cudaStreamSetCaptureDependencies));
+  OK(cudaStreamEndCapture(first, &graph));
+  OK(cudaStreamBeginCaptureToGraph(second, loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
+                                   cudaStreamCaptureModeGlobal));
+  add<<<1, 32, 0, second>>>(numbers + 1, 1);  // of 31 numbers
+  count_down<<<1, 1, 0, second>>>(numbers, handle);
+  OK(cudaStreamEndCapture(second, nullptr));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  numbers[1] = 0;
+  CHECK(after(instance, 5) == 0 && numbers[1] == 4);
+  CHECK(after(instance, 1) == 0 && numbers[1] == 4);
+  // A choice between two bodies or none; each launch begins with the default.
+  OK(cudaGraphCreate(&graph, 0));
+  OK(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
+  cudaGraphNodeParams choice = {cudaGraphNodeTypeConditional};
+  choice.conditional.handle = handle + 1;
+  choice.conditional.type = cudaGraphCondTypeSwitch;
+  choice.conditional.size = 2;
+  FAILS(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &choice), InvalidValue);
+  choice.conditional.handle = handle;
+  int* chosen = numbers + 1;
+  void* arguments[] = {&handle, &chosen};
+  cudaGraphNodeParams kernel = {cudaGraphNodeTypeKernel};
+  kernel.kernel.func = (void*)choose;
+  kernel.kernel.gridDim = kernel.kernel.blockDim = dim3(1, 1, 1);
+  kernel.kernel.kernelParams = arguments;
+  cudaGraphNode_t before;
+  OK(cudaGraphAddNode(&before, graph, nullptr, nullptr, 0, &kernel));
+  OK(cudaGraphAddNode(&node, graph, &before, nullptr, 1, &choice));
+  for (int body = 0; body < 2; ++body) {
+    int value = body == 0 ? 10 : 20;
+    void* values[] = {&numbers, &value};
+    kernel.kernel.func = (void*)add;
+    kernel.kernel.kernelParams = values;
+    cudaGraphNode_t inside;
+    OK(cudaGraphAddNode(&inside, choice.conditional.phGraph_out[body], nullptr, nullptr, 0, &kernel));
+  }
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  for (const auto& [value, sum] : {std::pair(0, 10), {-1, 20}, {2, 0}, {1, 20}, {2, 0}, {-1, 20}}) {
+    *chosen = value;
+    CHECK(after(instance, 0) == sum);
+  }
+}
+
 // A launch of a graph is one of each kernel, in its line.
 void conflicts(bool faults) {
   cudaGraph_t graph;
@@ -331,6 +459,8 @@ int main(int argc, char**) {
   nodes();
   repeats();
   libraries();
+  memory();
+  conditions();
   conflicts(false);
   OK(cudaDeviceSynchronize());
   return checked();
