@@ -165,6 +165,12 @@ void clean(const std::filesystem::path& cache);
 //
 // Everything stays on its line. The arguments are evaluated once, before the launch, and the lambda calls the kernel
 // for each lane: so overloads, deduced template arguments and default arguments are those of a call.
+//
+// Inline PTX becomes calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
+//
+//   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
+//   ::bankwise::emulator::device::ptx<true>([] { return "bfe.u32 %0, %1, 4, 8;"; },
+//       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
 
 /// A launch that is not understood.
 struct BadLaunch : std::runtime_error {
@@ -180,15 +186,5 @@ inline constexpr std::string_view launch_in_rewritten = "::bankwise::emulator::r
 
 /// "file.cu:12" for a place in a source that the preprocessor has written, by its line markers.
 std::string place_in(std::string_view source, std::size_t offset, std::string_view name);
-
-// Turns inline PTX into calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
-//
-//   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
-//   ::bankwise::emulator::device::ptx<true>([] { return "bfe.u32 %0, %1, 4, 8;"; },
-//       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
-
-/// `statement`: from `asm` to its closing parenthesis, as the preprocessor has left it. The result has as many lines.
-/// Empty if it is no PTX: code for the host, a label in a declaration, an empty text.
-std::optional<std::string> emulated_asm(std::string_view statement);
 
 }  // namespace bankwise::emulate
