@@ -16,6 +16,10 @@
 
 namespace bankwise::emulate {
 
+/// Of a command line.
+using Words = std::vector<std::string>;
+inline void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
+
 struct Toolchain {
   std::string compiler, readelf;
   std::string script;                ///< define_dynamic_shared.sh
@@ -68,8 +72,8 @@ bool is_hip(const Program& program, const Toolchain& toolchain);
 /// The macros that nvcc or hipcc define when they compile kernels, as options of g++.
 std::vector<std::string> compiler_macros(const Program& program);
 
-/// The options -D and -I of a program.
-std::vector<std::string> header_options(const Program& program);
+/// The options -D and -I of a program, and -I for further folders.
+std::vector<std::string> header_options(const Program& program, const std::vector<std::string>& further = {});
 
 /// A program that does not compile. what() is a sentence; `details` are g++'s messages.
 struct BuildFailed : driver::CommandFailed {
@@ -111,6 +115,7 @@ std::string first_error_in(std::string_view messages);
 /// A hash of texts, for names in a cache: equal texts in equal order have equal hashes.
 class Hash {
  public:
+  explicit Hash(const auto&... parts) { (add(parts), ...); }
   void add(std::string_view text);
   void add(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add(text);
