@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -25,13 +26,10 @@ bool take(std::string_view& text, std::string_view word) {
 
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
-  std::size_t digits = 0;
-  for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-    number = number * 10 + std::uint64_t(text[digits] - '0');
-    if (number > max_bytes) return {};
-  }
-  text.remove_prefix(digits);
-  return digits == 0 ? std::nullopt : std::optional(number);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number > max_bytes) return {};
+  text.remove_prefix(std::size_t(end - text.data()));
+  return number;
 }
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
