@@ -73,6 +73,12 @@ Function* driver_function(const char* name) {
   return reinterpret_cast<Function*>(address);
 }
 
+/// "launch 1 2".
+std::string line_of(std::string word, const auto&... numbers) {
+  ((word += ' ' + std::to_string(numbers)), ...);
+  return word + '\n';
+}
+
 /// The clock of the multiprocessors of each device, from NVML.
 class Clocks {
  public:
@@ -103,7 +109,7 @@ class Clocks {
       unsigned megahertz = 0;
       if (read_(handle, of_multiprocessors, &megahertz) != 0 || megahertz == last_[device]) continue;
       last_[device] = megahertz;
-      lines += "clock " + std::to_string(device) + ' ' + std::to_string(time) + ' ' + std::to_string(megahertz) + '\n';
+      lines += line_of("clock", device, time, megahertz);
     }
     return lines;
   }
@@ -175,14 +181,8 @@ class Timing {
     if (devices_.insert(kernel.deviceId).second) lines += device_line(int(kernel.deviceId));
     const auto [id, is_new] = kernels_.try_emplace(kernel.name == nullptr ? "?" : kernel.name, kernels_.size());
     if (is_new) lines += "kernel " + std::to_string(id->second) + ' ' + id->first + '\n';
-    lines += "launch";
-    for (const std::uint64_t number :
-         {std::uint64_t(id->second), std::uint64_t(kernel.deviceId), std::uint64_t(kernel.gridX),
-          std::uint64_t(kernel.gridY), std::uint64_t(kernel.gridZ), std::uint64_t(kernel.blockX),
-          std::uint64_t(kernel.blockY), std::uint64_t(kernel.blockZ), kernel.start, kernel.end}) {
-      lines += ' ' + std::to_string(number);
-    }
-    lines += '\n';
+    lines += line_of("launch", id->second, kernel.deviceId, kernel.gridX, kernel.gridY, kernel.gridZ, kernel.blockX,
+                     kernel.blockY, kernel.blockZ, kernel.start, kernel.end);
   }
 
   /// "device <id> <multiprocessors> <kHz> <kHz of memory> <bits of its bus> <bytes of L2> <name>"; 0: not known.
