@@ -33,7 +33,7 @@ inline void write_or_note(int file, const char* path, std::string_view text) {
   char lost[PATH_MAX];
   if (slash == nullptr || std::size_t(slash - path) + 8 > sizeof lost) return;
   std::memcpy(lost, path, std::size_t(slash + 1 - path));
-  std::strcpy(lost + (slash + 1 - path), lost_name);
+  std::memcpy(lost + (slash + 1 - path), lost_name, std::strlen(lost_name) + 1);
   const int note = open(lost, O_WRONLY | O_CLOEXEC);
   if (note < 0) return;
   (void)!pwrite(note, &error, 1, 0);
