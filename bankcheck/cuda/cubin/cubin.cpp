@@ -61,7 +61,7 @@ std::optional<PtxArray> array_in(std::string_view line) {
 
 bool names(std::string_view line, std::string_view name) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; };
-  for (auto at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
+  for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
     const std::size_t behind = at + name.size();
     if ((at == 0 || !is_part(line[at - 1])) && (behind == line.size() || !is_part(line[behind]))) return true;
   }
@@ -83,8 +83,8 @@ PtxArrays arrays_of_kernel(std::string_view text, std::string_view kernel) {
     const std::string_view line = text.substr(0, text.find('\0'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const auto entry = line.find(".entry ");
-    if (is_inside && (line.starts_with("}") || entry != line.npos)) break;
-    if (entry != line.npos) {
+    if (is_inside && (line.starts_with("}") || entry != std::string_view::npos)) break;
+    if (entry != std::string_view::npos) {
       std::string_view name = line.substr(entry + 7);
       is_inside = take(name, kernel) && (name.empty() || name.front() == '(');
     }
@@ -213,6 +213,7 @@ std::vector<EmittedLine> emitted_in(const Cubin& cubin) {
     }
   }
   std::vector<EmittedLine> lines;
+  lines.reserve(opcodes.size());
   for (auto& [at, counts] : opcodes) lines.push_back({at.first, at.second, std::move(counts)});
   return lines;
 }
