@@ -18,7 +18,7 @@ using File = LineTable::File;
 /// What stands before a line program: the meaning of its opcodes, its files.
 struct LineHeader {
   unsigned unit = 1;                     // bytes that addresses advance by
-  int line_base = 0;                     // special opcodes: the least that lines advance by
+  std::int8_t line_base = 0;             // special opcodes: the least that lines advance by
   unsigned line_range = 1;               // and how many such steps there are
   unsigned first_special = 1;            // opcode
   std::vector<unsigned> operand_counts;  // standard opcodes, from opcode 1

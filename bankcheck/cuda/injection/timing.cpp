@@ -19,6 +19,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -45,7 +46,7 @@ static_assert(offsetof(KernelRecord, start) == 16 && offsetof(KernelRecord, grid
   X(cuptiActivityGetNumDroppedRecords) X(cuptiActivityRegisterCallbacks) X(cuptiGetTimestamp) X(cuptiGetResultString)
 
 struct Cupti {
-#define BANKWISE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a name
+#define BANKWISE_MEMBER(name) decltype(&::name) name{};
   BANKWISE_TIMING_FUNCTIONS(BANKWISE_MEMBER)
 #undef BANKWISE_MEMBER
 };
@@ -241,10 +242,10 @@ class Timing {
 Timing* timing = nullptr;
 bool in_forked_child = false;  // and the parent had loaded this library
 
-constexpr std::size_t buffer_bytes = 1 << 20, buffer_alignment = 8;
+constexpr std::size_t buffer_bytes = 1 << 20;
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  *buffer = new (std::nothrow) std::uint8_t[buffer_bytes];  // CUPTI wants a multiple of 8, which all of new's are
   *bytes = *buffer == nullptr ? 0 : buffer_bytes;
   *most_records = 0;  // as many as fit
   timing->start_thread();
@@ -253,7 +254,7 @@ void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::siz
 void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t /*bytes*/,
                               std::size_t valid_bytes) {
   if (buffer != nullptr && valid_bytes > 0) timing->take(context, stream, buffer, valid_bytes);
-  std::free(buffer);
+  delete[] buffer;
 }
 
 /// The handler of std::exit(), whose argument is `status`. A child of fork() has no CUDA, and ends without the exit

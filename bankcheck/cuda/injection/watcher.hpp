@@ -93,13 +93,13 @@ class Watcher {
   RecordWriter& record() { return record_; }
 
   void module_loaded(const Sanitizer_ResourceModuleData& data);
-  void module_unloads(CUmodule module);
-  void context_ends(CUcontext context);
+  void module_unloads(CUmodule handle);
+  void context_ends(CUcontext handle);
   void launch_begins(const ObservedLaunch& launch);
   /// Whatever the calling thread was launching has been handed over to the driver.
   void launch_ends();
   /// The calling thread has synchronized with a stream, or with the whole context.
-  void synchronized(CUcontext context, std::optional<Sanitizer_StreamHandle> stream);
+  void synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandle> stream);
   /// The process ends: records everything. Not in a callback.
   void finish();
 
