@@ -38,7 +38,7 @@ class Rewriter : SourceTokens {
       if (is(i, "cudaKernelNodeParams")) node_parameters(i);
       if (is(i, "func") && is_of_node(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(i, i + 2, fmt::format("bankwise_{}({})", text(i + 2), text(i)));
-      if (language_ == Language::kernels && is_any(i, {"asm", "__asm__", "__asm"})) inline_ptx(i);
+      if (is_any(i, {"asm", "__asm__", "__asm"})) inline_ptx(i);
       if (text(i).find("no_sanitize") != std::string_view::npos) keep_instrumentation(i);
     }
     return edited();
@@ -293,6 +293,7 @@ class Rewriter : SourceTokens {
 
   /// What is no PTX stays: code for the host, a label in a declaration, an empty text.
   void inline_ptx(std::size_t first) {
+    if (language_ != Language::kernels) return;
     std::size_t open = first + 1;
     while (is_any(open, {"volatile", "__volatile__", "__volatile", "inline"})) ++open;
     const auto close = closing_bracket(open);
