@@ -18,7 +18,7 @@
 
 namespace bankwise::cuda {
 
-inline constexpr std::uint64_t max_count = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t max_count = std::uint64_t{1} << 62, max_id = ~std::uint32_t{0};
 
 /// What breaks the format.
 struct Wrong {
@@ -46,6 +46,8 @@ class Fields {
     return value;
   }
   std::uint64_t hex(const char* field, std::uint64_t max = max_count) { return number(field, max, 16); }
+  std::uint32_t id(const char* field) { return std::uint32_t(number(field, max_id)); }
+  std::uint32_t bits(const char* field) { return std::uint32_t(hex(field, max_id)); }
   std::string rest() { return std::string(std::exchange(rest_, {})); }
   bool at_end() const { return rest_.empty(); }
   void check_end() const {
@@ -56,12 +58,12 @@ class Fields {
   std::string_view rest_;
 };
 
-/// Reads a file that begins with the line `head`, and gives each further line to `take`, which returns whether to go
-/// on, until one is cut short or `take` throws Wrong, which becomes an error that names the process. Limits: 1 GiB per
-/// file, 64 KiB per line. Error: std::runtime_error if the file cannot be read or has another first line.
-template <class Take>
-void read_lines(const std::filesystem::path& path, std::string_view head, std::string_view kind,
-                const std::uint64_t& process, std::vector<std::string>& errors, Take take) {
+/// Reads the file of a process, which begins with the line `head`, until its last line, one that is cut short, or one
+/// that breaks the format, which becomes an error. `take(record, first word, fields)` gets the lines that not all files
+/// have, and returns whether there are such lines; or throws Wrong. Limits: 1 GiB per file, 64 KiB per line. Error:
+/// std::runtime_error if the file cannot be read or has another first line.
+template <class Record, class Take>
+Record read_lines(const std::filesystem::path& path, std::string_view head, std::string_view kind, Take take) {
   constexpr std::size_t max_line = 64 << 10;
   constexpr std::uint64_t max_file = std::uint64_t{1} << 30;
   std::ifstream file(path, std::ios::binary);
@@ -74,19 +76,28 @@ void read_lines(const std::filesystem::path& path, std::string_view head, std::s
     throw std::runtime_error(fmt::format("{} is no {} of version {}", support::in_quotes(path.string()), kind,
                                          head.substr(head.rfind(' ') + 1)));
   }
-  bool goes_on = true;
-  for (std::uint64_t number = 2; goes_on && std::getline(file, line); ++number) {
+  Record record;
+  for (std::uint64_t number = 2; !record.ended && std::getline(file, line); ++number) {
     if (file.eof()) break;  // the process ended while it wrote this line
     try {
       if (line.size() > max_line) throw Wrong{"it is too long"};
       Fields fields(line);
-      goes_on = take(fields);
+      const std::string_view word = fields.word("kind of record");
+      if (word == "error") {
+        record.errors.push_back(fields.rest());
+      } else if (word == "end") {
+        record.ended = true;
+      } else if (!take(record, word, fields)) {
+        throw Wrong{fmt::format("there is no record {}", support::in_quotes(word))};
+      }
       fields.check_end();
     } catch (const Wrong& wrong) {
-      errors.push_back(fmt::format("line {} of the {} of process {}: {}", number, kind, process, wrong.sentence));
-      return;
+      record.errors.push_back(
+          fmt::format("line {} of the {} of process {}: {}", number, kind, record.process, wrong.sentence));
+      break;
     }
   }
+  return record;
 }
 
 }  // namespace bankwise::cuda

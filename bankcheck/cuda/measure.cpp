@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
@@ -146,12 +147,10 @@ std::optional<SourceTree> work_tree(const fs::path& directory) {
   SourceTree tree{fs::weakly_canonical(*root), {}};
   const auto list = git(tree.root, {"ls-files", "-z", "--cached", "--others", "--exclude-standard"});
   if (!list || !in_tree(tree, directory) || git(directory, {"check-ignore", "-q", "."})) return std::nullopt;
-  for (std::string_view rest = *list; !rest.empty();) {
-    const auto end = std::min(rest.find('\0'), rest.size());
-    const fs::path file(rest.substr(0, end));
+  std::istringstream files(*list);
+  for (std::string file; std::getline(files, file, '\0');) {
     std::error_code ignored;
-    if (fs::exists(fs::symlink_status(tree.root / file, ignored))) tree.files.push_back(file);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (fs::exists(fs::symlink_status(tree.root / file, ignored))) tree.files.emplace_back(file);
   }
   return tree;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -27,20 +26,19 @@ Kind parse_kind(std::string_view word) {
   return Kind(kind - std::begin(kinds));
 }
 
-constexpr std::uint64_t any_id = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t any_offset = ~std::uint64_t{0};  // modulo 2^64, for a function outside of the kernel
 
 template <class Access>
 void take_access(Fields& fields, Access& access) {
-  // An offset modulo 2^64 for a function outside of the kernel.
-  access.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
+  access.pc = fields.hex("program counter", any_offset);
   access.kind = parse_kind(fields.word("kind"));
   access.width = unsigned(fields.number("width", 32));
-  access.flags = std::uint32_t(fields.hex("flags", std::numeric_limits<std::uint32_t>::max()));
+  access.flags = fields.bits("flags");
 }
 
 void take_launch(Fields& fields, RecordedKernel& kernel) {
   RecordedLaunches shape;
-  for (auto& side : shape.grid) side = fields.number("grid", std::numeric_limits<std::uint32_t>::max());
+  for (auto& side : shape.grid) side = fields.id("grid");
   for (auto& side : shape.block) side = fields.number("block", 1024);
   shape.dynamic_shared = fields.number("number of bytes", 1 << 20);
   shape.launches = fields.number("number of launches");
@@ -59,7 +57,7 @@ std::uint32_t source_of(std::uint32_t address, unsigned width) {
 void take_pattern(Fields& fields, RecordedKernel& kernel) {
   RecordedPattern pattern;
   take_access(fields, pattern);
-  pattern.mask = std::uint32_t(fields.hex("mask", std::numeric_limits<std::uint32_t>::max()));
+  pattern.mask = fields.bits("mask");
   pattern.count = fields.number("count");
   pattern.addresses.resize(32 - std::size_t(std::countl_zero(pattern.mask)));
   const bool copies = pattern.kind == Kind::async;
@@ -92,92 +90,76 @@ void take_cost(Fields& fields, RecordedKernel& kernel) {
   kernel.costs.push_back(cost);
 }
 
-class RecordReader {
- public:
-  explicit RecordReader(const std::filesystem::path& file) : file_(file) {}
+RecordedKernel& kernel_in(ProcessRecord& record, Fields& fields) {
+  const auto id = fields.id("kernel");
+  const auto at = record.kernels.find(id);
+  if (at == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
+  return at->second;
+}
 
-  void take(Fields& fields) {
-    const std::string_view record_kind = fields.word("kind of record");
-    if (record_kind == "process") {
-      record.process = fields.number("process");
-      fields.number("parent process");
-    } else if (record_kind == "memory") {
-      const std::string_view spaces = fields.word("memory spaces");
-      const auto watched = support::MemorySpaces::parse(spaces);
-      if (!watched) throw Wrong{fmt::format("{} are no memory spaces", support::in_quotes(spaces))};
-      record.memory = *watched;
-    } else if (record_kind == "device") {
-      Device& device = record.devices[unsigned(fields.number("device", any_id))];
-      device.major = unsigned(fields.number("compute capability", 1000));
-      device.minor = unsigned(fields.number("compute capability", 1000));
-      device.name = fields.rest();
-    } else if (record_kind == "module") {
-      const auto id = unsigned(fields.number("module", any_id));
-      const auto device = unsigned(fields.number("device", any_id));
-      fields.number("number of bytes");
-      record.modules[id] = {device, std::filesystem::path(file_).replace_extension(fmt::format("{}.cubin", id))};
-    } else if (record_kind == "kernel") {
-      const auto id = unsigned(fields.number("kernel", any_id));
-      RecordedKernel& kernel = record.kernels[id];
-      kernel.module = unsigned(fields.number("module", any_id));
-      fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-      kernel.bytes = fields.hex("number of bytes");
-      kernel.name = fields.rest();
-    } else if (record_kind == "launch") {
-      take_launch(fields, kernel(fields));
-    } else if (record_kind == "pattern") {
-      take_pattern(fields, kernel(fields));
-    } else if (record_kind == "cost") {
-      take_cost(fields, kernel(fields));
-    } else if (record_kind == "lost") {
-      RecordedKernel& losing = kernel(fields);
-      const std::string_view memory = fields.word("memory space");
-      if (memory != "shared" && memory != "global")
-        throw Wrong{fmt::format("{} is no memory space", support::in_quotes(memory))};
-      (memory == "shared" ? losing.lost : losing.global_lost) += fields.number("number of accesses");
-    } else if (record_kind == "bulk") {
-      RecordedKernel& copying = kernel(fields);
-      BulkCopies copies;
-      copies.pc = fields.hex("program counter", std::numeric_limits<std::uint64_t>::max());
-      copies.kind = fields.word("kind");
-      copies.count = fields.number("count");
-      constexpr std::size_t max_words = 32;
-      while (!fields.at_end() && copies.words.size() < max_words) {
-        copies.words.push_back(std::uint32_t(fields.hex("word", std::numeric_limits<std::uint32_t>::max())));
-      }
-      copying.bulk.push_back(std::move(copies));
-    } else if (record_kind == "error") {
-      record.errors.push_back(fields.rest());
-    } else if (record_kind == "end") {
-      record.ended = true;
-    } else {
-      throw Wrong{fmt::format("there is no record {}", support::in_quotes(record_kind))};
-    }
+void take_bulk(Fields& fields, RecordedKernel& kernel) {
+  BulkCopies copies;
+  copies.pc = fields.hex("program counter", any_offset);
+  copies.kind = fields.word("kind");
+  copies.count = fields.number("count");
+  constexpr std::size_t max_words = 32;
+  while (!fields.at_end() && copies.words.size() < max_words) copies.words.push_back(fields.bits("word"));
+  kernel.bulk.push_back(std::move(copies));
+}
+
+/// A line of the file.
+bool take_record_line(ProcessRecord& record, std::string_view kind, Fields& fields) {
+  if (kind == "process") {
+    record.process = fields.number("process");
+    fields.number("parent process");
+  } else if (kind == "memory") {
+    const std::string_view spaces = fields.word("memory spaces");
+    const auto watched = support::MemorySpaces::parse(spaces);
+    if (!watched) throw Wrong{fmt::format("{} are no memory spaces", support::in_quotes(spaces))};
+    record.memory = *watched;
+  } else if (kind == "device") {
+    Device& device = record.devices[fields.id("device")];
+    device.major = unsigned(fields.number("compute capability", 1000));
+    device.minor = unsigned(fields.number("compute capability", 1000));
+    device.name = fields.rest();
+  } else if (kind == "module") {
+    const auto id = fields.id("module"), device = fields.id("device");
+    fields.number("number of bytes");
+    record.modules[id].device = device;
+  } else if (kind == "kernel") {
+    RecordedKernel& kernel = record.kernels[fields.id("kernel")];
+    kernel.module = fields.id("module");
+    fields.hex("program counter", any_offset);
+    kernel.bytes = fields.hex("number of bytes");
+    kernel.name = fields.rest();
+  } else if (kind == "launch") {
+    take_launch(fields, kernel_in(record, fields));
+  } else if (kind == "pattern") {
+    take_pattern(fields, kernel_in(record, fields));
+  } else if (kind == "cost") {
+    take_cost(fields, kernel_in(record, fields));
+  } else if (kind == "lost") {
+    RecordedKernel& losing = kernel_in(record, fields);
+    const std::string_view memory = fields.word("memory space");
+    if (memory != "shared" && memory != "global")
+      throw Wrong{fmt::format("{} is no memory space", support::in_quotes(memory))};
+    (memory == "shared" ? losing.lost : losing.global_lost) += fields.number("number of accesses");
+  } else if (kind == "bulk") {
+    take_bulk(fields, kernel_in(record, fields));
+  } else {
+    return false;
   }
-
-  ProcessRecord record;
-
- private:
-  RecordedKernel& kernel(Fields& fields) {
-    const auto id = unsigned(fields.number("kernel", any_id));
-    const auto at = record.kernels.find(id);
-    if (at == record.kernels.end()) throw Wrong{fmt::format("there is no kernel {} before it", id)};
-    return at->second;
-  }
-
-  std::filesystem::path file_;
-};
+  return true;
+}
 
 }  // namespace
 
 ProcessRecord read_record(const std::filesystem::path& path) {
-  RecordReader reader(path);
-  ProcessRecord& record = reader.record;
-  read_lines(path, head, "record", record.process, record.errors, [&](Fields& fields) {
-    reader.take(fields);
-    return !record.ended;
-  });
-  return std::move(record);
+  auto record = read_lines<ProcessRecord>(path, head, "record", take_record_line);
+  for (auto& [id, module] : record.modules) {
+    module.cubin = std::filesystem::path(path).replace_extension(fmt::format("{}.cubin", id));
+  }
+  return record;
 }
 
 }  // namespace bankwise::cuda

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -117,10 +118,9 @@ fs::path find_sanitizer(const std::string& folder) {
 fs::path find_cupti() {
   std::vector<fs::path> places;
   if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr) {
-    for (std::string_view rest = path; !rest.empty();) {
-      const auto end = std::min(rest.find(':'), rest.size());
-      if (end > 0) places.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      if (!folder.empty()) places.emplace_back(folder);
     }
   }
   for (const fs::path& place : usual_places({"extras/CUPTI/lib64", "lib64", "lib", "targets/x86_64-linux/lib"},

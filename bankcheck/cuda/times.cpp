@@ -13,60 +13,48 @@
 namespace bankwise::cuda {
 namespace {
 
-constexpr std::uint64_t max_id = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t max_time = std::numeric_limits<std::int64_t>::max();
 
-class TimesReader {
- public:
-  void take(Fields& fields) {
-    const std::string_view kind = fields.word("kind of record");
-    if (kind == "process") {
-      times.process = fields.number("process");
-    } else if (kind == "device") {
-      TimedDevice& device = times.devices[unsigned(fields.number("device", max_id))];
-      device.multiprocessors = fields.number("number of multiprocessors", max_id);
-      device.clock_khz = fields.number("clock", max_id);
-      device.memory_khz = fields.number("clock", max_id);
-      device.bus_bits = fields.number("number of bits", max_id);
-      device.l2_bytes = fields.number("number of bytes", max_id);
-      device.name = fields.rest();
-    } else if (kind == "kernel") {
-      const auto id = unsigned(fields.number("kernel", max_id));
-      times.kernels[id] = fields.rest();
-    } else if (kind == "launch") {
-      take_launch(fields);
-    } else if (kind == "clock") {
-      auto& changes = times.clocks[unsigned(fields.number("device", max_id))];
-      const std::uint64_t time = fields.number("time", max_time);
-      changes.push_back({time, 1000 * fields.number("clock", 1'000'000)});
-    } else if (kind == "error") {
-      times.errors.push_back(fields.rest());
-    } else if (kind == "end") {
-      times.ended = true;
-    } else {
-      throw Wrong{fmt::format("there is no record {}", support::in_quotes(kind))};
-    }
+TimedLaunch timed_launch(Fields& fields, const ProcessTimes& times) {
+  TimedLaunch launch{.kernel = fields.id("kernel"), .device = fields.id("device")};
+  if (!times.kernels.contains(launch.kernel) || !times.devices.contains(launch.device)) {
+    throw Wrong{"it names a kernel or a device that no line before it has"};
   }
+  for (auto& side : launch.grid) side = fields.id("grid");
+  for (auto& side : launch.block) side = fields.number("block", 1024);
+  launch.start = fields.number("time", max_time);
+  launch.end = fields.number("time", max_time);
+  if (launch.end < launch.start) throw Wrong{"it ends before it begins"};
+  fields.check_end();
+  return launch;
+}
 
-  ProcessTimes times;
-
- private:
-  void take_launch(Fields& fields) {
-    TimedLaunch launch;
-    launch.kernel = unsigned(fields.number("kernel", max_id));
-    launch.device = unsigned(fields.number("device", max_id));
-    if (!times.kernels.contains(launch.kernel) || !times.devices.contains(launch.device)) {
-      throw Wrong{"it names a kernel or a device that no line before it has"};
-    }
-    for (auto& side : launch.grid) side = fields.number("grid", max_id);
-    for (auto& side : launch.block) side = fields.number("block", 1024);
-    launch.start = fields.number("time", max_time);
-    launch.end = fields.number("time", max_time);
-    if (launch.end < launch.start) throw Wrong{"it ends before it begins"};
-    fields.check_end();
-    times.launches.push_back(launch);
+/// A line of the file.
+bool take_times_line(ProcessTimes& times, std::string_view kind, Fields& fields) {
+  if (kind == "process") {
+    times.process = fields.number("process");
+  } else if (kind == "device") {
+    TimedDevice& device = times.devices[fields.id("device")];
+    device.multiprocessors = fields.id("number of multiprocessors");
+    device.clock_khz = fields.id("clock");
+    device.memory_khz = fields.id("clock");
+    device.bus_bits = fields.id("number of bits");
+    device.l2_bytes = fields.id("number of bytes");
+    device.name = fields.rest();
+  } else if (kind == "kernel") {
+    std::string& name = times.kernels[fields.id("kernel")];
+    name = fields.rest();
+  } else if (kind == "launch") {
+    times.launches.push_back(timed_launch(fields, times));
+  } else if (kind == "clock") {
+    auto& changes = times.clocks[fields.id("device")];
+    const std::uint64_t time = fields.number("time", max_time);
+    changes.push_back({time, 1000 * fields.number("clock", 1'000'000)});
+  } else {
+    return false;
   }
-};
+  return true;
+}
 
 /// Grid and block.
 using Size = std::pair<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 3>>;
@@ -147,13 +135,7 @@ std::uint64_t total(const Counts& counts) {
 }  // namespace
 
 ProcessTimes read_times(const std::filesystem::path& path) {
-  TimesReader reader;
-  ProcessTimes& times = reader.times;
-  read_lines(path, "bankwise_cuda_times 1", "times", times.process, times.errors, [&](Fields& fields) {
-    reader.take(fields);
-    return !times.ended;
-  });
-  return std::move(times);
+  return read_lines<ProcessTimes>(path, "bankwise_cuda_times 1", "times", take_times_line);
 }
 
 MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<ProcessTimes> timed) {

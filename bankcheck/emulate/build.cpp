@@ -5,22 +5,21 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <fstream>
-#include <thread>
+#include <future>
+#include <set>
 
 #include <bankwise/support/files.hpp>
+#include <bankwise/support/numbers.hpp>
+#include "bankcheck/driver/source_finder.hpp"
 
 namespace bankwise::emulate {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 using driver::Ran;
 using driver::run_quietly;
 using driver::TemporaryFolder;
-
-void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 /// The algorithms of Thrust for the device run on the host here, so the emulator must not take their accesses for
 /// faults.
@@ -43,13 +42,10 @@ bool includes_from(std::string_view expanded, std::string_view folder) {
 }
 
 /// The text between the first pair of quotes, as g++ writes them in any locale.
-std::string_view quoted(std::string_view text) {
+std::string_view quoted_name(std::string_view text) {
   for (const auto& [open, close] : {std::pair<std::string_view, std::string_view>{"\u2018", "\u2019"}, {"'", "'"}}) {
-    const auto begin = text.find(open);
-    if (begin == std::string_view::npos) continue;
-    const auto end = text.find(close, begin + open.size());
-    if (end == std::string_view::npos) continue;
-    return text.substr(begin + open.size(), end - begin - open.size());
+    const auto begin = std::min(text.find(open), text.size()) + open.size(), end = text.find(close, begin);
+    if (end != std::string_view::npos) return text.substr(begin, end - begin);
   }
   return "";
 }
@@ -64,23 +60,13 @@ class CachedBuild {
 
   fs::path run() {
     prepare_headers();
-    std::vector<fs::path> objects(program_.sources.size());
-    std::vector<std::exception_ptr> failures(objects.size());
-    const auto compile_one = [&](std::size_t i) {
-      try {
-        objects[i] = compile_object(program_.sources[i]);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    };
-    {
-      std::vector<std::jthread> threads;
-      for (std::size_t i = 1; i < objects.size(); ++i) threads.emplace_back(compile_one, i);
-      compile_one(0);
+    std::vector<std::future<fs::path>> compiled;
+    for (const std::string& source : program_.sources) {
+      const auto when = compiled.empty() ? std::launch::deferred : std::launch::async;  // the first in this thread
+      compiled.push_back(std::async(when, [&] { return compile_object(source); }));
     }
-    for (const auto& failure : failures) {
-      if (failure) std::rethrow_exception(failure);
-    }
+    std::vector<fs::path> objects;
+    for (auto& object : compiled) objects.push_back(object.get());
     return linked(objects);
   }
 
@@ -95,8 +81,12 @@ class CachedBuild {
  private:
   Language language(const std::string& source) const { return language_of(source, program_, tools_); }
 
-  /// For a source with kernels, or one for the host.
   Words options(Language language) const {
+    if (language == Language::c) {  // which nvcc leaves to the host's compiler
+      Words words{"-O2", "-g"};
+      append(words, program_.options);
+      return words;
+    }
     Words words = tools_.compile;
     words.push_back(fmt::format("-std=gnu++{}", program_.standard.substr(3)));
     if (language == Language::kernels) append(words, compiler_macros(program_));
@@ -112,10 +102,7 @@ class CachedBuild {
   void prepare_headers() {
     const auto has_kernels = [&](const std::string& source) { return language(source) == Language::kernels; };
     if (std::none_of(program_.sources.begin(), program_.sources.end(), has_kernels)) return;
-    Hash hash;
-    hash.add(tools_.identity);
-    hash.add(options(Language::kernels));
-    const CacheEntry entry(cache_, "headers", hash);
+    const CacheEntry entry(cache_, "headers", Hash(tools_.identity, options(Language::kernels)));
     header_ = entry / "program.hpp";
     const fs::path compiled = header_.string() + ".gch";
     if (is_current(entry.manifest)) return;
@@ -123,7 +110,7 @@ class CachedBuild {
     const TemporaryFolder work(entry.folder);  // results leave it by rename
     Words command{tools_.compiler};
     append(command, options(Language::kernels));
-    for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
+    append(command, header_options({}, tools_.include));
     append(command, {"-x", "c++-header", header_.string(), "-o", work / "part"});
     const Ran ran = run_quietly(command);
     if (ran.status != 0) throw failure(ran, "g++ does not compile the emulator's own header");
@@ -133,12 +120,16 @@ class CachedBuild {
 
   /// Options before the preprocessor's input.
   Words preprocessing(Language language) const {
-    if (language == Language::c) return c_preprocessing();
-    Words command{tools_.compiler, "-E", "-fpch-preprocess"};
+    Words command{tools_.compiler, "-E"};
     append(command, options(language));
+    if (language == Language::c) {
+      append(command, header_options(program_));
+      append(command, {"-x", "c"});
+      return command;
+    }
+    command.emplace_back("-fpch-preprocess");
     if (language == Language::kernels) append(command, {"-include", header_.string()});
-    append(command, header_options(program_));
-    for (const std::string& include_folder : tools_.include) append(command, {"-I", include_folder});
+    append(command, header_options(program_, tools_.include));
     // From CUDA 13 on, Thrust is there; its algorithms run on the host.
     const fs::path thrust = find_in_toolkit("include/cccl/thrust");
     if (!thrust.empty()) append(command, {"-idirafter", thrust.parent_path().string()});
@@ -150,24 +141,26 @@ class CachedBuild {
     return command;
   }
 
-  /// For a source in C, which nvcc leaves to the host's compiler.
-  Words c_preprocessing() const {
-    Words command{tools_.compiler, "-E", "-x", "c", "-O2"};
-    append(command, program_.options);
-    append(command, header_options(program_));
-    return command;
+  /// Writes what to compile in place of an expanded source.
+  static void write_rewritten(const std::string& text, Language kind, const std::string& source, const fs::path& file) {
+    try {
+      const std::string changed = rewritten(text, kind);
+      if (kind == Language::host && changed.find(launch_in_rewritten) != std::string::npos)
+        throw BadLaunch(text.find("<<<"), std::string(kernel_in_host_source));
+      const bool uses_thrust = includes_from(text, "/thrust/");
+      std::ofstream(file, std::ios::binary) << changed << (uses_thrust ? thrust_marker : "")
+                                            << (uses_thrust && kind == Language::kernels ? library_marker : "");
+    } catch (const BadLaunch& bad) {
+      throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
+    }
   }
 
   fs::path compile_object(const std::string& source) {
     const Language kind = language(source);
     if (kind == Language::object) return fs::absolute(source);
     Words preprocess = preprocessing(kind);
-    Hash hash;
-    hash.add(tools_.identity);
-    hash.add(preprocess);
-    hash.add(source);
-    hash.add(fs::current_path().string());  // relative paths in messages and line information
-    const CacheEntry entry(cache_, "objects", hash);
+    const std::string folder = fs::current_path().string();  // of relative paths in messages and line information
+    const CacheEntry entry(cache_, "objects", Hash(tools_.identity, preprocess, source, folder));
     fs::path object = entry / "source.o";
     const fs::path rule = entry / "rule";
     if (is_current(entry.manifest)) return object;
@@ -181,27 +174,14 @@ class CachedBuild {
     const std::string text = expand();
     const std::string hashes = hashes_of(files_in_rule(support::read_file(rule).value_or("")));
     Words compile{tools_.compiler, "-c", "-fpreprocessed", "-w"};
+    append(compile, options(kind));
     if (kind == Language::c) {
-      append(compile, {"-O2", "-g"});
-      append(compile, program_.options);
       append(compile, {"-x", "cpp-output", work / "expanded.ii"});
     } else {
-      try {
-        const std::string changed = rewritten(text, kind);
-        if (kind == Language::host && changed.find(launch_in_rewritten) != std::string::npos)
-          throw BadLaunch(text.find("<<<"), std::string(kernel_in_host_source));
-        const bool uses_thrust = includes_from(text, "/thrust/");
-        std::ofstream(work / "rewritten.ii", std::ios::binary)
-            << changed << (uses_thrust ? thrust_marker : "")
-            << (uses_thrust && kind == Language::kernels ? library_marker : "");
-      } catch (const BadLaunch& bad) {
-        throw BuildFailed(fmt::format("{}: {}", place_in(text, bad.offset, source), bad.what()), "");
-      }
-      append(compile, {"-fpch-preprocess"});
-      append(compile, options(kind));
+      write_rewritten(text, kind, source, work / "rewritten.ii");
       // CUB's classes name members as the templates that they are made of, which g++ would refuse.
       if (includes_from(text, "/cub/block/")) compile.emplace_back("-fpermissive");
-      append(compile, {"-x", "c++-cpp-output", work / "rewritten.ii"});
+      append(compile, {"-fpch-preprocess", "-x", "c++-cpp-output", work / "rewritten.ii"});
     }
     append(compile, {"-o", work / "part"});
     check(run_quietly(compile), source, kind);
@@ -272,39 +252,32 @@ class CachedBuild {
 
   /// g++ suggests another function of CUDA for one that is not emulated: in the message, and below its caret.
   static std::string without_suggestions(const std::string& messages) {
-    std::string kept;
-    std::string_view suggested;
-    for (std::size_t at = 0; at < messages.size();) {
-      const auto end = std::min(messages.find('\n', at), messages.size());
-      std::string_view line = std::string_view(messages).substr(at, end - at);
-      at = end + 1;
-      if (const auto mark = line.find("; did you mean "); mark != std::string_view::npos) {
-        suggested = quoted(line.substr(mark));
-        line = line.substr(0, mark);
+    std::string kept, suggested;
+    for (std::string& line : driver::lines_of(messages)) {
+      if (const auto mark = line.find("; did you mean "); mark != std::string::npos) {
+        suggested = quoted_name(std::string_view(line).substr(mark));
+        line.resize(mark);
       }
       const bool is_correction = !suggested.empty() && line.ends_with(suggested) &&
-                                 line.substr(0, line.size() - suggested.size()).find_first_not_of(" |") == line.npos;
-      if (!is_correction) kept.append(line).push_back('\n');
+                                 line.find_first_not_of(" |") >= line.size() - suggested.size();
+      if (!is_correction) kept += line + '\n';
     }
     return kept;
   }
 
   void check(const Ran& ran, const std::string& subject, Language language) const {
     if (ran.status == 0) return;
-    Words missing = missing_in(ran.output);
-    if (!missing.empty() && !program_.hip && missing.front().find(": hip") != std::string::npos)
-      missing.front() += " in CUDA sources; with --hip they are of HIP";
-    if (!missing.empty() && language == Language::host) {
-      throw BuildFailed(fmt::format("{}: {}", first_error_in(ran.output), kernel_in_host_source), ran.output);
-    }
-    if (missing.size() == 1) throw BuildFailed(missing.front(), without_suggestions(ran.output));
-    if (!missing.empty()) {
-      throw BuildFailed(fmt::format("{} (and {} more above)", missing.front(), missing.size() - 1),
-                        without_suggestions(ran.output));
-    }
+    const Words missing = missing_in(ran.output);
     const std::string first = first_error_in(ran.output);
-    throw failure(ran, first.empty() ? fmt::format("{} does not compile", subject)
-                                     : fmt::format("{} does not compile: {}", subject, first));
+    if (missing.empty()) {
+      throw failure(ran, fmt::format("{} does not compile{}{}", subject, first.empty() ? "" : ": ", first));
+    }
+    if (language == Language::host) throw BuildFailed(fmt::format("{}: {}", first, kernel_in_host_source), ran.output);
+    std::string sentence = missing.front();
+    if (!program_.hip && sentence.find(": hip") != std::string::npos)
+      sentence += " in CUDA sources; with --hip they are of HIP";
+    if (missing.size() > 1) sentence += fmt::format(" (and {} more above)", missing.size() - 1);
+    throw BuildFailed(sentence, without_suggestions(ran.output));
   }
 
   const Program& program_;
@@ -316,8 +289,8 @@ class CachedBuild {
 // --- Messages of compilers ---
 
 struct Message {
-  std::string_view place;  ///< "main.cu:12"
-  std::string_view text;
+  std::string place;  ///< "main.cu:12"
+  std::string text;
 };
 
 /// "main.cu:12:5<mark>text".
@@ -325,16 +298,10 @@ std::optional<Message> parse_message(std::string_view line, std::string_view mar
   const auto at = line.find(mark);
   if (at == std::string_view::npos) return std::nullopt;
   std::string_view place = line.substr(0, at);
-  const auto column = place.rfind(':');
-  const bool has_column = column != std::string_view::npos && column + 1 < place.size() &&
-                          place.find_first_not_of("0123456789", column + 1) == std::string_view::npos;
-  if (has_column && place.find(':') != column) place = place.substr(0, column);
-  return Message{place, line.substr(at + mark.size())};
-}
-
-std::optional<Message> parse_error(std::string_view line) {
-  const auto error = parse_message(line, ": error: ");
-  return error ? error : parse_message(line, ": fatal error: ");
+  const auto last = place.rfind(':');
+  std::uint64_t column = 0;
+  if (place.find(':') != last && support::parse_number(place.substr(last + 1), column)) place = place.substr(0, last);
+  return Message{std::string(place), std::string(line.substr(at + mark.size()))};
 }
 
 /// Names that CUDA and its libraries use.
@@ -343,8 +310,7 @@ bool is_of_cuda(std::string_view name) {
                                 "curand", "CURAND", "cufft",   "CUFFT", "cusparse", "CUSPARSE", "cusolver", "CUSOLVER",
                                 "cudnn",  "CUDNN",  "nvtx",    "nvml",  "nvrtc",    "nccl",     "thrust",   "cub",
                                 "nvcuda", "cute",   "cutlass", "tex",   "surf",     "__"};
-  const bool library =
-      std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return name.starts_with(prefix); });
+  const bool library = std::ranges::any_of(prefixes, [&](const char* prefix) { return name.starts_with(prefix); });
   const bool driver =
       name.size() > 2 && (name.starts_with("cu") || name.starts_with("CU")) && name[2] >= 'A' && name[2] <= 'Z';
   return library || driver;
@@ -352,66 +318,58 @@ bool is_of_cuda(std::string_view name) {
 
 std::string sentence_for(const Message& message) {
   constexpr std::string_view attribute = "declared with attribute error: ";
-  if (const auto at = message.text.find(attribute); at != std::string_view::npos) {
-    return std::string(message.text.substr(at + attribute.size()));
+  if (const auto at = message.text.find(attribute); at != std::string::npos) {
+    return message.text.substr(at + attribute.size());
   }
   constexpr std::string_view absent = ": No such file or directory";
   if (message.text.ends_with(absent)) {
     return fmt::format("there is no file {}", message.text.substr(0, message.text.size() - absent.size()));
   }
-  if (message.text.find("is not emulated") != std::string_view::npos) {
+  if (message.text.find("is not emulated") != std::string::npos) {
     constexpr std::string_view assertion = "static assertion failed: ";
-    return std::string(message.text.substr(message.text.starts_with(assertion) ? assertion.size() : 0));
+    return message.text.substr(message.text.starts_with(assertion) ? assertion.size() : 0);
   }
   constexpr std::array unknown{"was not declared",   "has not been declared", "does not name a type",
                                "is not a member of", "has no member named",   "is not a type",
                                "undeclared"};
-  const bool is_unknown = std::any_of(unknown.begin(), unknown.end(), [&](std::string_view phrase) {
-    return message.text.find(phrase) != std::string_view::npos;
-  });
-  const std::string_view name = quoted(message.text);
+  const bool is_unknown =
+      std::ranges::any_of(unknown, [&](const char* phrase) { return message.text.find(phrase) != std::string::npos; });
+  const std::string_view name = quoted_name(message.text);
   if (is_unknown && is_of_cuda(name)) return fmt::format("{} is not emulated", name);
   return "";
 }
 
-template <class Visit>
-void for_each_error(std::string_view messages, Visit visit) {
+std::vector<Message> errors_in(std::string_view messages) {
+  std::vector<Message> errors;
   std::optional<Message> user;  // the innermost use of a template, which a shim refuses
-  for (std::size_t at = 0; at < messages.size();) {
-    const auto end = std::min(messages.find('\n', at), messages.size());
-    const std::string_view line = messages.substr(at, end - at);
+  for (const std::string& line : driver::lines_of(messages)) {
     if (!user) user = parse_message(line, ":   required from ");
-    if (auto error = parse_error(line)) {
-      if (user && error->text.find("is not emulated") != std::string_view::npos) error->place = user->place;
-      user.reset();
-      if (!visit(*error)) return;
-    }
-    at = end + 1;
+    auto error = parse_message(line, ": error: ");
+    if (!error) error = parse_message(line, ": fatal error: ");
+    if (!error) continue;
+    if (user && error->text.find("is not emulated") != std::string::npos) error->place = user->place;
+    user.reset();
+    errors.push_back(*std::move(error));
   }
+  return errors;
 }
 
 }  // namespace
 
 std::vector<std::string> missing_in(std::string_view messages) {
-  std::vector<std::string> sentences, seen;
-  for_each_error(messages, [&](const Message& message) {
+  std::vector<std::string> sentences;
+  std::set<std::string> seen;
+  for (const Message& message : errors_in(messages)) {
     const std::string sentence = sentence_for(message);
-    if (!sentence.empty() && std::find(seen.begin(), seen.end(), sentence) == seen.end()) {
-      seen.push_back(sentence);
+    if (!sentence.empty() && seen.insert(sentence).second)
       sentences.push_back(fmt::format("{}: {}", message.place, sentence));
-    }
-    return true;
-  });
+  }
   return sentences;
 }
 
 std::string first_error_in(std::string_view messages) {
-  std::string first;
-  for_each_error(messages, [&](const Message& message) {
-    first = fmt::format("{}: {}", message.place, message.text);
-    return false;
-  });
-  return first;
+  const std::vector<Message> errors = errors_in(messages);
+  return errors.empty() ? "" : fmt::format("{}: {}", errors.front().place, errors.front().text);
 }
 
 void keep_file(const fs::path& from, const fs::path& to) {

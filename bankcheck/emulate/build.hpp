@@ -16,6 +16,10 @@
 
 namespace bankwise::emulate {
 
+/// Of a command line.
+using Words = std::vector<std::string>;
+inline void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
+
 struct Toolchain {
   std::string compiler, readelf;
   std::string script;                ///< define_dynamic_shared.sh
@@ -68,8 +72,8 @@ bool is_hip(const Program& program, const Toolchain& toolchain);
 /// The macros that nvcc or hipcc define when they compile kernels, as options of g++.
 std::vector<std::string> compiler_macros(const Program& program);
 
-/// The options -D and -I of a program.
-std::vector<std::string> header_options(const Program& program);
+/// The options -D and -I of a program, and -I for further folders.
+std::vector<std::string> header_options(const Program& program, const std::vector<std::string>& further = {});
 
 /// A program that does not compile. what() is a sentence; `details` are g++'s messages.
 struct BuildFailed : driver::CommandFailed {
@@ -111,6 +115,7 @@ std::string first_error_in(std::string_view messages);
 /// A hash of texts, for names in a cache: equal texts in equal order have equal hashes.
 class Hash {
  public:
+  explicit Hash(const auto&... parts) { (add(parts), ...); }
   void add(std::string_view text);
   void add(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add(text);
@@ -165,6 +170,12 @@ void clean(const std::filesystem::path& cache);
 //
 // Everything stays on its line. The arguments are evaluated once, before the launch, and the lambda calls the kernel
 // for each lane: so overloads, deduced template arguments and default arguments are those of a call.
+//
+// Inline PTX becomes calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
+//
+//   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
+//   ::bankwise::emulator::device::ptx<true>([] { return "bfe.u32 %0, %1, 4, 8;"; },
+//       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
 
 /// A launch that is not understood.
 struct BadLaunch : std::runtime_error {
@@ -180,15 +191,5 @@ inline constexpr std::string_view launch_in_rewritten = "::bankwise::emulator::r
 
 /// "file.cu:12" for a place in a source that the preprocessor has written, by its line markers.
 std::string place_in(std::string_view source, std::size_t offset, std::string_view name);
-
-// Turns inline PTX into calls of the emulator (common/bankwise/emulator/cuda/ptx.hpp):
-//
-//   asm volatile("bfe.u32 %0, %1, 4, 8;" : "=r"(x) : "r"(y) : "memory")
-//   ::bankwise::emulator::device::ptx<true>([] { return "bfe.u32 %0, %1, 4, 8;"; },
-//       ::bankwise::emulator::device::ptx_out(x), ::bankwise::emulator::device::ptx_in(y))
-
-/// `statement`: from `asm` to its closing parenthesis, as the preprocessor has left it. The result has as many lines.
-/// Empty if it is no PTX: code for the host, a label in a declaration, an empty text.
-std::optional<std::string> emulated_asm(std::string_view statement);
 
 }  // namespace bankwise::emulate

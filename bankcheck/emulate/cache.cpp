@@ -19,10 +19,7 @@ constexpr auto longest_unused = std::chrono::hours(24 * 31);
 
 std::string content_hash(const std::string& file) {
   const auto content = support::read_file(file);
-  if (!content) return "none";
-  Hash hash;
-  hash.add(*content);
-  return hash.text();
+  return content ? Hash(*content).text() : "none";
 }
 
 std::string size_text(const std::string& file) {

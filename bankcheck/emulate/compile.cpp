@@ -17,38 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void declare_compiler(CLI::App& command, CompileOptions& options) {
-  command.footer(
-      "Takes the options of the compiler, and drops those that change nothing in the emulator. Programs run on the "
-      "CPU; bankcheck emulate -- ./program reports their bank conflicts.\n"
-      "Exit codes: 0 ok, 2 usage, 3 a source does not compile.");
-  Program& program = options.program;
-  command.option_defaults()->group("Input");
-  command.add_option("FILE", program.sources, "Sources, object files and libraries");
-  command.option_defaults()->group("Output");
-  command.add_flag("-c,--compile", options.compile, "Make an object file of each source");
-  command.add_option("-o", options.output, "The file to make (default: a.out, or the source's name with .o)")
-      ->type_name("FILE");
-  command.add_flag("--archive", options.archive, "Make a static library (nvcc: -lib)");
-  command.add_flag("--device-link", options.device_link,
-                   "Make an empty object file, as nothing is to be done (-dlink)");
-  command.add_flag("--rule", options.rule, "Also write a rule for make (-MD, -MMD)");
-  command.add_flag("--only-rule", options.only_rule, "Print only a rule for make (-M, -MM)");
-  command.add_option("--rule-file", options.rule_file, "The file of the rule (-MF)")->type_name("FILE");
-  command.add_option("--rule-target", options.rule_target, "The target of the rule (-MT, -MQ)")->type_name("NAME");
-  command.add_flag("--compiler-version,--version", options.version,
-                   "Print the version of the compiler that this stands for (-V)");
-  command.option_defaults()->group("Build");
-  command
-      .add_option("--arch", options.architecture, "The architecture that the program is built for (-arch, -gencode)")
-      ->type_name("ARCH");
-  declare_build_options(command, program);
-  command
-      .add_option("--cache", options.cache,
-                  "Directory for compiled files (default: bankwise in $XDG_CACHE_HOME or ~/.cache)")
-      ->type_name("DIR");
-}
-
 /// Fills in what depends on the architecture. Error: UsageError.
 void choose_architecture(CompileOptions& options) {
   std::string name = options.architecture.substr(0, options.architecture.find(','));
@@ -157,11 +125,41 @@ void declare_build_options(CLI::App& command, Program& program) {
       ->capture_default_str();
 }
 
-void declare_nvcc(CLI::App& command, CompileOptions& options) { declare_compiler(command, options); }
+void declare_nvcc(CLI::App& command, CompileOptions& options) {
+  command.footer(
+      "Takes the options of the compiler, and drops those that change nothing in the emulator. Programs run on the "
+      "CPU; bankcheck emulate -- ./program reports their bank conflicts.\n"
+      "Exit codes: 0 ok, 2 usage, 3 a source does not compile.");
+  Program& program = options.program;
+  command.option_defaults()->group("Input");
+  command.add_option("FILE", program.sources, "Sources, object files and libraries");
+  command.option_defaults()->group("Output");
+  command.add_flag("-c,--compile", options.compile, "Make an object file of each source");
+  command.add_option("-o", options.output, "The file to make (default: a.out, or the source's name with .o)")
+      ->type_name("FILE");
+  command.add_flag("--archive", options.archive, "Make a static library (nvcc: -lib)");
+  command.add_flag("--device-link", options.device_link,
+                   "Make an empty object file, as nothing is to be done (-dlink)");
+  command.add_flag("--rule", options.rule, "Also write a rule for make (-MD, -MMD)");
+  command.add_flag("--only-rule", options.only_rule, "Print only a rule for make (-M, -MM)");
+  command.add_option("--rule-file", options.rule_file, "The file of the rule (-MF)")->type_name("FILE");
+  command.add_option("--rule-target", options.rule_target, "The target of the rule (-MT, -MQ)")->type_name("NAME");
+  command.add_flag("--compiler-version,--version", options.version,
+                   "Print the version of the compiler that this stands for (-V)");
+  command.option_defaults()->group("Build");
+  command
+      .add_option("--arch", options.architecture, "The architecture that the program is built for (-arch, -gencode)")
+      ->type_name("ARCH");
+  declare_build_options(command, program);
+  command
+      .add_option("--cache", options.cache,
+                  "Directory for compiled files (default: bankwise in $XDG_CACHE_HOME or ~/.cache)")
+      ->type_name("DIR");
+}
 
 void declare_hipcc(CLI::App& command, CompileOptions& options) {
   options.program.hip = true;
-  declare_compiler(command, options);
+  declare_nvcc(command, options);
 }
 
 int compile(CompileOptions& options) {

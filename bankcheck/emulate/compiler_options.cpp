@@ -11,8 +11,6 @@
 namespace bankwise::emulate {
 namespace {
 
-using Words = std::vector<std::string>;
-
 enum class Takes { nothing, value, rest };  ///< `rest`: of the word, as in -O3
 
 /// What becomes of an option of a compiler. It is dropped if it changes nothing here: machine code, debug information,
@@ -192,11 +190,11 @@ class Translation {
     switch (option.becomes) {
       case Becomes::nothing: break;
       case Becomes::macro:
-        own_.insert(own_.end(), {"-D", text});
+        append(own_, {"-D", text});
         if (makes_files_ && name.starts_with('d')) own_.emplace_back("--compile");
         break;
-      case Becomes::own: own_.insert(own_.end(), {text, value}); break;
-      case Becomes::standard: own_.insert(own_.end(), {"--std", standard_of(value)}); break;
+      case Becomes::own: append(own_, {text, value}); break;
+      case Becomes::standard: append(own_, {"--std", standard_of(value)}); break;
       case Becomes::architecture: add_architectures(architectures_, value); break;
       case Becomes::library:
         if (std::ranges::find(replaced_libraries, value) == replaced_libraries.end()) own_.push_back(word);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -14,12 +13,14 @@
 
 #include <bankwise/support/exit_code.hpp>
 #include <bankwise/support/files.hpp>
+#include <bankwise/support/library.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/table.hpp>
 #include <bankwise/support/text.hpp>
 #include <bankwise/trace/codec.hpp>
 #include <bankwise/trace/report.hpp>
 #include "bankcheck/driver/fit_report.hpp"
+#include "bankcheck/driver/source_finder.hpp"
 #include "bankcheck/predict/predict.hpp"
 
 namespace bankwise::emulate {
@@ -61,31 +62,15 @@ Program changed_program(const Program& program, const driver::FixedSources& fixe
   return changed;
 }
 
-/// While the object lives, the programs that start load our library (preloaded.cpp).
-class Preloaded {
- public:
-  /// `folder` has the link that names it: the dynamic linker separates names by spaces and colons.
-  explicit Preloaded(const driver::TemporaryFolder& folder) {
-    const fs::path library = driver::find_next_to_bankcheck("emulate/bankcheck_emulate_preload.so");
-    const std::string link = folder / "preload.so";
-    if (library.empty() || link.find_first_of(" :") != std::string::npos) return;
-    fs::create_symlink(library, link);
-    if (const char* others = std::getenv(variable)) before_ = others;
-    setenv(variable, (before_ ? link + ':' + *before_ : link).c_str(), 1);
-    is_set_ = true;
-  }
-  Preloaded(const Preloaded&) = delete;
-  Preloaded& operator=(const Preloaded&) = delete;
-  ~Preloaded() {
-    if (is_set_ && before_) setenv(variable, before_->c_str(), 1);
-    if (is_set_ && !before_) unsetenv(variable);
-  }
-
- private:
-  static constexpr const char* variable = "LD_PRELOAD";
-  std::optional<std::string> before_;
-  bool is_set_ = false;
-};
+/// Has the programs that start load our library (preloaded.cpp). `folder` has the link that names it: the dynamic
+/// linker separates names by spaces and colons.
+void preload(const driver::TemporaryFolder& folder) {
+  const fs::path library = driver::find_next_to_bankcheck("emulate/bankcheck_emulate_preload.so");
+  const std::string link = folder / "preload.so";
+  if (library.empty() || link.find_first_of(" :") != std::string::npos) return;
+  fs::create_symlink(library, link);
+  support::put_first("LD_PRELOAD", link);
+}
 
 struct ComparedResults {
   std::string sentence;
@@ -166,22 +151,13 @@ std::vector<std::string> new_faults(const trace::Trace& before, const trace::Tra
   return sentences;
 }
 
-bool has_line(const fs::path& notes, std::string_view wanted) {
-  std::ifstream file(notes);
-  for (std::string line; std::getline(file, line);) {
-    if (line == wanted) return true;
-  }
-  return false;
-}
-
 /// What blocks that did not run leave open, as the program has noted it (emulator/runtime/skipped.hpp): sentences for
 /// the top of the report. Empty if all blocks ran. `exit_code`: the program's.
-std::vector<std::string> skipped_blocks(const fs::path& notes, int exit_code) {
-  std::ifstream file(notes);
+std::vector<std::string> skipped_blocks(const std::vector<std::string>& notes, int exit_code) {
   std::vector<std::string> kernels;
   std::string host;
   bool skipped = false;
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : notes) {
     if (line == "skipped") skipped = true;
     if (line.starts_with("kernel ")) kernels.push_back(line.substr(7));
     if (line.starts_with("host ") && host.empty()) host = line.substr(5);
@@ -201,9 +177,58 @@ std::vector<std::string> skipped_blocks(const fs::path& notes, int exit_code) {
   return sentences;
 }
 
+/// A row for each number of passes that was predicted, and how many of them were observed.
+struct ComparedPasses {
+  std::vector<std::vector<std::string>> table{{"kernel", "on", "before", "predicted", "observed", ""}};
+  std::size_t held = 0;
+
+  /// `number`: of the architecture in the prediction. `after`: the kernel of the changed program; null: it did not run.
+  void add(const driver::KernelReport& kernel, const trace::Report& before, const fit::Prediction& predicted,
+           std::size_t number, const trace::KernelTrace* after) {
+    std::optional<std::uint64_t> observed;
+    if (after != nullptr) observed = trace::report(*after, *before.architecture).all.passes;
+    const std::optional<bool> equal = observed ? holds(predicted, number, *observed) : false;
+    held += equal.value_or(true) ? 1 : 0;
+    table.push_back({kernel.name, std::string(before.architecture->name), grouped(before.all.passes),
+                     equal ? driver::passes_text(predicted, number) : "not known",
+                     observed ? grouped(*observed) : "did not run",
+                     !equal   ? "some accesses were not recorded"
+                     : *equal ? "equal"
+                              : "different"});
+  }
+};
+
+ComparedPasses compared_passes(const driver::Reporting& reporting, const trace::Trace& after) {
+  ComparedPasses all;
+  for (std::size_t k = 0; k < reporting.fits().size(); ++k) {
+    const driver::KernelFitReport& fit = reporting.fits()[k];
+    const driver::KernelReport& kernel = reporting.kernels()[k];
+    if (!fit.patched) continue;
+    const auto changed = std::ranges::find_if(after.kernels, [&](const trace::KernelTrace& trace) {
+      return trace.kernel == kernel.trace.kernel && trace.options == kernel.trace.options;
+    });
+    for (std::size_t a = 0; a < fit.fit.before.size(); ++a) {
+      all.add(kernel, fit.fit.before[a], fit.patched->passes, a, changed == after.kernels.end() ? nullptr : &*changed);
+    }
+  }
+  return all;
+}
+
+/// No proposed change could be applied, or none is proposed. Returns the exit code.
+int verify_nothing(const driver::Reporting& reporting, std::string text, const std::string& folder) {
+  const bool is_proposed = !text.empty();
+  text += is_proposed ? "make the proposed change by hand, and run bankcheck emulate again to see its passes\n"
+                      : "nothing to verify: no change is proposed\n";
+  if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
+  if (is_proposed) driver::tell("--verify: nothing was verified, because no proposed change could be applied");
+  if (!folder.empty()) driver::tell(fmt::format("--fixed: nothing is written to {}", folder));
+  return is_proposed ? support::exit_wrong : support::exit_ok;
+}
+
 }  // namespace
 
 driver::Outcome run_emulated(EmulatedRun run) {
+  const driver::KeptEnvironment kept;
   const driver::TemporaryFolder folder;
   const trace::Trace header{
       .maker = trace::Maker::emulate, .revision = std::string(support::revision()), .command = run.command};
@@ -212,14 +237,13 @@ driver::Outcome run_emulated(EmulatedRun run) {
   run.request.skipped = folder / "skipped";
   write_request(run.request);
   driver::Progress progress(folder / "progress", "blocks");
-  const driver::Ended ended = [&] {
-    const Preloaded preloaded(folder);
-    return driver::start_and_wait(run.program, run.command,
-                                  {.own_stdout = run.own_stdout,
-                                   .progress = &progress,
-                                   .time_limit = run.time_limit,
-                                   .hint = driver::hint_to_watch_less(run.request.max_blocks, "blocks")});
-  }();
+  preload(folder);
+  const driver::Ended ended =
+      driver::start_and_wait(run.program, run.command,
+                             {.own_stdout = run.own_stdout,
+                              .progress = &progress,
+                              .time_limit = run.time_limit,
+                              .hint = driver::hint_to_watch_less(run.request.max_blocks, "blocks")});
 
   driver::Outcome outcome;
   std::ifstream lines(run.request.record, std::ios::binary);
@@ -229,9 +253,10 @@ driver::Outcome run_emulated(EmulatedRun run) {
     outcome.faults = outcome.trace.errors;
     outcome.failure = failure_of(ended);
     const bool exited = WIFEXITED(ended.status) && !ended.out_of_time;
-    outcome.incomplete = skipped_blocks(run.request.skipped, exited ? WEXITSTATUS(ended.status) : 0);
+    const std::vector<std::string> notes = driver::lines_of(support::read_file(run.request.skipped).value_or(""));
+    outcome.incomplete = skipped_blocks(notes, exited ? WEXITSTATUS(ended.status) : 0);
     if (exited && !outcome.incomplete.empty()) outcome.failure.reset();  // its check of the results, most likely
-    if (!outcome.failure && outcome.trace.kernels.empty() && has_line(run.request.skipped, "library")) {
+    if (!outcome.failure && outcome.trace.kernels.empty() && std::ranges::find(notes, "library") != notes.end()) {
       outcome.incomplete.emplace_back("only functions of libraries ran, which are not recorded");
     } else if (!outcome.failure && outcome.trace.kernels.empty() && outcome.faults.empty()) {
       outcome.failure = fmt::format("the program {} ran no kernel", support::in_quotes(ended.program));
@@ -245,23 +270,12 @@ driver::Outcome run_emulated(EmulatedRun run) {
   return outcome;
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): one step after the other
 int verify(const driver::Reporting& reporting, const trace::Trace& before, const Program& program, EmulatedRun run,
            const fs::path& cache, const std::string& folder) {
-  const auto& kernels = reporting.kernels();
-  const auto& fits = reporting.fits();
-  const driver::FixedSources fixed = driver::fixed_sources(fits);
+  const driver::FixedSources fixed = driver::fixed_sources(reporting.fits());
   std::string text;
   for (const std::string& sentence : fixed.left_out) text += fmt::format("not verified: {}\n", sentence);
-  if (fixed.files.empty()) {
-    const bool is_proposed = !fixed.left_out.empty();
-    text += is_proposed ? "make the proposed change by hand, and run bankcheck emulate again to see its passes\n"
-                        : "nothing to verify: no change is proposed\n";
-    if (!reporting.quiet()) support::OutputFile("stdout", "-").write(text);
-    if (is_proposed) driver::tell("--verify: nothing was verified, because no proposed change could be applied");
-    if (!folder.empty()) driver::tell(fmt::format("--fixed: nothing is written to {}", folder));
-    return is_proposed ? support::exit_wrong : support::exit_ok;
-  }
+  if (fixed.files.empty()) return verify_nothing(reporting, text, folder);
   std::optional<driver::TemporaryFolder> temporary;
   if (folder.empty()) temporary.emplace();
   const fs::path place = folder.empty() ? fs::path(*temporary / "fixed") : fs::path(folder);
@@ -273,29 +287,7 @@ int verify(const driver::Reporting& reporting, const trace::Trace& before, const
   driver::tell("output of the changed program:");
   driver::Outcome outcome = run_emulated(run);
   for (std::string& fault : new_faults(before, outcome.trace)) outcome.faults.push_back(std::move(fault));
-  std::vector<std::vector<std::string>> table{{"kernel", "on", "before", "predicted", "observed", ""}};
-  std::size_t held = 0;
-  for (std::size_t k = 0; k < fits.size(); ++k) {
-    if (!fits[k].patched) continue;
-    const fit::Prediction& predicted = fits[k].patched->passes;
-    const auto kernel =
-        std::find_if(outcome.trace.kernels.begin(), outcome.trace.kernels.end(), [&](const auto& kernel_trace) {
-          return kernel_trace.kernel == kernels[k].trace.kernel && kernel_trace.options == kernels[k].trace.options;
-        });
-    for (std::size_t a = 0; a < fits[k].fit.before.size(); ++a) {
-      const trace::Report& before_it = fits[k].fit.before[a];
-      std::optional<std::uint64_t> observed;
-      if (kernel != outcome.trace.kernels.end()) observed = trace::report(*kernel, *before_it.architecture).all.passes;
-      const std::optional<bool> equal = observed ? holds(predicted, a, *observed) : false;
-      held += equal.value_or(true) ? 1 : 0;
-      table.push_back({kernels[k].name, std::string(before_it.architecture->name), grouped(before_it.all.passes),
-                       equal ? driver::passes_text(predicted, a) : "not known",
-                       observed ? grouped(*observed) : "did not run",
-                       !equal   ? "some accesses were not recorded"
-                       : *equal ? "equal"
-                                : "different"});
-    }
-  }
+  const auto [table, held] = compared_passes(reporting, outcome.trace);
   const std::size_t predictions = table.size() - 1;
   const ComparedResults results = compared_results(original, run, otherwise_rounded(reporting, fixed.kernels));
   const bool verified = !outcome.failure && outcome.faults.empty() && held == predictions && !results.wrong;

@@ -1,20 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <set>
 #include <utility>
 
 #include <bankwise/support/files.hpp>
+#include "bankcheck/driver/source_finder.hpp"
 #include "bankcheck/emulate/build.hpp"
 
 namespace bankwise::emulate {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
 struct LanguageRow {
   std::string_view extension;
   Language language;
@@ -26,23 +26,15 @@ constexpr LanguageRow language_rows[]{{".c", Language::c},      {".cpp", Languag
 
 Language by_extension(const fs::path& file) {
   const std::string extension = file.extension().string();
-  const auto* const row = std::find_if(std::begin(language_rows), std::end(language_rows),
-                                       [&](const LanguageRow& each) { return each.extension == extension; });
+  const auto* const row = std::ranges::find(language_rows, extension, &LanguageRow::extension);
   return row == std::end(language_rows) ? Language::kernels : row->language;
 }
 
 /// The name in `#include <hip/hip_runtime.h>` and `#include "x.h"`; empty for other lines.
-std::string_view included_name(std::string_view line) {
-  const auto skip = [&](std::size_t at) { return std::min(line.find_first_not_of(" \t", at), line.size()); };
-  std::size_t at = skip(0);
-  if (at == line.size() || line[at] != '#') return {};
-  at = skip(at + 1);
-  constexpr std::string_view word = "include";
-  if (line.substr(at, word.size()) != word) return {};
-  at = skip(at + word.size());
-  if (at == line.size() || (line[at] != '<' && line[at] != '"')) return {};
-  const auto end = line.find(line[at] == '<' ? '>' : '"', at + 1);
-  return end == std::string_view::npos ? std::string_view{} : line.substr(at + 1, end - at - 1);
+std::string included_name(const std::string& line) {
+  char name[4096] = "", end = '\0';
+  const int fields = std::sscanf(line.c_str(), " # include %*1[<\"]%4095[^>\"]%c", name, &end);
+  return fields == 2 ? name : "";
 }
 
 bool is_header_of_hip(std::string_view name) { return name.starts_with("hip/") || name == "hip_runtime.h"; }
@@ -50,11 +42,8 @@ bool is_header_of_hip(std::string_view name) { return name.starts_with("hip/") |
 /// Whether a source or a header of the program mentions HIP's headers, perhaps under a condition.
 bool mentions_hip(const fs::path& file, const Program& program, std::set<fs::path>& seen) {
   if (!seen.insert(fs::absolute(file).lexically_normal()).second) return false;
-  const std::string text = support::read_file(file).value_or("");
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    const std::string_view name = included_name(std::string_view(text).substr(at, end - at));
-    at = end + 1;
+  for (const std::string& line : driver::lines_of(support::read_file(file).value_or(""))) {
+    const std::string name = included_name(line);
     if (name.empty()) continue;
     if (is_header_of_hip(name)) return true;
     std::vector<fs::path> folders{file.parent_path()};
@@ -71,14 +60,11 @@ bool mentions_hip(const fs::path& file, const Program& program, std::set<fs::pat
 bool preprocessor_finds_hip(const std::string& source, const Program& program, const Toolchain& toolchain) {
   std::set<fs::path> seen;
   if (!mentions_hip(source, program, seen)) return false;
-  Words command{toolchain.compiler, "-E", "-M", "-MG", "-w", "-x", "c++"};
-  const auto append = [&](const Words& more) { command.insert(command.end(), more.begin(), more.end()); };
-  append(toolchain.compile);
-  append({"-std=gnu++17"});
-  append(program.hip ? Words{"-D__HIPCC__", "-D__HIP_PLATFORM_AMD__"} : Words{"-D__CUDACC__", "-D__NVCC__"});
-  append(program.options);
-  append(header_options(program));
-  for (const std::string& folder : toolchain.include) append({"-I", folder});
+  Words command{toolchain.compiler, "-E", "-M", "-MG", "-w", "-x", "c++", "-std=gnu++17"};
+  append(command, toolchain.compile);
+  append(command, program.hip ? Words{"-D__HIPCC__", "-D__HIP_PLATFORM_AMD__"} : Words{"-D__CUDACC__", "-D__NVCC__"});
+  append(command, program.options);
+  append(command, header_options(program, toolchain.include));
   command.push_back(source);
   const Words files = files_in_rule(driver::run_quietly(command).output);
   return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
@@ -132,15 +118,13 @@ std::vector<std::string> compiler_macros(const Program& program) {
               fmt::format("__CUDA_ARCH__={}", program.capability * 10),
               fmt::format("__CUDA_ARCH_LIST__={}", program.capability * 10)};
   }
-  if (program.hip) macros.insert(macros.end(), {"BANKWISE_HIP", "__HIPCC__", "__HIP_DEVICE_COMPILE__"});
-  if (program.hip && program.gpu.empty())
-    macros.insert(macros.end(), {"__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"});
+  if (program.hip) append(macros, {"BANKWISE_HIP", "__HIPCC__", "__HIP_DEVICE_COMPILE__"});
+  if (program.hip && program.gpu.empty()) append(macros, {"__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"});
   if (!program.gpu.empty()) {
-    macros.insert(macros.end(),
-                  {fmt::format("BANKWISE_WAVE={}", program.wave), fmt::format("BANKWISE_GPU=\"{}\"", program.gpu),
-                   "__HIP__", "__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__", "__AMDGCN__", "__AMDGPU__",
-                   fmt::format("__{}__", program.gpu), fmt::format("__AMDGCN_WAVEFRONT_SIZE={}", program.wave),
-                   fmt::format("__AMDGCN_WAVEFRONT_SIZE__={}", program.wave)});
+    append(macros, {fmt::format("BANKWISE_WAVE={}", program.wave), fmt::format("BANKWISE_GPU=\"{}\"", program.gpu),
+                    "__HIP__", "__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__", "__AMDGCN__", "__AMDGPU__",
+                    fmt::format("__{}__", program.gpu), fmt::format("__AMDGCN_WAVEFRONT_SIZE={}", program.wave),
+                    fmt::format("__AMDGCN_WAVEFRONT_SIZE__={}", program.wave)});
     if (program.gpu.size() > 5)
       macros.push_back(fmt::format("__GFX{}__", program.gpu.substr(3, program.gpu.size() - 5)));
   }

@@ -175,6 +175,7 @@ std::vector<std::vector<std::string>> Recorder::runs() {
         "waves of 64 and of 32 lanes need one run each, and the options name one file for both; name one --arch");
   }
   std::vector<std::vector<std::string>> runs;
+  runs.reserve(by_lanes.size());
   for (auto& [lanes, list] : by_lanes) runs.push_back(std::move(list));
   return runs;
 }

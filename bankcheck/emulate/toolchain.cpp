@@ -45,31 +45,26 @@ std::string identity_of(const Toolchain& toolchain, const fs::path& file) {
 }
 
 fs::path compile_cubin(const std::string& source, const Program& program, const fs::path& nvcc, const fs::path& cache) {
-  std::vector<std::string> command{nvcc.string(), "-cubin", "-lineinfo", fmt::format("-arch=sm_{}", program.capability),
-                                   // nvcc 12 does not know C++23.
-                                   fmt::format("-std={}", program.standard == "c++23" ? "c++20" : program.standard),
-                                   "-w"};
-  if (fs::path(source).extension() != ".cu") command.insert(command.end(), {"-x", "cu"});
-  for (const std::string& option : header_options(program)) command.push_back(option);
-  Hash hash;
-  hash.add(command);
-  hash.add(source);
-  hash.add(fs::current_path().string());
+  Words command{nvcc.string(), "-cubin", "-lineinfo", fmt::format("-arch=sm_{}", program.capability),
+                // nvcc 12 does not know C++23.
+                fmt::format("-std={}", program.standard == "c++23" ? "c++20" : program.standard), "-w"};
+  if (fs::path(source).extension() != ".cu") append(command, {"-x", "cu"});
+  append(command, header_options(program));
   std::error_code ignored;
-  hash.add(std::to_string(fs::last_write_time(nvcc, ignored).time_since_epoch().count()));
-  const CacheEntry entry(cache, "cubins", hash);
+  const std::string time = std::to_string(fs::last_write_time(nvcc, ignored).time_since_epoch().count());
+  const CacheEntry entry(cache, "cubins", Hash(command, source, fs::current_path().string(), time));
   fs::path cubin = entry / (fs::path(source).stem().string() + ".cubin");
   const fs::path rule = entry / "rule";
   if (is_current(entry.manifest)) return cubin;
   fs::remove(entry.manifest);
   const auto hashes = [&] {
-    std::vector<std::string> dependencies = command;
-    dependencies.insert(dependencies.end(), {"-M", "-MF", rule.string(), source});
+    Words dependencies = command;
+    append(dependencies, {"-M", "-MF", rule.string(), source});
     driver::run_quietly(dependencies);
     return hashes_of(files_in_rule(support::read_file(rule).value_or("")));
   };
   const std::string before = hashes(), part = cubin.string() + ".part";
-  command.insert(command.end(), {"-o", part, source});
+  append(command, {"-o", part, source});
   const driver::Ran ran = driver::run_quietly(command);
   if (ran.status != 0) {
     const std::string first = first_error_in(ran.output);
@@ -150,10 +145,11 @@ fs::path find_nvcc() {
   return nvcc.empty() ? find_in_toolkit("bin/nvcc") : nvcc;
 }
 
-std::vector<std::string> header_options(const Program& program) {
+std::vector<std::string> header_options(const Program& program, const std::vector<std::string>& further) {
   std::vector<std::string> options;
   for (const std::string& definition : program.definitions) options.push_back("-D" + definition);
   for (const std::string& folder : program.include) options.push_back("-I" + folder);
+  for (const std::string& folder : further) options.push_back("-I" + folder);
   return options;
 }
 

@@ -60,19 +60,6 @@ bool binary_search(Range&& range, const Value& value) {
   return std::binary_search(begin(range), end(range), value);
 }
 
-/// What unique() returns: the elements to erase.
-template <class Iterator>
-struct Rest {
-  Iterator first, last;
-  Iterator begin() const { return first; }
-  Iterator end() const { return last; }
-};
-template <class Range>
-auto unique(Range&& range) {
-  const auto last = range.end();
-  return Rest<decltype(range.begin())>{std::unique(range.begin(), last), last};
-}
-
 /// The order of projected elements.
 template <class Compare, class Projection>
 auto by(Compare& compare, Projection& projection) {

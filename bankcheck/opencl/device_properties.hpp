@@ -32,4 +32,12 @@ inline constexpr DeviceProperty device_properties[]{
     {"preferred-multiple", 0x11b3, sizeof(std::size_t), "32"},
 };
 
+/// Null for an unknown key.
+constexpr const DeviceProperty* property_of(std::string_view key) {
+  for (const DeviceProperty& property : device_properties) {
+    if (property.key == key) return &property;
+  }
+  return nullptr;
+}
+
 }  // namespace bankwise::opencl

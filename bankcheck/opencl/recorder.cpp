@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include <bankwise/support/exit_code.hpp>
+#include <bankwise/support/library.hpp>
 #include <bankwise/support/numbers.hpp>
 #include <bankwise/support/text.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
@@ -62,12 +62,8 @@ void preload(const fs::path& libraries, const fs::path& plugin, const TemporaryF
         support::in_quotes(folder.path().parent_path().string())));
   }
   fs::create_symlink(plugin.parent_path() / "bankcheck_opencl_preload.so", ours);
-  const auto put_first = [](const char* variable, const std::string& names) {
-    const char* others = std::getenv(variable);
-    setenv(variable, (others == nullptr || *others == '\0' ? names : names + ':' + others).c_str(), 1);
-  };
-  put_first("LD_LIBRARY_PATH", libraries.string());
-  put_first("LD_PRELOAD", ours.string() + ':' + runtime.string());
+  support::put_first("LD_LIBRARY_PATH", libraries.string());
+  support::put_first("LD_PRELOAD", ours.string() + ':' + runtime.string());
 }
 
 /// Appends what the plugin has saved of launches that did not end to a record whose last line is complete.
@@ -121,11 +117,8 @@ std::vector<std::string> device_values(const std::vector<std::string>& device_in
     };
     const auto end = given.find('=');
     const std::string key = given.substr(0, end);
-    const auto same = [&](const DeviceProperty& property) { return property.key == key; };
-    const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
-    if (end == std::string::npos || property == std::end(device_properties)) {
-      refuse("KEY=VALUE with one of the keys " + keys());
-    }
+    const DeviceProperty* const property = property_of(key);
+    if (end == std::string::npos || property == nullptr) refuse("KEY=VALUE with one of the keys " + keys());
     const std::string value = given.substr(end + 1);
     std::uint64_t number = 0;
     const bool fits = property->bytes == 0 ? !value.empty() && value.find('\n') == std::string::npos

@@ -1,5 +1,6 @@
 // How bankcheck rewrites asm statements, and which names of PTX the emulator knows.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include "tests/catch_any.hpp"
 
@@ -7,8 +8,17 @@
 #include <bankwise/emulator/cuda/ptx/machine.hpp>
 #include "bankcheck/emulate/build.hpp"
 
-using bankwise::emulate::emulated_asm;
 using bankwise::emulator::device::ptx_is_known;
+
+namespace {
+
+/// Nothing if the statement stays as it is.
+std::optional<std::string> emulated_asm(const std::string& statement) {
+  const std::string text = bankwise::emulate::rewritten(statement);
+  return text == statement ? std::nullopt : std::optional(text);
+}
+
+}  // namespace
 
 TEST_CASE("emulator/inline_ptx/asm_to_call") {
   const std::string ptx = "::bankwise::emulator::device::ptx";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -25,13 +26,10 @@ bool take(std::string_view& text, std::string_view word) {
 
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
-  std::size_t digits = 0;
-  for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-    number = number * 10 + std::uint64_t(text[digits] - '0');
-    if (number > max_bytes) return {};
-  }
-  text.remove_prefix(digits);
-  return digits == 0 ? std::nullopt : std::optional(number);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number > max_bytes) return {};
+  text.remove_prefix(std::size_t(end - text.data()));
+  return number;
 }
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -63,7 +61,7 @@ std::optional<PtxArray> array_in(std::string_view line) {
 
 bool names(std::string_view line, std::string_view name) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; };
-  for (auto at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
+  for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
     const std::size_t behind = at + name.size();
     if ((at == 0 || !is_part(line[at - 1])) && (behind == line.size() || !is_part(line[behind]))) return true;
   }
@@ -85,8 +83,8 @@ PtxArrays arrays_of_kernel(std::string_view text, std::string_view kernel) {
     const std::string_view line = text.substr(0, text.find('\0'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const auto entry = line.find(".entry ");
-    if (is_inside && (line.starts_with("}") || entry != line.npos)) break;
-    if (entry != line.npos) {
+    if (is_inside && (line.starts_with("}") || entry != std::string_view::npos)) break;
+    if (entry != std::string_view::npos) {
       std::string_view name = line.substr(entry + 7);
       is_inside = take(name, kernel) && (name.empty() || name.front() == '(');
     }
@@ -215,6 +213,7 @@ std::vector<EmittedLine> emitted_in(const Cubin& cubin) {
     }
   }
   std::vector<EmittedLine> lines;
+  lines.reserve(opcodes.size());
   for (auto& [at, counts] : opcodes) lines.push_back({at.first, at.second, std::move(counts)});
   return lines;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -53,13 +54,10 @@ class Depths {
   std::vector<int> depths_;
 };
 
-void erase_all(std::string& text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) text.erase(at, word.size());
-}
-
 /// Without return type and parameters.
 std::string path_of(std::string name) {
-  erase_all(name, "(anonymous namespace)::");
+  constexpr std::string_view nameless = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = name.find(nameless, at)) != std::string::npos;) name.erase(at, nameless.size());
   const Depths depths(name);
   std::size_t begin = 0, end = name.size();
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -130,11 +128,9 @@ class MangledReader {
   /// A length and as many characters; nothing if there are fewer.
   std::optional<std::string_view> identifier() {
     std::size_t length = 0;
-    while (is_digit(peek())) {
-      length = length * 10 + std::size_t(peek() - '0');
-      text_.remove_prefix(1);
-      if (length > text_.size()) return {};
-    }
+    const auto parsed = std::from_chars(text_.data(), text_.data() + text_.size(), length);
+    text_.remove_prefix(std::size_t(parsed.ptr - text_.data()));
+    if (parsed.ec == std::errc::result_out_of_range || length > text_.size()) return {};
     const std::string_view name = text_.substr(0, length);
     text_.remove_prefix(length);
     return name;
@@ -233,13 +229,9 @@ std::string array_name(std::string_view mangled) {
   // _ZZ, the kernel, E, the length of the name, the name, and a number if the kernel has several of this name.
   for (std::size_t at = mangled.starts_with("_ZZ") ? mangled.find('E') : std::string_view::npos;
        at != std::string_view::npos; at = mangled.find('E', at + 1)) {
-    std::size_t length = 0, begin = at + 1;
-    for (; begin < mangled.size() && is_digit(mangled[begin]) && length < mangled.size(); ++begin) {
-      length = length * 10 + std::size_t(mangled[begin] - '0');
-    }
-    const std::string_view rest = mangled.substr(begin);
-    if (length == 0 || length > rest.size()) continue;
-    if (length == rest.size() || rest[length] == '_') return std::string(rest.substr(0, length));
+    MangledReader reader(mangled.substr(at + 1));
+    const auto name = reader.identifier();
+    if (name && !name->empty() && (reader.at_end() || reader.peek() == '_')) return std::string(*name);
   }
   return demangled(mangled);
 }

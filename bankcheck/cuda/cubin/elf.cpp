@@ -57,7 +57,7 @@ std::vector<Section> read_sections(std::string_view bytes, const Elf64_Ehdr& hea
 
 std::vector<Symbol> read_symbols(const std::vector<Section>& sections) {
   std::vector<Symbol> symbols;
-  const auto table = std::find_if(sections.begin(), sections.end(), [](auto& s) { return s.type == SHT_SYMTAB; });
+  const auto table = std::ranges::find(sections, std::uint32_t{SHT_SYMTAB}, &Section::type);
   if (table == sections.end()) return symbols;
   const std::string_view names = table->link < sections.size() ? sections[table->link].bytes : std::string_view{};
   for (const Elf64_Sym& symbol : table_of<Elf64_Sym>(table->bytes)) {
@@ -98,8 +98,7 @@ Elf parse_elf(std::string_view bytes) {
 }
 
 const Section* section_named(const Elf& elf, std::string_view name) {
-  const auto section =
-      std::find_if(elf.sections.begin(), elf.sections.end(), [&](const auto& s) { return s.name == name; });
+  const auto section = std::ranges::find(elf.sections, name, &Section::name);
   return section == elf.sections.end() ? nullptr : &*section;
 }
 

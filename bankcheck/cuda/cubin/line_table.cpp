@@ -18,7 +18,7 @@ using File = LineTable::File;
 /// What stands before a line program: the meaning of its opcodes, its files.
 struct LineHeader {
   unsigned unit = 1;                     // bytes that addresses advance by
-  int line_base = 0;                     // special opcodes: the least that lines advance by
+  std::int8_t line_base = 0;             // special opcodes: the least that lines advance by
   unsigned line_range = 1;               // and how many such steps there are
   unsigned first_special = 1;            // opcode
   std::vector<unsigned> operand_counts;  // standard opcodes, from opcode 1
@@ -45,15 +45,14 @@ class Addresses {
     for (const Section& section : elf.sections) {
       if (section.name.starts_with(".text") && section.size != 0) code_.push_back(&section);
     }
-    std::sort(code_.begin(), code_.end(), [](auto* a, auto* b) { return a->address < b->address; });
+    std::ranges::sort(code_, {}, &Section::address);
     const auto overlap = [](auto* a, auto* b) { return b->address - a->address < a->size; };
     if (std::adjacent_find(code_.begin(), code_.end(), overlap) != code_.end()) code_.clear();
   }
 
   /// For an address at `position` of .debug_line.
   Place place(std::uint64_t position, std::uint64_t address) const {
-    const auto relocation = std::lower_bound(relocations_.begin(), relocations_.end(), position,
-                                             [](const Relocation& r, std::uint64_t at) { return r.offset < at; });
+    const auto relocation = std::ranges::lower_bound(relocations_, position, {}, &Relocation::offset);
     if (relocation == relocations_.end() || relocation->offset != position) return unrelocated(address);
     const Symbol& symbol = elf_.symbols[relocation->symbol];
     return {symbol.section, symbol.value + relocation->addend + address};
@@ -62,8 +61,7 @@ class Addresses {
  private:
   /// Without a relocation, the section of code that the address is in.
   Place unrelocated(std::uint64_t address) const {
-    const auto next = std::upper_bound(code_.begin(), code_.end(), address,
-                                       [](std::uint64_t at, auto* section) { return at < section->address; });
+    const auto next = std::ranges::upper_bound(code_, address, {}, &Section::address);
     if (next == code_.begin()) return {};
     const Section& section = **(next - 1);
     const std::uint64_t offset = address - section.address;

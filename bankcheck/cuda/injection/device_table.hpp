@@ -100,7 +100,7 @@ constexpr uint32_t MAY_PASS_L1 = 16;
 /// and a step from lane to lane stays a step.
 constexpr uint32_t COPY_ZEROS = 1 << 21;
 constexpr uint32_t pack_copy(uint32_t to, uint64_t from, uint32_t line, uint32_t width) {
-  const uint32_t word = uint32_t(from >> 2);
+  const auto word = uint32_t(from >> 2);
   const uint32_t source = width == MAY_PASS_L1 ? (line << 5 | (word & 31)) << 22 : word << 27;
   return (to & (COPY_ZEROS - 1)) | (from == 0 ? COPY_ZEROS : source);
 }

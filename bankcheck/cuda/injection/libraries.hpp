@@ -29,7 +29,7 @@ namespace bankwise::cuda {
   X(subscribe, sanitizerSubscribe)
 
 struct SanitizerApi {
-#define BANKWISE_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;
+#define BANKWISE_MEMBER(member, symbol) decltype(&::symbol) member{};
   BANKWISE_SANITIZER_FUNCTIONS(BANKWISE_MEMBER)
 #undef BANKWISE_MEMBER
 };

@@ -19,6 +19,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -45,7 +46,7 @@ static_assert(offsetof(KernelRecord, start) == 16 && offsetof(KernelRecord, grid
   X(cuptiActivityGetNumDroppedRecords) X(cuptiActivityRegisterCallbacks) X(cuptiGetTimestamp) X(cuptiGetResultString)
 
 struct Cupti {
-#define BANKWISE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses): a name
+#define BANKWISE_MEMBER(name) decltype(&::name) name{};
   BANKWISE_TIMING_FUNCTIONS(BANKWISE_MEMBER)
 #undef BANKWISE_MEMBER
 };
@@ -71,6 +72,12 @@ Function* driver_function(const char* name) {
   void* const address = driver == nullptr ? nullptr : dlsym(driver, name);
   if (driver != nullptr) dlclose(driver);  // NOLOAD has counted one user more
   return reinterpret_cast<Function*>(address);
+}
+
+/// "launch 1 2".
+std::string line_of(std::string word, const auto&... numbers) {
+  ((word += ' ' + std::to_string(numbers)), ...);
+  return word + '\n';
 }
 
 /// The clock of the multiprocessors of each device, from NVML.
@@ -103,7 +110,7 @@ class Clocks {
       unsigned megahertz = 0;
       if (read_(handle, of_multiprocessors, &megahertz) != 0 || megahertz == last_[device]) continue;
       last_[device] = megahertz;
-      lines += "clock " + std::to_string(device) + ' ' + std::to_string(time) + ' ' + std::to_string(megahertz) + '\n';
+      lines += line_of("clock", device, time, megahertz);
     }
     return lines;
   }
@@ -175,14 +182,8 @@ class Timing {
     if (devices_.insert(kernel.deviceId).second) lines += device_line(int(kernel.deviceId));
     const auto [id, is_new] = kernels_.try_emplace(kernel.name == nullptr ? "?" : kernel.name, kernels_.size());
     if (is_new) lines += "kernel " + std::to_string(id->second) + ' ' + id->first + '\n';
-    lines += "launch";
-    for (const std::uint64_t number :
-         {std::uint64_t(id->second), std::uint64_t(kernel.deviceId), std::uint64_t(kernel.gridX),
-          std::uint64_t(kernel.gridY), std::uint64_t(kernel.gridZ), std::uint64_t(kernel.blockX),
-          std::uint64_t(kernel.blockY), std::uint64_t(kernel.blockZ), kernel.start, kernel.end}) {
-      lines += ' ' + std::to_string(number);
-    }
-    lines += '\n';
+    lines += line_of("launch", id->second, kernel.deviceId, kernel.gridX, kernel.gridY, kernel.gridZ, kernel.blockX,
+                     kernel.blockY, kernel.blockZ, kernel.start, kernel.end);
   }
 
   /// "device <id> <multiprocessors> <kHz> <kHz of memory> <bits of its bus> <bytes of L2> <name>"; 0: not known.
@@ -241,10 +242,10 @@ class Timing {
 Timing* timing = nullptr;
 bool in_forked_child = false;  // and the parent had loaded this library
 
-constexpr std::size_t buffer_bytes = 1 << 20, buffer_alignment = 8;
+constexpr std::size_t buffer_bytes = 1 << 20;
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  *buffer = new (std::nothrow) std::uint8_t[buffer_bytes];  // CUPTI wants a multiple of 8, which all of new's are
   *bytes = *buffer == nullptr ? 0 : buffer_bytes;
   *most_records = 0;  // as many as fit
   timing->start_thread();
@@ -253,7 +254,7 @@ void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::siz
 void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t /*bytes*/,
                               std::size_t valid_bytes) {
   if (buffer != nullptr && valid_bytes > 0) timing->take(context, stream, buffer, valid_bytes);
-  std::free(buffer);
+  delete[] buffer;
 }
 
 /// The handler of std::exit(), whose argument is `status`. A child of fork() has no CUDA, and ends without the exit

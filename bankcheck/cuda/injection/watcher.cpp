@@ -38,8 +38,6 @@ Watcher::Watcher(support::CudaRequest request, SanitizerApi api)
       record_(request_.folder, request_.memory),
       patcher_(api_, record_, request_.memory) {}
 
-void Watcher::fail(const std::string& call, SanitizerResult result) { record_.error(failure(api_, call, result)); }
-
 Watcher::ContextPointer Watcher::context_of(CUcontext handle) {
   const std::lock_guard lock(mutex_);
   ContextPointer& context = contexts_[handle];
@@ -84,9 +82,7 @@ Watcher::Kernel Watcher::kernel_of(const Sanitizer_LaunchData& data) {
   }
   std::uint64_t pc = 0, bytes = 0;
   const auto result = api_.get_function_pc_and_size(data.module, data.functionName, &pc, &bytes);
-  if (result != SANITIZER_SUCCESS) {
-    fail("sanitizerGetFunctionPcAndSize for " + std::string(data.functionName), result);
-  }
+  is_success(api_, record_, "sanitizerGetFunctionPcAndSize for " + std::string(data.functionName), result);
   return add_kernel(data, pc, bytes);
 }
 
@@ -133,7 +129,7 @@ bool Watcher::prepare_tables(Context& context, Sanitizer_StreamHandle stream) {
           std::make_unique<PatternTable>(api_, context.handle, (request_.table_bytes - for_lines) / 2, touched, stream);
     }
     const auto result = api_.get_stream_handle(context.handle, nullptr, &default_stream);
-    if (result != SANITIZER_SUCCESS) fail("sanitizerGetStreamHandle", result);
+    is_success(api_, record_, "sanitizerGetStreamHandle", result);
     ready = true;
   } catch (const std::exception& error) {
     record_.error(error.what());
@@ -224,11 +220,11 @@ void Watcher::launch_begins(const ObservedLaunch& launch) {
   if (contents != nullptr) {
     const auto result =
         api_.memcpy_host_to_device_async(device_address(address), contents, sizeof(LaunchSlot), launch.stream);
-    if (result != SANITIZER_SUCCESS) fail("sanitizerMemcpyHostToDeviceAsync", result);
+    is_success(api_, record_, "sanitizerMemcpyHostToDeviceAsync", result);
   }
   const auto result =
       api_.set_launch_callback_data(data.hLaunch, data.function, launch.stream, device_address(address));
-  if (result != SANITIZER_SUCCESS) fail("sanitizerSetLaunchCallbackData", result);
+  is_success(api_, record_, "sanitizerSetLaunchCallbackData", result);
 }
 
 void Watcher::launch_ends() {

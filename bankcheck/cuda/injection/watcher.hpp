@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <bankwise/support/watch_request.hpp>
@@ -34,6 +35,12 @@ static_assert(SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS == 3 && SANITIZER_INSTR
               SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS == 17 &&
               SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS == 19);  // as patch_points() has them
 
+/// Whether a call of the library succeeded; otherwise the record has an error.
+inline bool is_success(const SanitizerApi& api, RecordWriter& record, std::string_view call, SanitizerResult result) {
+  if (result != SANITIZER_SUCCESS) record.error(failure(api, std::string(call), result));
+  return result == SANITIZER_SUCCESS;
+}
+
 /// Inserts the device patch into the program's modules. It stays there: to take it out, the library waits for the GPU,
 /// and a program whose stream waits for the launching thread would hang. All functions may be called from any thread.
 /// Failures of the library go to the record.
@@ -46,20 +53,16 @@ class ModulePatcher {
   void insert(CUcontext context, CUmodule module) {
     const std::lock_guard library(library_mutex_);
     if (!contexts_.contains(context)) {
-      if (const auto result = api_.add_patches(bankwise_patch_image, context); result != SANITIZER_SUCCESS) {
-        return fail("sanitizerAddPatches", result);
-      }
+      const auto result = api_.add_patches(bankwise_patch_image, context);
+      if (!is_success(api_, record_, "sanitizerAddPatches", result)) return;
       contexts_.insert(context);
     }
     for (const PatchPoint& point : points_) {
       const auto result = api_.patch_instructions(Sanitizer_InstructionId(point.instruction), module, point.function);
-      if (result != SANITIZER_SUCCESS && point.required) {
-        fail("sanitizerPatchInstructions for " + std::string(point.what), result);
-      }
+      if (point.required)
+        is_success(api_, record_, "sanitizerPatchInstructions for " + std::string(point.what), result);
     }
-    if (const auto result = api_.patch_module(module); result != SANITIZER_SUCCESS) {
-      fail("sanitizerPatchModule", result);
-    }
+    is_success(api_, record_, "sanitizerPatchModule", api_.patch_module(module));
   }
 
   void context_ends(CUcontext context) {
@@ -68,8 +71,6 @@ class ModulePatcher {
   }
 
  private:
-  void fail(const std::string& call, SanitizerResult result) { record_.error(failure(api_, call, result)); }
-
   const SanitizerApi& api_;
   RecordWriter& record_;
   const std::vector<PatchPoint> points_;
@@ -92,13 +93,13 @@ class Watcher {
   RecordWriter& record() { return record_; }
 
   void module_loaded(const Sanitizer_ResourceModuleData& data);
-  void module_unloads(CUmodule module);
-  void context_ends(CUcontext context);
+  void module_unloads(CUmodule handle);
+  void context_ends(CUcontext handle);
   void launch_begins(const ObservedLaunch& launch);
   /// Whatever the calling thread was launching has been handed over to the driver.
   void launch_ends();
   /// The calling thread has synchronized with a stream, or with the whole context.
-  void synchronized(CUcontext context, std::optional<Sanitizer_StreamHandle> stream);
+  void synchronized(CUcontext handle, std::optional<Sanitizer_StreamHandle> stream);
   /// The process ends: records everything. Not in a callback.
   void finish();
 
@@ -153,7 +154,6 @@ class Watcher {
   void record_launches();
   void drain(const Context& context, Half& half, Sanitizer_StreamHandle stream);
   void drain_at_end(Context& context);
-  void fail(const std::string& call, SanitizerResult result);
 
   const support::CudaRequest request_;
   const SanitizerApi api_;

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
-#include <vector>
 
 #include <bankwise/support/watch_request.hpp>
 #include "bankcheck/opencl/device_properties.hpp"
@@ -24,13 +24,8 @@ namespace {
 using bankwise::opencl::device_properties;
 using bankwise::opencl::DeviceProperty;
 using bankwise::opencl::oclgrinds;
+using bankwise::opencl::property_of;
 
-constexpr const DeviceProperty* property_of(std::string_view key) {
-  for (const DeviceProperty& property : device_properties) {
-    if (property.key == key) return &property;
-  }
-  return nullptr;
-}
 constexpr std::uint32_t number_of(std::string_view key) { return property_of(key)->query; }
 static_assert(number_of("name") == CL_DEVICE_NAME && number_of("vendor") == CL_DEVICE_VENDOR &&
               number_of("vendor-id") == CL_DEVICE_VENDOR_ID && number_of("version") == CL_DEVICE_VERSION &&
@@ -63,8 +58,7 @@ cl_int answer(const void* bytes, std::size_t count, std::size_t room, void* valu
 
 /// The answer to a query; nothing if it is Oclgrind's to give.
 std::optional<cl_int> own_answer(std::uint32_t query, std::size_t room, void* value, std::size_t* size) {
-  const auto same = [&](const DeviceProperty& property) { return property.query == query; };
-  const auto* const property = std::find_if(std::begin(device_properties), std::end(device_properties), same);
+  const auto* const property = std::ranges::find(device_properties, query, &DeviceProperty::query);
   if (property == std::end(device_properties)) return std::nullopt;
   const std::string text = setting(*property);
   if (text.empty()) return std::nullopt;
@@ -133,22 +127,17 @@ bool has_kernel(cl_program program, const std::string& name) {
 
 /// Notes the compiler's messages about a build that failed: many programs do not show them.
 cl_int with_messages(cl_program program, cl_uint devices, const cl_device_id* list, cl_int result) {
-  cl_device_id device = devices > 0 && list != nullptr ? list[0] : nullptr;
-  std::vector<cl_device_id> all(16);
-  std::size_t bytes = 0;
-  if (result != CL_SUCCESS && device == nullptr &&
-      oclgrinds().clGetProgramInfo(program, CL_PROGRAM_DEVICES, all.size() * sizeof device, all.data(), &bytes) ==
-          CL_SUCCESS)
-    device = all[0];
-  if (result == CL_SUCCESS || device == nullptr) return result;
-  const std::string log = text_from([&](std::size_t room, char* text, std::size_t* size) {
-    return oclgrinds().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, room, text, size);
-  });
-  unsigned lines = 0;
-  for (std::size_t at = 0; at < log.size() && lines < 20; ++lines) {
-    const auto end = std::min(log.find('\n', at), log.size());
-    bankwise::opencl::note(bankwise::opencl::event::build, log.substr(at, end - at).c_str());
-    at = end + 1;
+  if (result == CL_SUCCESS) return result;
+  std::array<cl_device_id, 16> known{devices > 0 && list != nullptr ? list[0] : nullptr};
+  if (known[0] == nullptr)
+    oclgrinds().clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof known, known.data(), nullptr);
+  if (known[0] == nullptr) return result;
+  std::istringstream log(text_from([&](std::size_t room, char* text, std::size_t* size) {
+    return oclgrinds().clGetProgramBuildInfo(program, known[0], CL_PROGRAM_BUILD_LOG, room, text, size);
+  }));
+  std::string line;
+  for (unsigned number = 0; number < 20 && std::getline(log, line); ++number) {
+    bankwise::opencl::note(bankwise::opencl::event::build, line.c_str());
   }
   return result;
 }

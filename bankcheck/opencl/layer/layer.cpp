@@ -8,6 +8,7 @@
 #include <CL/cl_icd.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,15 @@ constexpr cl_uint layer_api_version = 0x4240, layer_name = 0x4241, layer_api_ver
 
 cl_icd_dispatch next;  // the functions of what lies below
 cl_icd_dispatch ours;
+
+/// The answer to a query, a number or a handle; nothing if there is none.
+template <class Value, class Object, class Parameter>
+std::optional<Value> ask(cl_int(CL_API_CALL* get)(Object, Parameter, std::size_t, void*, std::size_t*),
+                         std::type_identity_t<Object> object, std::type_identity_t<Parameter> parameter) {
+  std::array<Value, 1> answer{};
+  if (get(object, parameter, sizeof answer, answer.data(), nullptr) != CL_SUCCESS) return std::nullopt;
+  return answer[0];
+}
 
 struct Launch {
   cl_event event;
@@ -80,30 +91,24 @@ class Times {
     std::string lines;
     for (; !launches_.empty(); launches_.pop_front()) {
       const Launch& launch = launches_.front();
-      cl_int status = CL_QUEUED;
-      if (next.clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) ==
-              CL_SUCCESS &&
-          status > CL_COMPLETE)
-        break;
-      cl_ulong start = 0, end = 0;
-      const auto read = next.clGetEventProfilingInfo;
-      const bool is_known =
-          status == CL_COMPLETE &&
-          read(launch.event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr) == CL_SUCCESS &&
-          read(launch.event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS && end >= start;
-      lines += is_known ? "launch " + std::to_string(end - start) + ' ' + launch.kernel + '\n' : "lost 1\n";
+      const auto status = ask<cl_int>(next.clGetEventInfo, launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS);
+      if (status && *status > CL_COMPLETE) break;
+      const auto start = ask<cl_ulong>(next.clGetEventProfilingInfo, launch.event, CL_PROFILING_COMMAND_START);
+      const auto end = ask<cl_ulong>(next.clGetEventProfilingInfo, launch.event, CL_PROFILING_COMMAND_END);
+      const bool is_known = status == CL_COMPLETE && start && end && *end >= *start;
+      lines += is_known ? "launch " + std::to_string(*end - *start) + ' ' + launch.kernel + '\n' : "lost 1\n";
       next.clReleaseEvent(launch.event);
     }
     return lines;
   }
 
   static std::string device_line(cl_command_queue queue) {
-    cl_device_id device = nullptr;
+    const auto device = ask<cl_device_id>(next.clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE);
     char name[256] = "unknown";
     cl_device_type type = 0;
-    if (next.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS) {
-      next.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
-      next.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+    if (device) {
+      next.clGetDeviceInfo(*device, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+      type = ask<cl_device_type>(next.clGetDeviceInfo, *device, CL_DEVICE_TYPE).value_or(0);
     }
     return std::string("device ") + ((type & CL_DEVICE_TYPE_CPU) != 0 ? "cpu " : "gpu ") + name + '\n';
   }

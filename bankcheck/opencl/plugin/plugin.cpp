@@ -142,8 +142,7 @@ std::mutex kernel_mutex;
 
 class BankPlugin : public ::oclgrind::Plugin {
  public:
-  explicit BankPlugin(const ::oclgrind::Context* context)
-      : Plugin(context), bound_(bound()), max_groups_(request().max_groups), memory_(request().memory) {
+  explicit BankPlugin(const ::oclgrind::Context* context) : Plugin(context), bound_(bound()) {
     writer();  // records that there is a context
   }
 
@@ -167,8 +166,8 @@ class BankPlugin : public ::oclgrind::Plugin {
              .splits = true,
              .knows_code = llvm_c::available(),
              .shapes = {shape},
-             .watches_shared = memory_.shared,
-             .watches_global = memory_.global};
+             .watches_shared = request().memory.shared,
+             .watches_global = request().memory.global};
     touched_.emplace();
     ++launch_number;
     if (support::RunProgress* const now = support::progress_of_environment())
@@ -198,7 +197,7 @@ class BankPlugin : public ::oclgrind::Plugin {
       launch_of_worker = launch_number;
     }
     Worker& worker = *worker_of_thread;
-    worker.watches = watches_ && trace::is_sampled(group->getGroupIndex(), groups_, max_groups_);
+    worker.watches = watches_ && trace::is_sampled(group->getGroupIndex(), groups_, request().max_groups);
     if (!worker.watches) return;
     worker.size = group->getGroupSize();
     worker.last_item = nullptr;
@@ -266,12 +265,10 @@ class BankPlugin : public ::oclgrind::Plugin {
   void memoryAtomicLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item, ::oclgrind::AtomicOp op,
                         std::size_t address, std::size_t size) override {
     const bool swaps = op == ::oclgrind::AtomicCmpXchg,
-               adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd;
-    auto operation = swaps  ? banks::Operation::atomic_cas
-                     : adds ? banks::Operation::atomic_inc  // access() checks whether it adds 1
-                            : banks::Operation::atomic;
-    if (size == 8 && !swaps && op != ::oclgrind::AtomicXchg) operation = banks::Operation::atomic_inc;  // a loop
-    access(memory, item, operation, address, size);
+               adds = op == ::oclgrind::AtomicInc || op == ::oclgrind::AtomicAdd,  // access() checks whether 1
+        is_loop = size == 8 && op != ::oclgrind::AtomicXchg;
+    const auto other = adds || is_loop ? banks::Operation::atomic_inc : banks::Operation::atomic;
+    access(memory, item, swaps ? banks::Operation::atomic_cas : other, address, size);
   }
 
   void memoryAtomicStore(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem*, ::oclgrind::AtomicOp,
@@ -312,7 +309,7 @@ class BankPlugin : public ::oclgrind::Plugin {
     const unsigned space = memory->getAddressSpace();
     if (space == ::oclgrind::AddrSpacePrivate) return Space::none;
     const bool is_local = space == ::oclgrind::AddrSpaceLocal;
-    if (!(is_local ? memory_.shared : memory_.global) || !worker_of_thread->watches) return Space::none;
+    if (!(is_local ? head_.watches_shared : head_.watches_global) || !worker_of_thread->watches) return Space::none;
     return is_local ? Space::local : Space::global;
   }
 
@@ -365,8 +362,6 @@ class BankPlugin : public ::oclgrind::Plugin {
   }
 
   trace::Bound bound_;
-  std::uint64_t max_groups_;
-  support::MemorySpaces memory_;
   bool watches_ = false;                              ///< records the current launch
   std::atomic<std::uint64_t> groups_ = 0, done_ = 0;  ///< in the current launch
   const ::oclgrind::Kernel* kernel_ = nullptr;

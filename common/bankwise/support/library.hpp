@@ -1,8 +1,10 @@
-// Libraries that are loaded on demand: a program that is linked with them does not start where they are missing.
+// Libraries that are loaded on demand: a program that is linked with them does not start where they are missing. And
+// those that programs are made to load.
 #pragma once
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <initializer_list>
 #include <string>
 
@@ -38,5 +40,11 @@ class LoadedLibrary {
   void* handle_ = nullptr;
   std::string why_;
 };
+
+/// Puts names in front of those that a variable of the dynamic linker has.
+inline void put_first(const char* variable, const std::string& names) {
+  const char* const others = std::getenv(variable);
+  setenv(variable, (others == nullptr || *others == '\0' ? names : names + ':' + others).c_str(), 1);
+}
 
 }  // namespace bankwise::support
