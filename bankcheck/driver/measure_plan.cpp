@@ -63,6 +63,24 @@ void set_sources(const std::vector<KernelFitReport>& fits, ProgramVersion& versi
   }
 }
 
+/// The proposals for a kernel that its sources allow, at most so many. Sets `why` if they do not.
+std::vector<KernelFitReport> allowed_candidates(std::vector<KernelFitReport> proposed, std::size_t k, unsigned most,
+                                                bool by_text, std::string& why) {
+  std::vector<KernelFitReport> allowed;
+  // Before the others, which may have to get the same change but cannot be in its way.
+  std::swap(proposed.front(), proposed[k]);
+  for (KernelFitReport& candidate : candidates_of(proposed.front())) {
+    proposed.front() = candidate;
+    const FixedSources fixed = fixed_sources(proposed, by_text);
+    if (fixed.kernels.empty() || fixed.kernels.front() != 0) {
+      if (!fixed.left_out.empty()) why = fixed.left_out.front();
+    } else if (allowed.size() < most) {
+      allowed.push_back(std::move(candidate));
+    }
+  }
+  return allowed;
+}
+
 }  // namespace
 
 PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const std::vector<KernelFitReport>& fits,
@@ -80,19 +98,8 @@ PlannedVersions plan_versions(const std::vector<KernelReport>& kernels, const st
           fmt::format("{}: several kernels have this name, so their times are not known", kernels[k].name);
       continue;
     }
-    // Before the others, which may have to get the same change but cannot be in its way.
-    std::vector<KernelFitReport> proposed = declared;
-    std::swap(proposed.front(), proposed[k]);
     std::string why;
-    for (KernelFitReport& candidate : candidates_of(declared[k])) {
-      proposed.front() = candidate;
-      const FixedSources fixed = fixed_sources(proposed, by_text);
-      if (fixed.kernels.empty() || fixed.kernels.front() != 0) {
-        if (!fixed.left_out.empty()) why = fixed.left_out.front();
-      } else if (of_kernels[k].size() < candidates) {
-        of_kernels[k].push_back(std::move(candidate));
-      }
-    }
+    of_kernels[k] = allowed_candidates(declared, k, candidates, by_text, why);
     if (of_kernels[k].empty() && !why.empty()) planned.left_out[k] = why;
     count = std::max(count, of_kernels[k].size());
   }

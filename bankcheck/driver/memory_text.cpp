@@ -167,8 +167,8 @@ std::vector<std::string> time_sentences(const RunReport& report, const KernelRep
 }
 
 std::string accesses_text(const trace::Report& on, std::string_view memory) {
-  const std::string all = fmt::format("{}{}{}", support::plural(on.all.accesses, "access", "accesses"),
-                                      memory.empty() ? "" : " to ", memory);
+  std::string all = fmt::format("{}{}{}", support::plural(on.all.accesses, "access", "accesses"),
+                                memory.empty() ? "" : " to ", memory);
   if (on.engines.accesses == 0) return all;
   return fmt::format("{}, {} by {}", all, support::grouped(on.engines.accesses), report::engines_text(on));
 }

@@ -165,40 +165,53 @@ std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_par
   return text + (is_part ? "no extra sector" : "no extra sectors");
 }
 
-/// What is left of the kernels, and the sum over all of them. `listed`: those with a problem.
-std::string others_text(const RunReport& report, const std::vector<std::size_t>& listed) {
-  const std::vector<KernelReport>& kernels = report.kernels;
-  std::vector<const KernelReport*> clean, in_part, silent;
-  bool recorded = false, watches_global = false, watches_shared = false;
-  for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const KernelReport& kernel = kernels[k];
+/// Kernels without a problem.
+struct OtherKernels {
+  std::vector<const KernelReport*> clean, in_part, silent;  ///< silent: without an access
+  bool recorded = false;                                    ///< of the silent ones, there may be more
+};
+
+OtherKernels others_than(const std::vector<std::size_t>& listed, const RunReport& report) {
+  OtherKernels others;
+  for (std::size_t k = 0; k < report.kernels.size(); ++k) {
+    if (std::ranges::find(listed, k) != listed.end()) continue;
+    const KernelReport& kernel = report.kernels[k];
     const trace::Report& on = kernel.reports.front();
     const bool is_open =
         is_incomplete(report, kernel) || (kernel.trace.watches_global && is_global_incomplete(report, kernel, on));
-    watches_global |= kernel.trace.watches_global;
-    watches_shared |= kernel.trace.watches_shared;
-    if (std::ranges::find(listed, k) != listed.end()) continue;
     if (!has_accesses(kernel) && !has_global_accesses(kernel)) {
-      silent.push_back(&kernel);
-      recorded |= is_open;
+      others.silent.push_back(&kernel);
+      others.recorded |= is_open;
     } else {
       const bool is_part = is_open || on.remote.accesses > 0;  // whose conflicts in other blocks are not known
-      (is_part && kernel.trace.watches_shared ? in_part : clean).push_back(&kernel);
+      (is_part && kernel.trace.watches_shared ? others.in_part : others.clean).push_back(&kernel);
     }
   }
+  return others;
+}
+
+/// "3 more kernels"
+std::string counted(const std::vector<const KernelReport*>& kernels, std::string_view more, const char* one,
+                    const char* several) {
+  std::size_t number = 0;
+  for (const KernelReport* kernel : kernels) number += kernel->kernels;
+  return fmt::format("{} {}{}", number, more, number == 1 ? one : several);
+}
+
+/// What is left of the kernels. `listed`: those with a problem.
+std::string others_text(const RunReport& report, const std::vector<std::size_t>& listed) {
+  const std::vector<KernelReport>& kernels = report.kernels;
+  const auto& [clean, in_part, silent, recorded] = others_than(listed, report);
+  const auto any = [&](auto is) { return std::ranges::any_of(kernels, is); };
+  const bool watches_shared = any([](const KernelReport& kernel) { return kernel.trace.watches_shared; });
+  const bool watches_global = any([](const KernelReport& kernel) { return kernel.trace.watches_global; });
   const std::string of_part = none_of(in_part, true, "no conflict") + " in what was watched";
-  const bool has_fault = std::ranges::any_of(kernels, [](auto& kernel) { return !kernel.faults_by_cause().empty(); });
+  const bool has_fault = any([](const KernelReport& kernel) { return !kernel.faults_by_cause().empty(); });
   const std::string memory =
       fmt::format("{}{}{}", watches_shared ? terms_of(report.maker).memory : "",
                   watches_shared && watches_global ? " or " : "", watches_global ? "global memory" : "");
   if (silent.size() == kernels.size()) return fmt::format("no access to {}{}", memory, recorded ? " was recorded" : "");
   const std::string_view more = listed.empty() ? "" : "more ";
-  const auto counted = [](const std::vector<const KernelReport*>& some, std::string_view is_more, const char* one,
-                          const char* several) {
-    std::size_t number = 0;
-    for (const KernelReport* kernel : some) number += kernel->kernels;
-    return fmt::format("{} {}{}", number, is_more, number == 1 ? one : several);
-  };
   std::vector<std::string> parts;
   if (listed.empty()) {
     const auto& first = in_part.empty() ? clean : in_part;
@@ -220,6 +233,21 @@ std::string others_text(const RunReport& report, const std::vector<std::size_t>&
                                 recorded ? "recorded " : "", memory));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// What the summary says of a kernel with a problem.
+std::vector<LabelledRow> kernel_rows(const RunReport& report, const KernelReport& kernel, const std::string& fix) {
+  std::vector<LabelledRow> shared = shared_rows(report, kernel), global;
+  for (const std::string& sentence : global_answer(report, kernel))
+    global.emplace_back(global.size() % 2 == 0 ? "  global" : "  moved", sentence);
+  if (!fix.empty()) shared.emplace_back("  fix", fix);
+  const bool global_first = shared.empty() || kernel.is_global_first();
+  auto &first = global_first ? global : shared, &second = global_first ? shared : global;
+  if (global_first) first.front().second.insert(0, "global memory: ");
+  first.front().first = kernel.name;
+  for (const std::string& sentence : time_sentences(report, kernel)) first.emplace_back("  time", sentence);
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 /// The sum over all kernels, once for the architectures on which it is the same.
@@ -315,22 +343,13 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
   bool asks_for_fit = fits.empty() && !options.fit_command.empty();
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelReport& kernel = kernels[worst[i]];
-    std::vector<LabelledRow> shared = shared_rows(report, kernel), global;
-    for (const std::string& sentence : global_answer(report, kernel))
-      global.emplace_back(global.size() % 2 == 0 ? "  global" : "  moved", sentence);
-    const std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
-    if (!fix.empty()) shared.emplace_back("  fix", fix);
+    std::string fix = fits.empty() ? "" : fit_summary(fits[worst[i]]);
     if (asks_for_fit && kernel.conflicts() > 0) {
-      shared.emplace_back("  fix", "--fit looks for one: " + options.fit_command);
+      fix = "--fit looks for one: " + options.fit_command;
       asks_for_fit = false;
     }
-    const bool global_first = shared.empty() || kernel.is_global_first();
-    auto &first = global_first ? global : shared, &second = global_first ? shared : global;
-    if (global_first) first.front().second.insert(0, "global memory: ");
-    first.front().first = kernel.name;
-    for (const std::string& sentence : time_sentences(report, kernel)) first.emplace_back("  time", sentence);
-    rows.insert(rows.end(), first.begin(), first.end());
-    rows.insert(rows.end(), second.begin(), second.end());
+    const std::vector<LabelledRow> of_kernel = kernel_rows(report, kernel, fix);
+    rows.insert(rows.end(), of_kernel.begin(), of_kernel.end());
   }
   std::size_t widest = shortest_label;  // unless a name is longer than a label may be
   for (const auto& [label, row] : rows) {

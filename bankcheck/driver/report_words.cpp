@@ -134,7 +134,7 @@ std::string shell_word(const std::string& word) {
 std::string where(const PlacedLine& line, const trace::Site& site) {
   if (site.pc) return fmt::format("+{:#x}", *site.pc);
   const std::filesystem::path path = line.place.file;
-  const std::string file = path.is_absolute() ? path.filename().string() : path.string();
+  std::string file = path.is_absolute() ? path.filename().string() : path.string();
   if (line.place.line == 0 && site.line == 0 && file != "?") return file;  // of a group of kernels
   const std::string column = line.place.column > 0 ? fmt::format(":{}", line.place.column) : "";
   return fmt::format("{}:{}{}", file, line.place.line, column);

@@ -156,21 +156,32 @@ void add_diagnoses(const std::vector<KernelReport>& kernels, ordered_json& rules
   for (const auto& [fault, rule] : rules_of_faults) rules.push_back(rule);
 }
 
+/// The result of a place; architectures with the same numbers share a message.
+struct LineResult {
+  bool exceeded = false;
+  std::map<std::string, std::string> architectures;  ///< by message
+  ordered_json fixes = ordered_json::array();
+};
+using LineResults = std::map<SourcePlace, LineResult>;
+
+void add_results(const LineResults& places, const char* rule, const char* level, ordered_json& results) {
+  for (const auto& [place, result] : places) {
+    std::string text;
+    for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
+    results.push_back(result_of(rule, result.exceeded ? "error" : level, text + ".", place));
+    if (!result.fixes.empty()) results.back()["fixes"] = result.fixes;
+  }
+}
+
 }  // namespace
 
 std::string to_sarif(const RunReport& report, const std::set<std::string>& exceeded,
                      const std::vector<KernelFitReport>& fits) {
   const std::vector<KernelReport>& kernels = report.kernels;
-  // One result per place; architectures with the same numbers share a message.
-  struct Result {
-    bool exceeded = false;
-    std::map<std::string, std::string> architectures;  // by message
-    ordered_json fixes = ordered_json::array();
-  };
-  std::map<SourcePlace, Result> results, global_results;
+  LineResults results, global_results;
   for (const CostlyLine& line : costly_lines(kernels)) {
     if (!line.source.is_file) continue;
-    Result& result = (line.array == nullptr ? global_results : results)[line.source.place];
+    LineResult& result = (line.array == nullptr ? global_results : results)[line.source.place];
     result.exceeded |= exceeded.contains(line.kernel.name);
     std::string& names = result.architectures[line.message];
     names += (names.empty() ? " on " : ", ") + std::string(line.on.architecture->name);
@@ -180,16 +191,8 @@ std::string to_sarif(const RunReport& report, const std::set<std::string>& excee
     if (!fix.is_null() && std::ranges::find(result.fixes, fix) == result.fixes.end()) result.fixes.push_back(fix);
   }
   ordered_json list = ordered_json::array();
-  const auto add_results = [&](const std::map<SourcePlace, Result>& places, const char* rule, const char* level) {
-    for (const auto& [place, result] : places) {
-      std::string text;
-      for (const auto& [message, names] : result.architectures) text += (text.empty() ? "" : "; ") + message + names;
-      list.push_back(result_of(rule, result.exceeded ? "error" : level, text + ".", place));
-      if (!result.fixes.empty()) list.back()["fixes"] = result.fixes;
-    }
-  };
-  add_results(results, "bank-conflict", "warning");
-  add_results(global_results, "uncoalesced-access", "note");
+  add_results(results, "bank-conflict", "warning", list);
+  add_results(global_results, "uncoalesced-access", "note", list);
   ordered_json rules = ordered_json::array({rule_of(
       "bank-conflict", "BankConflict",
       fmt::format("Lanes of one access to {} need different words of one bank.", terms_of(report.maker).memory),

@@ -379,7 +379,7 @@ void conditions() {
   OK(cudaStreamEndCapture(first, &graph));
   OK(cudaStreamBeginCaptureToGraph(second, loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
                                    cudaStreamCaptureModeGlobal));
-  add<<<1, 32, 0, second>>>(numbers + 1, 1);  // of 31 numbers
+  add<<<1, 31, 0, second>>>(numbers + 1, 1);
   count_down<<<1, 1, 0, second>>>(numbers, handle);
   OK(cudaStreamEndCapture(second, nullptr));
   OK(cudaGraphInstantiate(&instance, graph, 0));
