@@ -76,6 +76,26 @@ void add_excess(const banks::SectorTally& tally, SectorMemory memory, trace::Glo
   }
 }
 
+/// Counts of sectors, and copies of many bytes.
+void add_bulk(const RecordedKernel& kernel, const Code& code,
+              const std::vector<const banks::Architecture*>& architectures, trace::Builder& builder) {
+  trace::KernelTrace& trace = builder.trace();
+  for (const BulkCopies& copies : kernel.bulk) {
+    if (copies.kind == "sectors_read") {
+      trace.sectors_read += copies.count;
+    } else if (copies.kind == "sectors_written") {
+      trace.sectors_written += copies.count;
+    } else if (const auto moved = sectors_of(copies)) {
+      add_excess(
+          moved->tally, SectorMemory::global,
+          {.site = builder.site(site_of(code, copies.pc)), .operation = moved->operation, .width = max_sector_width},
+          code, architectures, builder);
+    } else if (is_global(copies)) {
+      trace.global_left_out += copies.count;
+    }
+  }
+}
+
 }  // namespace
 
 void add_sectors(const RecordedKernel& kernel, const Code& code, support::MemorySpaces memory,
@@ -113,20 +133,7 @@ void add_sectors(const RecordedKernel& kernel, const Code& code, support::Memory
     }
   }
   if (!memory.global) return;
-  for (const BulkCopies& copies : kernel.bulk) {
-    if (copies.kind == "sectors_read") {
-      trace.sectors_read += copies.count;
-    } else if (copies.kind == "sectors_written") {
-      trace.sectors_written += copies.count;
-    } else if (const auto moved = sectors_of(copies)) {
-      add_excess(
-          moved->tally, SectorMemory::global,
-          {.site = builder.site(site_of(code, copies.pc)), .operation = moved->operation, .width = max_sector_width},
-          code, architectures, builder);
-    } else if (is_global(copies)) {
-      trace.global_left_out += copies.count;
-    }
-  }
+  add_bulk(kernel, code, architectures, builder);
   trace.global_left_out += kernel.global_lost + code.unseen.loads + code.unseen.stores;  // at least
 }
 

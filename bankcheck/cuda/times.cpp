@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -160,7 +161,7 @@ MatchedTimes match(const std::vector<ProcessRecord>& watched, std::vector<Proces
     } else if (kernel.names.size() > 1) {
       matched.remarks.push_back(fmt::format("{} ran on GPUs of different names: it has no time", demangled(name)));
     } else if (kernel.time.nanoseconds > 0) {
-      kernel.time.clock_khz = std::uint64_t(kernel.clock_seconds / double(kernel.time.nanoseconds) + 0.5);
+      kernel.time.clock_khz = std::uint64_t(std::llround(kernel.clock_seconds / double(kernel.time.nanoseconds)));
       matched.times.emplace(name, kernel.time);
       if (kernel.assumed_khz > 0) without_clock[kernel.time.gpu] = kernel.assumed_khz;
     }

@@ -70,14 +70,20 @@ std::optional<Baseline::value_type> parse_row(std::string_view line, std::size_t
   return Baseline::value_type{{std::string(fields[0]), std::string(fields[1])}, allowed};
 }
 
-/// Adds what a kernel has more or less of than the row allows; the sentence continues after `has`.
-void compare_with(const Counts& now, const Counts& old, const std::string& has, const std::string& path,
-                  Verdict& verdict) {
-  std::string change = fmt::format("{}, and {} in {}", has, support::grouped(old.cost), path);
-  if (old.accesses != now.accesses)
-    change += fmt::format(" ({} accesses, {} there)", support::grouped(now.accesses), support::grouped(old.accesses));
-  if (now.cost > old.cost) verdict.exceeded.push_back(change);
-  if (now.cost < old.cost) verdict.remarks.push_back(change + ": better");
+/// Adds what a kernel has more or less of than `old`; null: the file at the path does not list it.
+void compare_counts(const Baseline::key_type& key, const Counts& now, const Counts* old, const MemoryWords& words,
+                    const std::string& path, Verdict& verdict) {
+  if (now.unknown > (old == nullptr ? 0 : old->unknown)) verdict.exceeded.push_back(unknown_text(key, now, words));
+  const std::string cost = cost_text(key, now, words);
+  if (old == nullptr) {
+    if (now.cost > 0) verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", cost, path));
+    return;
+  }
+  std::string change = fmt::format("{}, and {} in {}", cost, support::grouped(old->cost), path);
+  if (old->accesses != now.accesses)
+    change += fmt::format(" ({} accesses, {} there)", support::grouped(now.accesses), support::grouped(old->accesses));
+  if (now.cost > old->cost) verdict.exceeded.push_back(change);
+  if (now.cost < old->cost) verdict.remarks.push_back(change + ": better");
 }
 
 }  // namespace
@@ -157,19 +163,13 @@ Verdict compare(const Baseline& now, const Baseline& allowed, const std::string&
   Verdict verdict;
   const bool limits_sectors = has_sectors(allowed);
   for (const auto& [key, value] : now) {
-    const auto check = [&, &key = key](const Counts& counts, const Counts* old, const MemoryWords& words) {
-      if (counts.unknown > (old == nullptr ? 0 : old->unknown))
-        verdict.exceeded.push_back(unknown_text(key, counts, words));
-      const std::string cost = cost_text(key, counts, words);
-      if (old != nullptr) compare_with(counts, *old, cost, path, verdict);
-      if (old == nullptr && counts.cost > 0)
-        verdict.exceeded.push_back(fmt::format("{}, and {} does not list it", cost, path));
-    };
     const auto row = allowed.find(key);
     const Allowed* old = row == allowed.end() ? nullptr : &row->second;
-    check(value, old, shared_words);
-    if (value.sectors && (old == nullptr ? limits_sectors : old->sectors.has_value()))
-      check(*value.sectors, old == nullptr ? nullptr : &*old->sectors, global_words);
+    compare_counts(key, value, old, shared_words, path, verdict);
+    if (value.sectors && (old == nullptr ? limits_sectors : old->sectors.has_value())) {
+      const Counts* const old_sectors = old == nullptr ? nullptr : &*old->sectors;
+      compare_counts(key, *value.sectors, old_sectors, global_words, path, verdict);
+    }
   }
   const auto architectures = architectures_in(now);
   for (const auto& [key, value] : allowed) {

@@ -1,6 +1,7 @@
 #include <bankwise/report/busy.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace bankwise::report {
@@ -128,7 +129,7 @@ std::optional<GpuRates> rates_of(const trace::KernelTime& time, const std::optio
 Work work_of(const trace::KernelTrace& kernel, const trace::Report& report, Change change) {
   const std::uint64_t launched = trace::launched_blocks(kernel);
   const double share = kernel.blocks > 0 && kernel.blocks < launched ? double(launched) / double(kernel.blocks) : 1;
-  const auto scaled = [&](std::uint64_t count) { return std::uint64_t(double(count) * share + 0.5); };
+  const auto scaled = [&](std::uint64_t count) { return std::uint64_t(std::llround(double(count) * share)); };
   const bool fewest = change == Change::fewest_sectors;
   banks::SectorTally read, written;
   std::uint64_t loaded_lines = 0;  // of other operations it is not known that a cache line takes a cycle

@@ -59,7 +59,7 @@ bool GlobalPatterns::add_again(const Access& access, std::uint64_t begin, const 
   if (known.access != access) return false;
   const std::uint32_t distance = offsets[first] - known.addresses[first];
   std::uint32_t differences = 0;
-  const unsigned lanes = unsigned(std::bit_width(access.mask));
+  const auto lanes = unsigned(std::bit_width(access.mask));
   constexpr unsigned row = 8;  // which the compiler compares at once
   if (std::popcount(access.mask) == int(lanes) && lanes % row == 0) {
     std::array<std::uint32_t, row> differ{};
