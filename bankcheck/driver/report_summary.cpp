@@ -148,6 +148,17 @@ std::string labelled(const std::string& label, const std::string& line, std::siz
   return text + row;
 }
 
+/// Rows with labels of one width, unless a name is longer than a label may be.
+std::string labelled_rows(const std::vector<LabelledRow>& rows, const TextOptions& options) {
+  std::size_t widest = shortest_label;
+  for (const auto& [label, row] : rows) {
+    if (label.size() <= longest_label) widest = std::max(widest, label.size());
+  }
+  std::string text;
+  for (const auto& [label, row] : rows) text += labelled(label, row, widest + 2, options);
+  return text;
+}
+
 /// What kernels without a problem have none of: "no bank conflicts and no extra sectors".
 std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_part, std::string_view no_conflicts) {
   const auto any = [&](auto is) { return std::ranges::any_of(kernels, is); };
@@ -250,8 +261,9 @@ std::vector<LabelledRow> kernel_rows(const RunReport& report, const KernelReport
   return first;
 }
 
-/// The sum over all kernels, once for the architectures on which it is the same.
+/// The sum over several kernels, once for the architectures on which it is the same.
 std::vector<std::string> totals(const RunReport& report) {
+  if (report.kernels.size() < 2) return {};
   const auto sums = alike(report.kernels.front().reports.size(), [&](std::size_t a) {
     banks::Tally sum;
     banks::SectorTally sectors;
@@ -351,12 +363,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     const std::vector<LabelledRow> of_kernel = kernel_rows(report, kernel, fix);
     rows.insert(rows.end(), of_kernel.begin(), of_kernel.end());
   }
-  std::size_t widest = shortest_label;  // unless a name is longer than a label may be
-  for (const auto& [label, row] : rows) {
-    if (label.size() <= longest_label) widest = std::max(widest, label.size());
-  }
-  std::string text;
-  for (const auto& [label, row] : rows) text += labelled(label, row, widest + 2, options);
+  std::string text = labelled_rows(rows, options);
   const auto any_of_worst = [&](auto is) {
     return std::ranges::any_of(worst, [&](std::size_t k) { return is(kernels[k]); });
   };
@@ -368,9 +375,7 @@ std::string summary_text(const RunReport& report, const TextOptions& options,
     add(fmt::format("and {} more kernels with {}: {}", worst.size() - shown,
                     has_extra ? "conflicts or extra sectors" : "conflicts", all_told));
   add(others_text(report, worst));
-  if (kernels.size() > 1 && !worst.empty()) {
-    for (const std::string& sum : totals(report)) add(sum);
-  }
+  if (!worst.empty()) std::ranges::for_each(totals(report), add);
   const Terms& terms = terms_of(report.maker);
   add(remote_sentence(kernels));
   std::uint64_t bytes = 0;
