@@ -36,7 +36,7 @@ class Rewriter : SourceTokens {
       if (is_any(i, {"bankwise_shared", "thread_local"}) && is(i + 1, "alignas")) alignment(i + 1);
       if (is_any(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"}) && is(i + 1, "(")) kernel_argument(i + 1);
       if (is_any(i, {"cudaKernelNodeParams", "cudaGraphNodeParams"})) node_parameters(i);
-      if (is(i, "func") && is(i + 1, "=") && (is_of_node(i) || is_of_node(i - 2))) kernel_argument(i + 1);
+      if (is(i, "func") && is(i + 1, "=") && is_of_node(i)) kernel_argument(i + 1);
       if (is_index(i)) replace(i, i + 2, fmt::format("bankwise_{}({})", text(i + 2), text(i)));
       if (is_any(i, {"asm", "__asm__", "__asm"})) inline_ptx(i);
       if (text(i).find("no_sanitize") != std::string_view::npos) keep_instrumentation(i);
@@ -271,8 +271,10 @@ class Rewriter : SourceTokens {
     if (is(i + 2, "=") && is(i + 3, "{")) kernel_argument(i + 3);
   }
 
-  bool is_of_node(std::size_t member) const {
-    return member > 1 && is_any(member - 1, {".", "->"}) && node_parameters_.contains(text(member - 2));
+  /// "node.func", "node.kernel.func"
+  bool is_of_node(std::size_t i) const {
+    while (i > 1 && is_any(i - 1, {".", "->"}) && !node_parameters_.contains(text(i - 2))) i -= 2;
+    return i > 1 && is_any(i - 1, {".", "->"});
   }
 
   /// A kernel as a function's first argument, which many programs cast to void*: its parameters are needed.
