@@ -271,7 +271,6 @@ class Rewriter : SourceTokens {
     if (is(i + 2, "=") && is(i + 3, "{")) kernel_argument(i + 3);
   }
 
-  /// "node.func", "node.kernel.func"
   bool is_of_node(std::size_t i) const {
     while (i > 1 && is_any(i - 1, {".", "->"}) && !node_parameters_.contains(text(i - 2))) i -= 2;
     return i > 1 && is_any(i - 1, {".", "->"});
