@@ -115,10 +115,15 @@ void wait_for_end(std::vector<long> killed) {
   for (const std::string& name : names) {
     if (name.front() != '/') end_with_children(std::strtol(name.c_str(), nullptr, 10), killed);
   }
-  if (!names.empty()) {
-    for (const long process : processes_with(names)) end_with_children(process, killed);
+  // A process that is about to become another program has no environment for a moment.
+  constexpr int most_rounds = 10;
+  for (int round = 0, without = 0; !names.empty() && without < 2 && round < most_rounds; ++round) {
+    const std::vector<long> processes = processes_with(names);
+    for (const long process : processes) end_with_children(process, killed);
+    without = processes.empty() ? without + 1 : 0;
+    wait_for_end(std::exchange(killed, {}));
+    usleep(5000);
   }
-  wait_for_end(std::move(killed));
   std::error_code ignored;
   for (const std::string& name : names) {
     if (name.front() == '/') fs::remove_all(name, ignored);
