@@ -324,6 +324,8 @@ void memory() {
   OK(cudaStreamEndCapture(first, &graph));
   OK(cudaGraphInstantiate(&instance, graph, 0));
   cudaPointerAttributes attributes;
+  OK(cudaPointerGetAttributes(&attributes, freed_after));
+  CHECK(attributes.type == cudaMemoryTypeUnregistered);  // not yet
   for (int i = 0; i < 2; ++i) {
     numbers[0] = 0;
     OK(cudaGraphLaunch(instance, first));
@@ -376,7 +378,11 @@ void conditions() {
   loop.conditional.size = 1;
   OK(cudaGraphAddNode(&node, graph, last, nullptr, count, &loop));
   OK(cudaStreamUpdateCaptureDependencies(first, &node, nullptr, 1, cudaStreamSetCaptureDependencies));
+  OK(cudaStreamGetCaptureInfo(first, &status, nullptr, &graph, &last, nullptr, &count));
+  CHECK(count == 1 && last[0] == node);
   OK(cudaStreamEndCapture(first, &graph));
+  cudaGraphNode_t beside;  // what is captured need not come after it
+  OK(cudaGraphAddEmptyNode(&beside, loop.conditional.phGraph_out[0], nullptr, 0));
   OK(cudaStreamBeginCaptureToGraph(second, loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
                                    cudaStreamCaptureModeGlobal));
   add<<<1, 31, 0, second>>>(numbers + 1, 1);
@@ -417,6 +423,12 @@ void conditions() {
     *chosen = value;
     CHECK(after(instance, 0) == sum);
   }
+  *chosen = 2;
+  CHECK(after(instance, 0) == 0);
+  *chosen = -1;
+  OK(cudaGraphClone(&graph, graph));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  CHECK(after(instance, 0) == 20);
 }
 
 // A launch of a graph is one of each kernel, in its line.
