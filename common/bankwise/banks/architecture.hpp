@@ -198,13 +198,13 @@ struct EngineRule {
 
 /// A row of the table.
 struct Architecture {
-  std::string_view name;          ///< "sm_90"
-  std::string_view aliases{};  ///< other names, and more GPUs, separated by blanks
-  std::string_view gpus;          ///< "Hopper: H100, H200"; the GPUs after the colon are names, too
-  unsigned warp = 32;             ///< lanes of a warp by default
-  unsigned lanes = 32;            ///< lanes of a warp at most
-  std::span<const Rule> rules;    ///< the first that has the operation and the width applies
-  std::string_view note{};     ///< what to know before trusting the numbers
+  std::string_view name;        ///< "sm_90"
+  std::string_view aliases{};   ///< other names, and more GPUs, separated by blanks
+  std::string_view gpus;        ///< "Hopper: H100, H200"; the GPUs after the colon are names, too
+  unsigned warp = 32;           ///< lanes of a warp by default
+  unsigned lanes = 32;          ///< lanes of a warp at most
+  std::span<const Rule> rules;  ///< the first that has the operation and the width applies
+  std::string_view note{};      ///< what to know before trusting the numbers
   Known<Multiprocessor> multiprocessor{};
   Known<std::span<const GpuModel>> models{};  ///< the first is the one that the emulator plays
   Known<Sectors> sectors{};                   ///< of global memory

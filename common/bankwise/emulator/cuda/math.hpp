@@ -40,14 +40,14 @@
 #define BANKWISE_ROUNDED(X)                              \
   BANKWISE_MODES(X, __fadd, float, 2, a + b)             \
   BANKWISE_MODES(X, __fsub, float, 2, a - b)             \
-  BANKWISE_MODES(X, __fmul, float, 2, a* b)              \
+  BANKWISE_MODES(X, __fmul, float, 2, (a * b))           \
   BANKWISE_MODES(X, __fdiv, float, 2, a / b)             \
   BANKWISE_MODES(X, __fmaf, float, 3, std::fma(a, b, c)) \
   BANKWISE_MODES(X, __frcp, float, 1, 1 / a)             \
   BANKWISE_MODES(X, __fsqrt, float, 1, std::sqrt(a))     \
   BANKWISE_MODES(X, __dadd, double, 2, a + b)            \
   BANKWISE_MODES(X, __dsub, double, 2, a - b)            \
-  BANKWISE_MODES(X, __dmul, double, 2, a* b)             \
+  BANKWISE_MODES(X, __dmul, double, 2, (a * b))          \
   BANKWISE_MODES(X, __ddiv, double, 2, a / b)            \
   BANKWISE_MODES(X, __fma, double, 3, std::fma(a, b, c)) \
   BANKWISE_MODES(X, __drcp, double, 1, 1 / a)            \

@@ -121,9 +121,11 @@ cudaError_t run_conditional(const Condition& condition, cudaGraphConditionalNode
   while (condition.value != 0 && error == cudaSuccess) error = run_body(0);
   return error;
 }
+constexpr unsigned max_bodies = 1024;
 /// Sets the bodies, which the program fills before it instantiates the graph.
 Work work_of(cudaConditionalNodeParams& p, const CUgraph_st* graph) {
-  if (graph == nullptr) return {};
+  const unsigned most = p.type == cudaGraphCondTypeIf ? 2 : p.type == cudaGraphCondTypeWhile ? 1 : max_bodies;
+  if (graph == nullptr || p.size == 0 || p.size > most) return {};
   for (const std::shared_ptr<Condition>& condition : graph->conditions) {
     if (std::uintptr_t(condition.get()) != p.handle) continue;
     const auto bodies = std::make_shared<Bodies>(p.size);

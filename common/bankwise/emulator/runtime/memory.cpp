@@ -125,7 +125,7 @@ cudaMemPool_t default_pool() {
   return &pool;
 }
 cudaError_t pool_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value, bool sets) {
-  if (pool == nullptr || value == nullptr) return failed(cudaErrorInvalidValue);
+  if (pool == nullptr || value == nullptr || attribute == 0) return failed(cudaErrorInvalidValue);
   if (attribute > cudaMemPoolAttrReleaseThreshold) return failed(cudaErrorNotSupported);
   void* const kept = &pool->attributes[attribute];
   const std::size_t bytes = attribute == cudaMemPoolAttrReleaseThreshold ? sizeof(std::uint64_t) : sizeof(int);

@@ -401,6 +401,9 @@ void conditions() {
   choice.conditional.size = 2;
   FAILS(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &choice), InvalidValue);
   choice.conditional.handle = handle;
+  choice.conditional.size = 0;
+  FAILS(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &choice), InvalidValue);
+  choice.conditional.size = 2;
   int* chosen = numbers + 1;
   void* arguments[] = {&handle, &chosen};
   cudaGraphNodeParams kernel = {cudaGraphNodeTypeKernel};
