@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "bankcheck/fit/fit.hpp"
 
@@ -82,6 +83,119 @@ std::uint64_t saved_passes(const ArrayFit& array, const PricedOption& option) {
   return array.before().option.passes - std::min(array.before().option.passes, option.option.passes);
 }
 
+ArrayFit& fit_of(const SharedArray& array) { return array.kernel->arrays[array.number]; }
+
+/// The options of arrays that one text declares: each is made for all of them.
+class JointOptions {
+ public:
+  JointOptions(const std::vector<SharedArray>& shared, const Architectures& architectures)
+      : shared_(shared), architectures_(architectures) {
+    for (const SharedArray& array : shared) {
+      const ArrayFit& fit = fit_of(array);
+      accesses_.emplace_back(*array.trace, fit.arrays, architectures).expect_merged(fit.shape);
+    }
+  }
+
+  const Together& parts(std::size_t option) const { return together_[option]; }
+
+  /// False: some array cannot have the change, which one of this shape has.
+  bool add(const Change& change, const ArrayShape& shape) {
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+      const auto same = same_code(change, shape, fit_of(shared_[i]).shape);
+      if (!same || !allows(fit_of(shared_[i]), accesses_[i], *same)) return false;
+      changes.push_back(*same);
+    }
+    if (!known_.insert(changes).second) return true;
+    Together parts;
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+      parts.push_back(priced(i, changes[i]));
+      const std::uint64_t before = fit_of(shared_[i]).before().option.passes;
+      const bool has_conflicts = before > fit_of(shared_[i]).ideal;
+      if (has_conflicts && parts.back().passes > before) return false;
+    }
+    sums_.push_back(sum_of(parts));
+    together_.push_back(std::move(parts));
+    return true;
+  }
+
+  /// Adds the options of each array. False: what was chosen for one of them does not do for all.
+  bool add_all() {
+    bool fits_all = true;
+    for (const SharedArray& array : shared_) {
+      for (const PricedOption& option : fit_of(array).options) {
+        const bool fits = add(option.option.change, fit_of(array).shape);
+        if (&option == &fit_of(array).after()) fits_all = fits_all && fits;
+      }
+    }
+    return fits_all;
+  }
+
+  /// The best one whose text can be written, or saves more than twice as many passes as that; and whether one text
+  /// makes each option that was considered.
+  std::pair<std::optional<Together>, bool> choose(const std::function<OneText(const std::vector<Change>&)>& text_of) {
+    const std::uint64_t before = sums_.front().passes;
+    std::optional<Together> refused;
+    std::uint64_t refused_saves = 0;  // passes
+    bool has_one_text = true;
+    for (std::size_t best = proposal(sums_); best > 0; best = proposal(sums_)) {
+      std::vector<Change> changes;
+      for (const Option& part : together_[best]) changes.push_back(part.change);
+      const OneText text = text_of(changes);
+      const std::uint64_t saves = before - std::min(before, sums_[best].passes);
+      if (text == OneText::written && 2 * saves >= refused_saves) return {together_[best], has_one_text};
+      if (text == OneText::refused && !refused) {
+        refused = together_[best];
+        refused_saves = saves;
+      }
+      has_one_text = has_one_text && text != OneText::no;
+      sums_.erase(sums_.begin() + std::ptrdiff_t(best));
+      together_.erase(together_.begin() + std::ptrdiff_t(best));
+    }
+    return {refused, has_one_text};
+  }
+
+  void apply(const Together& chosen) const {
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+      ArrayFit& fit = fit_of(shared_[i]);
+      const Option& option = chosen[i];
+      auto place = std::ranges::find(fit.options, option.change, &PricedOption::change);
+      if (place == fit.options.end()) {
+        const auto passes = accesses_[i].passes_by_architecture(option.change);
+        const Predictor predicted(*shared_[i].trace, fit.arrays, fit.shape, architectures_);
+        fit.options.push_back({option, passes, predicted(option.change, passes)});
+        place = fit.options.end() - 1;
+      }
+      fit.chosen = std::size_t(place - fit.options.begin());
+      if (fit.chosen > 0) {
+        fit.verdict = option.passes == fit.bound ? FitVerdict::removed : FitVerdict::reduced;
+      } else if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) {
+        fit.verdict = FitVerdict::unprofitable;
+      }
+    }
+  }
+
+ private:
+  Option priced(std::size_t array, const Change& change) const {
+    const ArrayFit& fit = fit_of(shared_[array]);
+    const Accesses& accesses = accesses_[array];
+    Option option = option_of(change, fit.shape, fit.facts.extent);
+    option.passes = *accesses.passes(change);
+    const std::uint64_t executions = accesses.after(change).facts().executions;
+    option.parted = executions - accesses.facts().executions;
+    option.is_crowded = option.bytes > fit.roomy_bytes;
+    option.cycles = cycles_of(option, executions);
+    return option;
+  }
+
+  const std::vector<SharedArray>& shared_;
+  const Architectures& architectures_;
+  std::vector<Accesses> accesses_;
+  std::set<std::vector<Change>> known_;
+  std::vector<Together> together_;
+  std::vector<Option> sums_;
+};
+
 }  // namespace
 
 std::optional<Change> same_code(const Change& change, const ArrayShape& from, const ArrayShape& to) {
@@ -117,92 +231,14 @@ std::optional<Change> same_code(const Change& change, const ArrayShape& from, co
 
 void choose_alike(const std::vector<SharedArray>& shared, const Architectures& architectures,
                   const std::function<OneText(const std::vector<Change>&)>& text_of) {
-  const auto fit_of = [](const SharedArray& array) -> ArrayFit& { return array.kernel->arrays[array.number]; };
-  if (std::ranges::none_of(shared, [&](const SharedArray& array) { return fit_of(array).chosen > 0; })) return;
-  std::vector<Accesses> accesses;
-  for (const SharedArray& array : shared) {
-    accesses.emplace_back(*array.trace, fit_of(array).arrays, architectures).expect_merged(fit_of(array).shape);
-  }
-  const auto priced = [&](std::size_t i, const Change& change) {
-    const ArrayFit& fit = fit_of(shared[i]);
-    Option option = option_of(change, fit.shape, fit.facts.extent);
-    option.passes = *accesses[i].passes(change);
-    const std::uint64_t executions = accesses[i].after(change).facts().executions;
-    option.parted = executions - accesses[i].facts().executions;
-    option.is_crowded = option.bytes > fit.roomy_bytes;
-    option.cycles = cycles_of(option, executions);
-    return option;
-  };
-  // Each option of each array, made for all of them.
-  std::set<std::vector<Change>> known;
-  std::vector<Together> together;
-  std::vector<Option> sums;
-  const auto add = [&](const Change& change, const ArrayShape& shape) {
-    std::vector<Change> changes;
-    for (std::size_t i = 0; i < shared.size(); ++i) {
-      const auto same = same_code(change, shape, fit_of(shared[i]).shape);
-      if (!same || !allows(fit_of(shared[i]), accesses[i], *same)) return false;
-      changes.push_back(*same);
-    }
-    if (!known.insert(changes).second) return true;
-    Together parts;
-    for (std::size_t i = 0; i < shared.size(); ++i) {
-      parts.push_back(priced(i, changes[i]));
-      const std::uint64_t before = fit_of(shared[i]).before().option.passes;
-      const bool has_conflicts = before > fit_of(shared[i]).ideal;
-      if (has_conflicts && parts.back().passes > before) return false;
-    }
-    sums.push_back(sum_of(parts));
-    together.push_back(std::move(parts));
-    return true;
-  };
-  if (!add({}, fit_of(shared.front()).shape)) return;  // arrays of different shapes
-  bool fits_all = true;                                // what was chosen for each of them
-  for (const SharedArray& array : shared) {
-    for (const PricedOption& option : fit_of(array).options) {
-      const bool fits = add(option.option.change, fit_of(array).shape);
-      if (&option == &fit_of(array).after()) fits_all = fits_all && fits;
-    }
-  }
-  const std::uint64_t before = sums.front().passes;
-  std::optional<Together> chosen;
-  std::uint64_t refused_saves = 0;  // passes, by the best one whose text is refused
-  for (std::size_t best = proposal(sums); best > 0; best = proposal(sums)) {
-    std::vector<Change> changes;
-    for (const Option& part : together[best]) changes.push_back(part.change);
-    const OneText text = text_of(changes);
-    const std::uint64_t saves = before - std::min(before, sums[best].passes);
-    if (text == OneText::written && 2 * saves >= refused_saves) {
-      chosen = together[best];
-      break;
-    }
-    if (text == OneText::refused && !chosen) {
-      chosen = together[best];
-      refused_saves = saves;
-    }
-    if (text == OneText::no) fits_all = false;
-    sums.erase(sums.begin() + std::ptrdiff_t(best));
-    together.erase(together.begin() + std::ptrdiff_t(best));
-  }
-  if (!chosen && !fits_all) return;  // no change does for all: each keeps its own
-  if (!chosen) chosen = together.front();
-  for (std::size_t i = 0; i < shared.size(); ++i) {
-    ArrayFit& fit = fit_of(shared[i]);
-    const Option& option = (*chosen)[i];
-    auto place = std::ranges::find(fit.options, option.change, &PricedOption::change);
-    if (place == fit.options.end()) {
-      const auto passes = accesses[i].passes_by_architecture(option.change);
-      const Predictor predicted(*shared[i].trace, fit.arrays, fit.shape, architectures);
-      fit.options.push_back({option, passes, predicted(option.change, passes)});
-      place = fit.options.end() - 1;
-    }
-    fit.chosen = std::size_t(place - fit.options.begin());
-    const bool is_removed = option.passes == fit.bound;
-    if (fit.chosen > 0) fit.verdict = is_removed ? FitVerdict::removed : FitVerdict::reduced;
-    if (fit.chosen == 0 && (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced)) {
-      fit.verdict = FitVerdict::unprofitable;
-    }
-  }
+  if (std::ranges::none_of(shared, [](const SharedArray& array) { return fit_of(array).chosen > 0; })) return;
+  JointOptions options(shared, architectures);
+  if (!options.add({}, fit_of(shared.front()).shape)) return;  // arrays of different shapes
+  const Together unchanged = options.parts(0);
+  const bool fits_all = options.add_all();
+  const auto [chosen, has_one_text] = options.choose(text_of);
+  if (!chosen && !(fits_all && has_one_text)) return;  // no change does for all: each keeps its own
+  options.apply(chosen.value_or(unchanged));
 }
 
 void take_pads_of_others(KernelFit& kernel, std::uint64_t limit) {

@@ -101,30 +101,38 @@ std::vector<Change> shorter_rows(const FamilyBounds& bounds) {
   return changes;
 }
 
+/// An index whose elements are `pitch` bytes apart, XORed into the last one. `planes`: bytes of a next index; 0: none.
+std::vector<RowXor> xors_of_index(const BankBits& banks, std::uint64_t pitch, std::uint64_t planes,
+                                  std::uint64_t extent) {
+  std::vector<RowXor> xors;
+  const auto [low, high] = banks;
+  const std::uint64_t end = planes > 0 ? planes : extent;
+  for (unsigned bits = 1; low + bits <= high; ++bits) {
+    for (unsigned base = low; base + bits <= high; ++base) {
+      for (std::uint64_t step = pitch; step <= 4 * pitch && step < end; step *= 2) {
+        const std::uint64_t plane = planes % (step << bits) == 0 ? 0 : planes;  // 0: more planes change nothing
+        xors.push_back({std::uint32_t(step), bits, base, std::uint32_t(plane)});
+      }
+    }
+  }
+  const auto bits = unsigned(std::countr_zero(std::bit_ceil(end / pitch)));
+  const std::uint64_t plane = planes == pitch << bits ? 0 : planes;
+  if (low + bits > high) xors.push_back({std::uint32_t(pitch), bits, low, std::uint32_t(plane)});
+  return xors;
+}
+
 /// Each index but the last, or what it has above one or two bits, XORed into the last one, in rows of `row` bytes; and
 /// all of its bits, so that it needs no mask: those past the period of the banks change nothing else.
 std::vector<RowXor> index_xors(const FamilyBounds& bounds, std::uint64_t row) {
-  const auto [low, high] = BankBits(bounds);
   const std::vector<std::uint64_t> pitches = pitches_with(bounds, row);
   const std::uint64_t extent = bounds.extent / bounds.pitches.front() * row;
   std::vector<RowXor> xors;
   for (std::size_t k = 0; k < pitches.size(); ++k) {
     const std::uint64_t planes =
         k + 1 < bounds.pitches.size() ? bounds.pitches[k + 1] / bounds.pitches.front() * row : 0;
-    for (unsigned bits = 1; low + bits <= high; ++bits) {
-      for (unsigned base = low; base + bits <= high; ++base) {
-        const std::uint64_t end = planes > 0 ? planes : extent;
-        for (std::uint64_t step = pitches[k]; step <= 4 * pitches[k] && step < end; step *= 2) {
-          const std::uint64_t plane = planes % (step << bits) == 0 ? 0 : planes;  // 0: more planes change nothing
-          const RowXor swizzle{std::uint32_t(step), bits, base, std::uint32_t(plane)};
-          if (fits_rows(swizzle, row)) xors.push_back(swizzle);
-        }
-      }
-    }
-    const std::uint64_t all = (planes > 0 ? planes : extent) / pitches[k];
-    const auto bits = unsigned(std::countr_zero(std::bit_ceil(all)));
-    const RowXor whole{std::uint32_t(pitches[k]), bits, low, std::uint32_t(planes == pitches[k] << bits ? 0 : planes)};
-    if (low + bits > high && fits_rows(whole, row)) xors.push_back(whole);
+    const std::vector<RowXor> more = xors_of_index(BankBits(bounds), pitches[k], planes, extent);
+    std::ranges::copy_if(more, std::back_inserter(xors),
+                         [&](const RowXor& swizzle) { return fits_rows(swizzle, row); });
   }
   return xors;
 }
@@ -155,6 +163,22 @@ std::vector<std::uint32_t> rows_for_xor(const FamilyBounds& bounds) {
   }
   sort_distinct(rows);
   return rows;
+}
+
+/// A pad with an XOR, or with a second pad that is less frequent.
+void add_combinations(const FamilyBounds& bounds, const std::vector<std::uint32_t>& lengths,
+                      const std::vector<Change>& xors, Family& family) {
+  for (const std::uint32_t every : lengths) {
+    for (std::uint32_t bytes = bounds.alignment; bytes < bounds.period; bytes *= 2) {
+      const Pad pad{every, bytes};
+      for (const Change& swizzled : xors) family.combinations.push_back({swizzled.swizzle, {pad, Pad{}}});
+      for (const std::uint32_t more : lengths) {
+        for (std::uint32_t second = bounds.alignment; more > every && second < bounds.period; second *= 2) {
+          family.combinations.push_back({{}, {pad, Pad{more, second}}});
+        }
+      }
+    }
+  }
 }
 
 /// What the declared dimensions add: other lengths of each, and an XOR of one index into the last.
@@ -317,17 +341,7 @@ Family family(const FamilyBounds& bounds) {
       family.singles.push_back({{}, {Pad{every, bytes}, Pad{}}});
     }
   }
-  for (const std::uint32_t every : lengths) {
-    for (std::uint32_t bytes = bounds.alignment; bytes < bounds.period; bytes *= 2) {
-      const Pad pad{every, bytes};
-      for (const Change& swizzled : xors) family.combinations.push_back({swizzled.swizzle, {pad, Pad{}}});
-      for (const std::uint32_t more : lengths) {
-        for (std::uint32_t second = bounds.alignment; more > every && second < bounds.period; second *= 2) {
-          family.combinations.push_back({{}, {pad, Pad{more, second}}});
-        }
-      }
-    }
-  }
+  add_combinations(bounds, lengths, xors, family);
   if (!bounds.pitches.empty() && bounds.pitches.front() % bounds.granule == 0) add_declared(bounds, family);
   sort_by_bytes(family.singles, bounds.extent);
   sort_by_bytes(family.combinations, bounds.extent);

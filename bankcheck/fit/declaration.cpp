@@ -156,6 +156,52 @@ void find_lengths(Declaration& declaration, const SourceConstants& constants, co
   refuse_lengths(declaration, other_size(declaration));
 }
 
+/// The declaration that the lines of the array see, or the only one in its kernel. `name`: "" if it has none.
+std::optional<Candidate> declared_for(std::vector<Candidate> candidates, const SoughtArray& array,
+                                      std::string_view name) {
+  const auto sees = [&](const Candidate& candidate) {
+    return array.lines.empty() || std::ranges::any_of(array.lines, [&](unsigned used) {
+             return used >= candidate.declaration.line && used <= candidate.last_line;
+           });
+  };
+  if (!name.empty() && std::ranges::none_of(candidates, sees)) {
+    // Only functions that get the array access it.
+    const std::string_view kernel = array.kernel.substr(0, array.kernel.find_first_of("<("));
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+      return candidate.declaration.is_parameter || candidate.function.empty() ||
+             !(kernel == candidate.function || kernel.ends_with("::" + candidate.function));
+    });
+    if (candidates.size() > 1) return std::nullopt;
+  } else {
+    std::erase_if(candidates, std::not_fn(sees));
+  }
+  if (candidates.empty() || (name.empty() && candidates.size() > 1)) return std::nullopt;
+  return std::move(candidates.back());
+}
+
+/// Sets what changes with the array, because the same functions get it.
+void find_tied(Declaration& declaration, std::string_view source, const Qualifiers& qualifiers) {
+  for (const TiedName& tied : tied_names(source, declaration)) {
+    const bool is_of_all = tied.line == 0;  // lines
+    auto others = declarations_in(source, qualifiers, tied.name);
+    if (!is_of_all) {
+      std::erase_if(others, [&](const Candidate& other) {
+        return tied.line < other.declaration.line || tied.line > other.last_line;
+      });
+      if (others.size() > 1) others.erase(others.begin(), others.end() - 1);  // the last one that the line sees
+    }
+    if (!is_of_all && others.empty()) {
+      declaration.other_memory = fmt::format(
+          "line {}: a function that gets the array also gets {}, which is no array in shared memory; write a "
+          "copy of the function first",
+          tied.line, tied.name);
+    }
+    for (auto other = others.rbegin(); other != others.rend(); ++other) {
+      if (other->declaration.at != declaration.at) declaration.tied.push_back({other->declaration.at, is_of_all});
+    }
+  }
+}
+
 }  // namespace
 
 std::string with_parentheses(const Declaration& declaration, const std::string& text) {
@@ -170,63 +216,29 @@ std::optional<Declaration> find_declaration(std::string_view source, const Sough
   std::string_view name = colons == std::string_view::npos ? array.name : array.name.substr(colons + 2);
   if (name.find(' ') != std::string_view::npos) name = "";
   const Qualifiers qualifiers = qualifiers_in(source, array);
-  std::vector<Candidate> candidates = declarations_in(source, qualifiers, name);
-  const std::vector<Candidate> declared = candidates;
-  const auto sees = [&](const Candidate& candidate) {
-    return array.lines.empty() || std::ranges::any_of(array.lines, [&](unsigned used) {
-             return used >= candidate.declaration.line && used <= candidate.last_line;
-           });
-  };
-  if (!name.empty() && std::ranges::none_of(candidates, sees)) {
-    // Only functions that get the array access it.
-    const std::string_view kernel = array.kernel.substr(0, array.kernel.find_first_of("<("));
-    std::erase_if(candidates, [&](const Candidate& candidate) {
-      return candidate.declaration.is_parameter || candidate.function.empty() ||
-             !(kernel == candidate.function || kernel.ends_with("::" + candidate.function));
-    });
-    if (candidates.size() > 1) candidates.clear();
-  } else {
-    std::erase_if(candidates, std::not_fn(sees));
-  }
-  if (candidates.empty() || (name.empty() && candidates.size() > 1)) return std::nullopt;
-  Candidate& candidate = candidates.back();
-  Declaration& declaration = candidate.declaration;
+  const std::vector<Candidate> declared = declarations_in(source, qualifiers, name);
+  std::optional<Candidate> candidate = declared_for(declared, array, name);
+  if (!candidate) return std::nullopt;
+  Declaration& declaration = candidate->declaration;
   const SourceConstants of_source = constants_of(source.substr(0, declaration.at), array);
   SourceConstants constants = of_source;
-  add_arguments(constants, array, candidate);
+  add_arguments(constants, array, *candidate);
   find_lengths(declaration, constants, array);
   declaration.unpadded = unpadded_of(declaration.dimensions.back(), constants);
   const auto is_alike = [&](const Candidate& other) {  // two blocks of one function: a trace does not tell which it is
-    const bool in_function = !candidate.function.empty() && other.function_at == candidate.function_at;
-    return other.block == candidate.block || (in_function && other.declaration.name == declaration.name);
+    const bool in_function = !candidate->function.empty() && other.function_at == candidate->function_at;
+    return other.block == candidate->block || (in_function && other.declaration.name == declaration.name);
   };
   if (std::ranges::count_if(declared, is_alike) > 1) refuse_lengths(declaration, "declared twice");
   declaration.sums = sums_of(source, array.headers);
   declaration.pure_macros = pure_macros_of(array.headers);
   declaration.macros = macros_naming(declaration, source, array.headers);
-  declaration.hidden_lines = hidden_lines_of(declaration, candidate.last_line, source, array.lines, constants);
-  declaration.function = candidate.function;
-  for (const TiedName& tied : tied_names(source, declaration)) {
-    bool is_seen = tied.line == 0;
-    const auto others = declarations_in(source, qualifiers, tied.name);
-    for (auto other = others.rbegin(); other != others.rend(); ++other) {
-      const unsigned first = other->declaration.line, last = other->last_line;
-      if (tied.line > 0 && (tied.line < first || tied.line > last)) continue;
-      if (other->declaration.at != declaration.at) {
-        declaration.tied.push_back({other->declaration.at, tied.line == 0});
-      }
-      is_seen = true;
-      if (tied.line > 0) break;  // the last one that the line sees
-    }
-    if (is_seen) continue;
-    declaration.other_memory = fmt::format(
-        "line {}: a function that gets the array also gets {}, which is no array in shared memory; write a "
-        "copy of the function first",
-        tied.line, tied.name);
-  }
+  declaration.hidden_lines = hidden_lines_of(declaration, candidate->last_line, source, array.lines, constants);
+  declaration.function = candidate->function;
+  find_tied(declaration, source, qualifiers);
   find_flat_rows(declaration, source, constants, array);
   find_based_indices(declaration, source, constants, of_source, array.block);
-  return std::move(declaration);
+  return declaration;
 }
 
 }  // namespace bankwise::fit

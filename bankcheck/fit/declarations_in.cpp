@@ -23,17 +23,8 @@ class DeclarationFinder {
     unsigned line = 1;
     for (std::size_t i = 0, at = 0; i < code_.tokens.size(); at = code_.tokens[i++].begin) {
       line += unsigned(std::ranges::count(code_.source.substr(at, code_.tokens[i].begin - at), '\n'));
-      if (code_.is(i, "{")) {
-        if (function_.empty() && code_.is(i - 1, ")")) {
-          const std::size_t callee = code_.opening(i - 1) - 1;
-          function_ = code_.is_name(callee) ? code_.text(callee) : "";
-          function_blocks_ = blocks_.size();
-          function_at_ = i;
-        }
-        open();
-      }
+      if (code_.is(i, "{")) open(i);
       if (code_.is(i, "}")) close(line);
-      if (blocks_.size() <= function_blocks_ && code_.is(i, "}")) function_.clear();
       if (begins_here(i)) {
         statement_ = i;
         is_qualified_ = false;
@@ -57,7 +48,13 @@ class DeclarationFinder {
     std::size_t number = 0;
   };
 
-  void open() {
+  void open(std::size_t i) {
+    if (function_.empty() && code_.is(i - 1, ")")) {
+      const std::size_t callee = code_.opening(i - 1) - 1;
+      function_ = code_.is_name(callee) ? code_.text(callee) : "";
+      function_blocks_ = blocks_.size();
+      function_at_ = i;
+    }
     blocks_.push_back({std::exchange(waiting_, {}), templates_.size() - open_templates_, ++last_block_});
     for (const std::size_t parameter : blocks_.back().candidates) candidates_[parameter].block = last_block_;
     open_templates_ = templates_.size();
@@ -68,6 +65,7 @@ class DeclarationFinder {
     templates_.resize(open_templates_);
     blocks_.pop_back();
     if (blocks_.empty()) blocks_.emplace_back();
+    if (blocks_.size() <= function_blocks_) function_.clear();
   }
   /// A template, or parameters, that no block has followed.
   void end_statement() {

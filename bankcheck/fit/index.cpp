@@ -499,12 +499,13 @@ std::string rows_text(const Change& change, const ArrayShape& shape, const std::
   };
   const Expressions code(length);
   const std::vector<Part> factors = code.split(code.all(), "*");
-  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {  // the last one that is the pitch
-    const std::string text = code.text_of(*factor);
+  for (std::size_t k = factors.size(); k-- > 0;) {  // the last one that is the pitch
+    const Part& factor = factors[k];
+    const std::string text = code.text_of(factor);
     if (has_outside_brackets(text, ".:<>=+-/%&|^?!~,]")) break;  // no product
     if (plain(text) != plain(pitch)) continue;
-    return length.substr(0, code.tokens[factor->begin].begin) + pitch_text(change, shape, pitch) +
-           length.substr(code.tokens[factor->end - 1].end);
+    return length.substr(0, code.tokens[factor.begin].begin) + pitch_text(change, shape, pitch) +
+           length.substr(code.tokens[factor.end - 1].end);
   }
   const std::string inner = without_parentheses(length);
   return fmt::format("{} / {} * {}", is_product(inner) ? inner : operand(length), operand(pitch),
@@ -542,7 +543,7 @@ unsigned index_instructions(const Change& change, const ArrayShape& shape) {
   if (form != IndexForm::columns) return 0;
   const auto number = row_number(change, shape);
   if (!number) return flat_instructions(inside_row(change, shape), row_of(shape));
-  const unsigned flattening = unsigned(number->last - number->first);  // IMAD
+  const auto flattening = unsigned(number->last - number->first);  // IMAD
   const auto& [per_step, bits, factor, rows] = number->added;
   const bool shifts_anyway = shape.element >= 16 && std::has_single_bit(per_step);     // for its offset in bytes
   return flattening + (shifts_anyway ? 0 : shift_instructions(per_step, factor)) + 1;  // LOP3

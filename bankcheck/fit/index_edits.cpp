@@ -213,7 +213,7 @@ class IndexEditor {
 
   /// The changed part of an index, without its rest.
   std::string changed_text(std::size_t use) const {
-    const std::string changed = changed_part(uses_[use].subscripts);
+    std::string changed = changed_part(uses_[use].subscripts);
     if (!function_ || is_number(changed)) return changed;
     return fmt::format("{}({})", function_->name, fmt::join(chosen(uses_[use].subscripts, parameters_), ", "));
   }

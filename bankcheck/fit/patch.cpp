@@ -8,11 +8,13 @@
 namespace bankwise::fit {
 namespace {
 
+using Lines = std::vector<std::string_view>;
+
 constexpr std::size_t context = 3;  // lines
 
 /// With their ends.
-std::vector<std::string_view> whole_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
+Lines whole_lines(std::string_view text) {
+  Lines lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(text.substr(0, end));
@@ -49,23 +51,34 @@ std::string name_text(std::string_view prefix, std::string_view path) {
   return text + '"';
 }
 
+/// How many lines those from `i` on and those from `j` on have in common, in this order.
+std::vector<std::vector<unsigned>> common_lines(const Lines& old_lines, const Lines& new_lines) {
+  std::vector<std::vector<unsigned>> common(old_lines.size() + 1, std::vector<unsigned>(new_lines.size() + 1));
+  for (std::size_t i = old_lines.size(); i-- > 0;) {
+    for (std::size_t j = new_lines.size(); j-- > 0;) {
+      common[i][j] =
+          old_lines[i] == new_lines[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+    }
+  }
+  return common;
+}
+
+void remove_last_end(std::string& text) {
+  if (text.ends_with('\n')) text.pop_back();
+}
+
 /// The parts of a hunk between lines that stay, such as the one behind which another is added. A part that only
 /// removes lines has the next one, too. `has_end`: the hunk's last line has an end.
 std::vector<Hunk> parts_of(const Hunk& hunk, bool has_end) {
   constexpr std::size_t most_pairs = 1 << 20;  // of lines
   const std::string end = has_end ? "\n" : "", before = hunk.before + end, after = hunk.after + end;
-  const auto old_lines = whole_lines(before), new_lines = whole_lines(after);
+  const Lines old_lines = whole_lines(before), new_lines = whole_lines(after);
   const std::size_t rows = old_lines.size(), columns = new_lines.size();
   if (rows * columns > most_pairs) return {hunk};
+  const auto common = common_lines(old_lines, new_lines);
   const auto is_same = [&](std::size_t i, std::size_t j) {
     return i < rows && j < columns && old_lines[i] == new_lines[j];
   };
-  // How many lines those from i on and those from j on have in common, in this order.
-  std::vector<std::vector<unsigned>> common(rows + 1, std::vector<unsigned>(columns + 1));
-  for (std::size_t i = rows; i-- > 0;) {
-    for (std::size_t j = columns; j-- > 0;)
-      common[i][j] = is_same(i, j) ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
-  }
   std::vector<Hunk> parts;
   for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
     Hunk part{hunk.line + unsigned(i), 0, "", ""};
@@ -81,9 +94,8 @@ std::vector<Hunk> parts_of(const Hunk& hunk, bool has_end) {
       part.after += new_lines[j++];
       ++part.removed;
     }
-    for (std::string* text : {&part.before, &part.after}) {
-      if (text->ends_with('\n')) text->pop_back();
-    }
+    remove_last_end(part.before);
+    remove_last_end(part.after);
     if (j > first_new) parts.push_back(std::move(part));
     for (; is_same(i, j); ++i) ++j;
   }

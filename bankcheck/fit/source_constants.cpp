@@ -24,6 +24,18 @@ std::string_view take_name(std::string_view& text) {
   return name;
 }
 
+/// The value of "(unsigned char)32", "32u" or "true", as the source would write it.
+std::string template_argument(const source::SourceTokens& code, std::size_t begin, std::size_t end) {
+  if (code.is(begin, "(")) {
+    while (begin < end && !code.is(begin, ")")) ++begin;
+    if (begin + 1 < end) ++begin;
+  }
+  const std::size_t at = code.tokens[begin].begin;
+  std::string text(code.source.substr(at, code.tokens[end - 1].end - at));
+  if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) text.resize(text.find_last_not_of("uUlL") + 1);
+  return text == "true" ? "1" : text == "false" ? "0" : text;
+}
+
 }  // namespace
 
 std::vector<Directive> directives_of(std::string_view source) {
@@ -257,17 +269,7 @@ std::map<std::string, std::vector<std::string>, std::less<>> template_arguments(
     for (; end < code.tokens.size() && depth > 0; ++end) {
       depth += int(code.is(end, "<") || code.is(end, "(")) - int(code.is(end, ">") || code.is(end, ")"));
       if (depth > 1 || (depth == 1 && !code.is(end, ","))) continue;
-      if (end > begin) {
-        // "(unsigned char)32", "32u"
-        if (code.is(begin, "(")) {
-          while (begin < end && !code.is(begin, ")")) ++begin;
-          if (begin + 1 < end) ++begin;
-        }
-        const std::size_t at = code.tokens[begin].begin;
-        std::string text(name.substr(at, code.tokens[end - 1].end - at));
-        if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) text.resize(text.find_last_not_of("uUlL") + 1);
-        list.push_back(text == "true" ? "1" : text == "false" ? "0" : text);
-      }
+      if (end > begin) list.push_back(template_argument(code, begin, end));
       begin = end + 1;
     }
     arguments.try_emplace(std::string(code.text(i)), std::move(list));

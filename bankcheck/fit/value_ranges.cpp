@@ -214,18 +214,23 @@ std::optional<Range> Ranges::compared_sum(Part part) const {
     const Part name = term.factors.front();
     return term.is_negative == is_negative && name.size() == 1 && is_name(name.begin);
   };
+  // lesser - greater is at most 0, and the other terms are added
+  const auto sum_with = [&](const Term& lesser, const Term& greater) -> std::optional<Range> {
+    const auto low = of(lesser.factors.front()), high = of(greater.factors.front());
+    std::optional<Range> sum = low && high ? checked({low->low - high->high, 0}) : std::nullopt;
+    for (const Term& other : terms) {
+      if (&other == &lesser || &other == &greater) continue;
+      const auto value = sum ? of(other.factors.front()) : std::nullopt;
+      sum = value ? combined(other.is_negative ? "-" : "+", *sum, *value) : std::nullopt;
+    }
+    return sum;
+  };
   std::optional<Range> best;
-  for (const Term& x : terms) {
-    for (const Term& y : terms) {
-      const Part lesser = x.factors.front(), greater = y.factors.front();
-      if (!is_variable(x, false) || !is_variable(y, true) || !is_at_most(lesser.begin, greater.begin)) continue;
-      const auto low = of(lesser), high = of(greater);
-      std::optional<Range> sum = low && high ? checked({low->low - high->high, 0}) : std::nullopt;
-      for (const Term& other : terms) {
-        if (&other == &x || &other == &y) continue;
-        const auto value = sum ? of(other.factors.front()) : std::nullopt;
-        sum = value ? combined(other.is_negative ? "-" : "+", *sum, *value) : std::nullopt;
-      }
+  for (const Term& lesser : terms) {
+    for (const Term& greater : terms) {
+      if (!is_variable(lesser, false) || !is_variable(greater, true)) continue;
+      if (!is_at_most(lesser.factors.front().begin, greater.factors.front().begin)) continue;
+      const auto sum = sum_with(lesser, greater);
       if (sum) best = best ? Range{std::max(best->low, sum->low), std::min(best->high, sum->high)} : *sum;
     }
   }
