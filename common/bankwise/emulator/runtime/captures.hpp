@@ -40,6 +40,8 @@ bool is_captured(cudaEvent_t event);
 cudaError_t record_in_capture(cudaEvent_t event, cudaStream_t stream);
 /// A stream waits for an event: it joins the capture in which the event was recorded.
 cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
+/// Sets the time of an event, as a node of a graph does.
+cudaError_t record(cudaEvent_t event);
 /// The event is recorded outside of captures, or destroyed.
 void forget_capture_of(cudaEvent_t event);
 

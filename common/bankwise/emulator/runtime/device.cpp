@@ -115,6 +115,12 @@ struct CUevent_st {
   std::optional<Clock::time_point> recorded;
 };
 
+cudaError_t bankwise::emulator::runtime::record(cudaEvent_t event) {
+  const std::chrono::duration<double> saved(seconds_saved());
+  event->recorded = Clock::now() + std::chrono::duration_cast<Clock::duration>(saved);
+  return lasting_error();
+}
+
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return failed(cudaErrorInvalidValue);
   *stream = new CUstream_st{flags, priority};
@@ -148,11 +154,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   const bool external = (flags & cudaEventRecordExternal) != 0;
   if (!external && is_capturing(stream)) return record_in_capture(event, stream);
   forget_capture_of(event);
-  return give_to(stream, cudaGraphNodeTypeEventRecord, [=] {
-    const std::chrono::duration<double> saved(seconds_saved());
-    event->recorded = Clock::now() + std::chrono::duration_cast<Clock::duration>(saved);
-    return lasting_error();
-  });
+  return give_to(stream, cudaGraphNodeTypeEventRecord, [=] { return record(event); });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   if (event == nullptr) return failed(cudaErrorInvalidResourceHandle);

@@ -102,6 +102,29 @@ Work work_of(const cudaHostNodeParams& p, const void*) {
   };
 }
 
+Work work_of(const cudaChildGraphNodeParams& p, const void* = nullptr) {
+  if (p.graph == nullptr) return {};
+  return [nodes = to_run(*p.graph), conditions = p.graph->conditions] { return run_nodes(nodes, conditions); };
+}
+Work work_of_event(cudaGraphNodeType type, cudaEvent_t event) {
+  if (event == nullptr) return {};
+  if (type == cudaGraphNodeTypeWaitEvent) return lasting_error;  // all work before it has ended
+  return [=] { return record(event); };
+}
+/// Those that may be set; empty for others, too.
+Work work_of(const cudaGraphNodeParams& p, const void* caller) {
+  switch (p.type) {
+    case cudaGraphNodeTypeKernel: return work_of(p.kernel, caller);
+    case cudaGraphNodeTypeMemcpy: return work_of(p.memcpy.copyParams, caller);
+    case cudaGraphNodeTypeMemset: return work_of(p.memset, caller);
+    case cudaGraphNodeTypeHost: return work_of(p.host, caller);
+    case cudaGraphNodeTypeGraph: return work_of(p.graph);
+    case cudaGraphNodeTypeEventRecord:
+    case cudaGraphNodeTypeWaitEvent: return work_of_event(p.type, p.eventRecord.event);
+    default: return {};
+  }
+}
+
 /// The graphs of a conditional node, and their addresses.
 struct Bodies {
   explicit Bodies(unsigned count) : graphs(count) {
@@ -204,9 +227,10 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                        std::size_t count, cudaGraph_t child) {
-  if (child == nullptr) return failed(cudaErrorInvalidValue);
-  return add_node(node, graph, after, count, cudaGraphNodeTypeGraph,
-                  [nodes = to_run(*child), conditions = child->conditions] { return run_nodes(nodes, conditions); });
+  return add_node(node, graph, after, count, cudaGraphNodeTypeGraph, work_of({child}));
+}
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraph_t child) {
+  return set_node(instance, node, cudaGraphNodeTypeGraph, work_of({child}));
 }
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                      std::size_t count, cudaMemAllocNodeParams* parameters) {
@@ -237,23 +261,38 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
                              const cudaGraphEdgeData*, std::size_t count, cudaGraphNodeParams* parameters) {
   if (parameters == nullptr) return failed(cudaErrorInvalidValue);
   cudaGraphNodeParams& p = *parameters;
-  const auto add = [&, caller = BANKWISE_CALLER](const auto& typed) {
-    return add_node(node, graph, after, count, p.type, work_of(typed, caller));
-  };
   switch (p.type) {
-    case cudaGraphNodeTypeKernel: return add(p.kernel);
-    case cudaGraphNodeTypeMemcpy: return add(p.memcpy.copyParams);
-    case cudaGraphNodeTypeMemset: return add(p.memset);
-    case cudaGraphNodeTypeHost: return add(p.host);
-    case cudaGraphNodeTypeGraph: return cudaGraphAddChildGraphNode(node, graph, after, count, p.graph.graph);
     case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(node, graph, after, count);
     case cudaGraphNodeTypeMemAlloc: return cudaGraphAddMemAllocNode(node, graph, after, count, &p.alloc);
     case cudaGraphNodeTypeMemFree: return cudaGraphAddMemFreeNode(node, graph, after, count, p.free.dptr);
     case cudaGraphNodeTypeConditional:
       return add_node(node, graph, after, count, p.type, work_of(p.conditional, graph));
-    default: return failed(cudaErrorNotSupported);
+    default: return add_node(node, graph, after, count, p.type, work_of(p, BANKWISE_CALLER));
   }
 }
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
+  if (parameters == nullptr) return failed(cudaErrorInvalidValue);
+  return set_node(node, parameters->type, work_of(*parameters, BANKWISE_CALLER));
+}
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* parameters) {
+  if (parameters == nullptr) return failed(cudaErrorInvalidValue);
+  return set_node(instance, node, parameters->type, work_of(*parameters, BANKWISE_CALLER));
+}
+#define BANKWISE_EVENT_NODE(of_event, type)                                                                        \
+  cudaError_t cudaGraphAdd##of_event##Node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, \
+                                           std::size_t count, cudaEvent_t event) {                                 \
+    return add_node(node, graph, after, count, type, work_of_event(type, event));                                  \
+  }                                                                                                                \
+  cudaError_t cudaGraph##of_event##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {                         \
+    return set_node(node, type, work_of_event(type, event));                                                       \
+  }                                                                                                                \
+  cudaError_t cudaGraphExec##of_event##NodeSetEvent(cudaGraphExec_t instance, cudaGraphNode_t node,                \
+                                                    cudaEvent_t event) {                                           \
+    return set_node(instance, node, type, work_of_event(type, event));                                             \
+  }
+BANKWISE_EVENT_NODE(EventRecord, cudaGraphNodeTypeEventRecord)
+BANKWISE_EVENT_NODE(EventWait, cudaGraphNodeTypeWaitEvent)
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                   std::size_t count) {
   return add_node(node, graph, after, count, cudaGraphNodeTypeEmpty, lasting_error);

@@ -101,6 +101,10 @@ struct cudaMemFreeNodeParams {
 using cudaGraphConditionalHandle = unsigned long long;
 enum : unsigned { cudaGraphCondAssignDefault = 1 };
 enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch };
+struct cudaEventRecordNodeParams {
+  cudaEvent_t event;
+};
+using cudaEventWaitNodeParams = cudaEventRecordNodeParams;
 struct cudaConditionalNodeParams {
   cudaGraphConditionalHandle handle;
   cudaGraphConditionalNodeType type;
@@ -119,6 +123,8 @@ struct cudaGraphNodeParams {
     cudaChildGraphNodeParams graph;
     cudaMemAllocNodeParams alloc;
     cudaMemFreeNodeParams free;
+    cudaEventRecordNodeParams eventRecord;
+    cudaEventWaitNodeParams eventWait;
     cudaConditionalNodeParams conditional;
   };
 };
@@ -146,6 +152,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
                                      size_t count, void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                        size_t count, cudaGraph_t child);
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraph_t child);
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                                      size_t count, cudaMemAllocNodeParams* parameters);
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
@@ -156,6 +163,27 @@ BANKWISE_FUNCTION(cudaError_t, cudaGraphAddNode,
                   (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
                    cudaGraphNodeParams* parameters),
                   cudaGraphAddNode(node, graph, after, nullptr, count, parameters))
+/// All but those of memory and conditions, whose parameters stay as they are.
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters);
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraphNodeParams* parameters);
+#define BANKWISE_EVENT_NODE(of_event)                                                                              \
+  cudaError_t cudaGraphAdd##of_event##Node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, \
+                                           size_t count, cudaEvent_t event);                                       \
+  cudaError_t cudaGraph##of_event##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);                          \
+  cudaError_t cudaGraphExec##of_event##NodeSetEvent(cudaGraphExec_t instance, cudaGraphNode_t node, cudaEvent_t event);
+BANKWISE_EVENT_NODE(EventRecord)
+BANKWISE_EVENT_NODE(EventWait)
+#undef BANKWISE_EVENT_NODE
+// A driver's memory for graphs has a size that this one cannot know.
+enum cudaGraphMemAttributeType {
+  cudaGraphMemAttrUsedMemCurrent,
+  cudaGraphMemAttrUsedMemHigh,
+  cudaGraphMemAttrReservedMemCurrent,
+  cudaGraphMemAttrReservedMemHigh
+};
+BANKWISE_RUNTIME(cudaDeviceGetGraphMemAttribute, (int, cudaGraphMemAttributeType, void*), failed(cudaErrorNotSupported))
+BANKWISE_RUNTIME(cudaDeviceSetGraphMemAttribute, (int, cudaGraphMemAttributeType, void*), failed(cudaErrorNotSupported))
+BANKWISE_RUNTIME(cudaDeviceGraphMemTrim, (int), lasting_error())
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
                                              unsigned at_launch = 0, unsigned flags = 0);
 /// For kernels.

@@ -243,6 +243,60 @@ void nodes() {
   FAILS(cudaGraphInstantiate(&instance, graph, 0), InvalidValue);  // a cycle
 }
 
+// Nodes that record events or wait for them, and the parameters of any node.
+void events() {
+  cudaGraph_t graph, child;
+  cudaGraphExec_t instance;
+  cudaGraphNode_t recorded, waited, kernel, called, inside;
+  cudaEvent_t begin, end;
+  float milliseconds = -1;
+  OK(cudaEventCreate(&begin));
+  OK(cudaEventCreate(&end));
+  OK(cudaGraphCreate(&graph, 0));
+  OK(cudaGraphAddEventRecordNode(&recorded, graph, nullptr, 0, begin));
+  FAILS(cudaGraphAddEventRecordNode(&waited, graph, &recorded, 1, nullptr), InvalidValue);
+  OK(cudaGraphAddEventWaitNode(&waited, graph, &recorded, 1, begin));
+  int value = 5;
+  void* arguments[] = {&numbers, &value};
+  cudaGraphNodeParams parameters = {cudaGraphNodeTypeKernel};
+  parameters.kernel.func = (void*)add;
+  parameters.kernel.gridDim = parameters.kernel.blockDim = dim3(1, 1, 1);
+  parameters.kernel.kernelParams = arguments;
+  OK(cudaGraphCreate(&child, 0));
+  OK(cudaGraphAddNode(&inside, child, nullptr, nullptr, 0, &parameters));
+  OK(cudaGraphAddNode(&kernel, graph, &waited, nullptr, 1, &parameters));
+  OK(cudaGraphAddChildGraphNode(&called, graph, &kernel, 1, child));
+  cudaGraphNodeParams record = {cudaGraphNodeTypeEventRecord};
+  record.eventRecord.event = end;
+  cudaGraphNode_t last;
+  OK(cudaGraphAddNode(&last, graph, &called, nullptr, 1, &record));
+  OK(cudaGraphInstantiate(&instance, graph, 0));
+  FAILS(cudaEventElapsedTime(&milliseconds, begin, end), InvalidResourceHandle);  // not yet
+  CHECK(after(instance, 1) == 11);
+  OK(cudaEventElapsedTime(&milliseconds, begin, end));
+  CHECK(milliseconds >= 0);
+  value = 6;
+  OK(cudaGraphExecNodeSetParams(instance, kernel, &parameters));
+  CHECK(after(instance, 1) == 12);
+  FAILS(cudaGraphExecNodeSetParams(instance, waited, &parameters), InvalidValue);
+  OK(cudaGraphNodeSetParams(inside, &parameters));  // of the graph alone
+  CHECK(after(instance, 1) == 12);
+  OK(cudaGraphExecChildGraphNodeSetParams(instance, called, child));
+  CHECK(after(instance, 1) == 13);
+  FAILS(cudaGraphExecChildGraphNodeSetParams(instance, called, nullptr), InvalidValue);
+  cudaEvent_t other;
+  OK(cudaEventCreate(&other));
+  OK(cudaGraphExecEventRecordNodeSetEvent(instance, last, other));
+  FAILS(cudaEventElapsedTime(&milliseconds, begin, other), InvalidResourceHandle);
+  OK(cudaGraphLaunch(instance, first));
+  OK(cudaEventElapsedTime(&milliseconds, end, other));
+  CHECK(milliseconds >= 0);
+  cudaGraphNodeParams memory = {cudaGraphNodeTypeMemFree};
+  FAILS(cudaGraphNodeSetParams(kernel, &memory), InvalidValue);
+  FAILS(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &value), NotSupported);
+  OK(cudaDeviceGraphMemTrim(0));
+}
+
 // Launches that the emulator compares, as it need not run them again.
 void repeats() {
   cudaGraph_t graph;
@@ -472,6 +526,7 @@ int main(int argc, char**) {
   several_streams();
   errors();
   nodes();
+  events();
   repeats();
   libraries();
   memory();
