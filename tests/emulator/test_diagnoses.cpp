@@ -142,6 +142,47 @@ __global__ void within_a_warp(unsigned* out, bool ordered) {
   out[threadIdx.x] = data[threadIdx.x ^ 1];  // the neighbour's word
 }
 
+__global__ void takes_a_lock(unsigned* out, bool has_fence, unsigned careless) {
+  __shared__ unsigned lock, sum;
+  if (threadIdx.x == 0) lock = sum = 0;
+  __syncthreads();
+  for (bool is_done = false; !is_done && threadIdx.x != careless;) {
+    if (atomicCAS(&lock, 0, 1) != 0) continue;
+    sum += 1;  // under the lock
+    if (has_fence) __threadfence_block();
+    atomicExch(&lock, 0);
+    is_done = true;
+  }
+  if (threadIdx.x == careless) sum += 1;  // without the lock
+  __syncthreads();
+  out[threadIdx.x] = sum;
+}
+
+enum class Order { none, fence, release, relaxed };
+__global__ void hands_over(unsigned* out, Order order, bool waits_together, unsigned late) {
+  __shared__ unsigned data[32], flag;
+  const unsigned lane = threadIdx.x % 32;
+  flag = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    data[lane] = lane;
+    __syncwarp();
+    if (lane == 0 && order == Order::fence) __threadfence_block();
+    if (lane == late) data[lane] += 1;
+    if (lane != 0) return;
+    if (order == Order::release) __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+    if (order == Order::relaxed) __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+    atomicExch(&flag, 1);
+  } else {
+    if (lane == 0 || !waits_together) {
+      while (atomicAdd(&flag, 0) == 0) {
+      }
+    }
+    if (waits_together) __syncwarp();
+    out[lane] = data[31 - lane];  // what the flag protects
+  }
+}
+
 __global__ void bytes_of_a_word(unsigned* out) {
   __shared__ unsigned char data[BLOCK];
   data[threadIdx.x] = (unsigned char)threadIdx.x;
@@ -269,6 +310,22 @@ TEST_CASE("emulator/diagnoses/races") {
   CHECK_FALSE(found({}, within_a_warp, true));
   CHECK_FALSE(found({.warp_synchronous = true}, within_a_warp, false));
   CHECK_FALSE(found({}, bytes_of_a_word));
+}
+
+TEST_CASE("emulator/diagnoses/flags") {
+  constexpr unsigned none = BLOCK;
+  CHECK_FALSE(found({}, takes_a_lock, true, none));
+  check(found({}, takes_a_lock, false, none), Fault::race, "// under the lock", {1, 0});
+  check(found({}, takes_a_lock, true, 40U), Fault::race, "// without the lock", {40, 63});
+  for (const bool waits_together : {false, true}) {
+    CAPTURE(waits_together);
+    CHECK_FALSE(found({}, hands_over, Order::fence, waits_together, none));
+    CHECK_FALSE(found({}, hands_over, Order::release, waits_together, none));
+    check(found({}, hands_over, Order::none, waits_together, none), Fault::race, "// what the flag protects", {32, 31});
+    check(found({}, hands_over, Order::relaxed, waits_together, none), Fault::race, "// what the flag protects",
+          {32, 31});
+    check(found({}, hands_over, Order::fence, waits_together, 5U), Fault::race, "// what the flag protects", {58, 5});
+  }
 }
 
 TEST_CASE("emulator/diagnoses/wrong_mask") {

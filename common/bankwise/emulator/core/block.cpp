@@ -38,6 +38,7 @@ void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
   recorder = recorder_;
   level = 0;
   returned = syncs = 0;
+  flags.clear();
   shadow.begin_block();
   for (RunningWarp& warp : warps) {
     warp.has_news = false;
@@ -52,7 +53,8 @@ void RunningBlock::begin(std::uint64_t number_, BlockSeries* recorder_) {
     lane.set_depth();
     lane.pc = 0;
     lane.delivery = nullptr;
-    lane.ordered = lane.synchronized = 0;
+    lane.ordered = lane.synchronized = lane.fenced = 0;
+    lane.acquired.clear();
     lane.part = 0;
     lane.waits_for_grid = false;
     lane.copies.clear();

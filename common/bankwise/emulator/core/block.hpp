@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include <bankwise/emulator/core/fiber.hpp>
@@ -145,6 +146,8 @@ struct alignas(64) Lane {
   Delivery* delivery = nullptr;       ///< values of that meeting, which it may still read
   Moment ordered = 0;                 ///< its last __syncwarp()
   Moment synchronized = 0;            ///< end of the last round of a barrier object that it waited for
+  Moment fenced = 0;                  ///< its last fence
+  Moments acquired;                   ///< by its atomic operations on flags
   bool waits_for_grid = false;        ///< at a barrier: of the grid
   std::vector<PendingCopy> copies;
   unsigned copy_group = 0;
@@ -188,6 +191,14 @@ struct RunningBlock {
   Lane& lane(const RunningWarp& warp, unsigned i) { return lanes[warp.first + i]; }
   std::vector<unsigned> ranks(const RunningWarp& warp, std::uint64_t group) const;
   std::vector<unsigned> ranks_that(WaitReason wait) const;
+  static Toucher toucher(const Lane& lane, std::uintptr_t pc) {
+    return {.lane = std::uint16_t(lane.identity.rank),
+            .warp = std::uint16_t(lane.warp),
+            .ordered = lane.ordered,
+            .pc = std::uint32_t(pc),
+            .synchronized = lane.synchronized,
+            .acquired = lane.acquired};
+  }
   /// The lane can run again.
   void release(Lane& lane) {
     lane.wait = WaitReason::released;
@@ -201,6 +212,8 @@ struct RunningBlock {
   std::vector<RunningWarp> warps;
   Shadow shadow;
   BlockSeries* recorder = nullptr;  ///< null: the block is not recorded
+  /// By offset in shared memory: what an atomic operation there acquires.
+  std::unordered_map<std::uint32_t, Moments> flags;
   std::uint64_t number = 0;
   Dim3 index;               ///< blockIdx
   std::uint32_t level = 0;  ///< barriers so far

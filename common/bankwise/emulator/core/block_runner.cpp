@@ -381,6 +381,7 @@ void BlockRunner::access(RunningWarp& warp, std::uint64_t group) {
   for_each_lane(group, [&](unsigned i) {
     Lane& lane = block_.lane(warp, i);
     lane.access_number = number;
+    if (lane.access.is_atomic) accesses_.pass_flag(lane);
     const auto clash = are_calm || accesses_.is_clean(lane) ? std::nullopt : accesses_.check(lane);
     if (!clash) {
       resume(lane);

@@ -110,10 +110,11 @@ inline void aligned_access(const void* address, void* caller) {
 [[gnu::noinline]] void note_block(Lane& lane, LaneKey key) { lane.runner->note(lane, key); }
 
 /// Before an atomic operation of C++.
-void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, const void* caller,
-                          bool is_loop = false) {
+void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, int order,
+                          const void* caller, bool is_loop = false) {
   if (BlockRunner::current == nullptr) return;
-  bankwise::emulator::before_atomic(operation, is_loop, const_cast<void*>(address), bytes, caller);
+  const bool releases = order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+  bankwise::emulator::before_atomic(operation, is_loop, const_cast<void*>(address), bytes, caller, releases);
 }
 
 }  // namespace
@@ -184,29 +185,29 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
 // Atomic operations of C++, which the instrumentation replaces by calls.
-#define BANKWISE_FETCH(bits, Type, operation)                                          \
-  Type __tsan_atomic##bits##_fetch_##operation(volatile Type* a, Type v, int) {        \
-    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER, bits == 64); \
-    return __atomic_fetch_##operation(a, v, __ATOMIC_SEQ_CST);                         \
+#define BANKWISE_FETCH(bits, Type, operation)                                                 \
+  Type __tsan_atomic##bits##_fetch_##operation(volatile Type* a, Type v, int order) {         \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, order, BANKWISE_CALLER, bits == 64); \
+    return __atomic_fetch_##operation(a, v, __ATOMIC_SEQ_CST);                                \
   }
-#define BANKWISE_EXCHANGE(bits, Type, how, is_weak)                                                      \
-  int __tsan_atomic##bits##_compare_exchange_##how(volatile Type* a, Type* expected, Type v, int, int) { \
-    before_atomic_of_cpp(Operation::atomic_cas, a, bits / 8, BANKWISE_CALLER);                           \
-    return __atomic_compare_exchange_n(a, expected, v, is_weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
+#define BANKWISE_EXCHANGE(bits, Type, how, is_weak)                                                            \
+  int __tsan_atomic##bits##_compare_exchange_##how(volatile Type* a, Type* expected, Type v, int order, int) { \
+    before_atomic_of_cpp(Operation::atomic_cas, a, bits / 8, order, BANKWISE_CALLER);                          \
+    return __atomic_compare_exchange_n(a, expected, v, is_weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
   }
 // clang-format has two formats for this macro, which take turns.
 // clang-format off
 #define BANKWISE_ATOMIC(bits, Type)                                                               \
-  Type __tsan_atomic##bits##_load(const volatile Type* a, int) {                                  \
-    before_atomic_of_cpp(Operation::load, a, bits / 8, BANKWISE_CALLER);                          \
+  Type __tsan_atomic##bits##_load(const volatile Type* a, int order) {                            \
+    before_atomic_of_cpp(Operation::load, a, bits / 8, order, BANKWISE_CALLER);                   \
     return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                               \
-  void __tsan_atomic##bits##_store(volatile Type* a, Type v, int) {                               \
-    before_atomic_of_cpp(Operation::store, a, bits / 8, BANKWISE_CALLER);                         \
+  void __tsan_atomic##bits##_store(volatile Type* a, Type v, int order) {                         \
+    before_atomic_of_cpp(Operation::store, a, bits / 8, order, BANKWISE_CALLER);                  \
     __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                     \
   }                                                                                               \
-  Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int) {                            \
-    before_atomic_of_cpp(Operation::atomic, a, bits / 8, BANKWISE_CALLER);                        \
+  Type __tsan_atomic##bits##_exchange(volatile Type* a, Type v, int order) {                      \
+    before_atomic_of_cpp(Operation::atomic, a, bits / 8, order, BANKWISE_CALLER);                 \
     return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                           \
   }                                                                                               \
   BANKWISE_FETCH(bits, Type, add)                                                                 \

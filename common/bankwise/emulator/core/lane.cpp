@@ -94,9 +94,10 @@ Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, con
 std::uint64_t active_lanes(const void* caller) noexcept { return pass(caller).runner->group(); }
 
 std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* address, std::size_t bytes,
-                            const void* caller) noexcept {
+                            const void* caller, bool releases) noexcept {
   Lane& lane = in_order();
   lane.runner->note_atomic(lane);
+  if (releases) lane.fenced = lane.runner->block().shadow.now();
   return access({.operation = operation, .bytes = std::uint32_t(bytes), .is_loop = is_loop, .is_atomic = true}, address,
                 caller)
              ? lane.access_number
@@ -122,13 +123,22 @@ Parts::~Parts() { running().part = 0; }
 void Parts::next() noexcept { ++running().part; }
 void Parts::set(int part) noexcept { running().part = unsigned(part); }
 
-void fence() noexcept { running().runner->note_sync(in_order()); }
+void fence() noexcept {
+  Lane& lane = in_order();
+  lane.runner->note_sync(lane);
+  lane.fenced = lane.runner->block().shadow.now();
+}
 
 void meet_at_place(const void* caller) noexcept { pass(caller); }
 
 bool is_shared(const void* address) noexcept { return running().runner->is_shared(address); }
-std::uint32_t to_shared_address(const void* address) noexcept { return running().runner->offset_of(address); }
-std::byte* from_shared_address(std::uint32_t address) noexcept { return running().runner->block().storage + address; }
+// The first array is at 0, as on a GPU.
+std::uint32_t to_shared_address(const void* address) noexcept {
+  return running().runner->offset_of(address) - shared_layout().arrays.front().offset;
+}
+std::byte* from_shared_address(std::uint32_t address) noexcept {
+  return running().runner->block().storage + std::uint32_t(address + shared_layout().arrays.front().offset);
+}
 
 void before_access(banks::Operation operation, const void* address, std::size_t bytes, const void* caller,
                    bool is_volatile) noexcept {

@@ -42,10 +42,10 @@ Meeting meet_warp(WarpMeeting kind, std::uint64_t mask, std::uint64_t value, con
 std::uint64_t active_lanes(const void* caller) noexcept;
 
 /// Called before an atomic operation on `address`. Atomics on shared memory are recorded, and the lanes of a warp meet
-/// to perform them, one after the other. `is_loop`: the device has no such instruction and needs a loop. Returns a
-/// number for result_used(), or 0.
+/// to perform them, one after the other. `is_loop`: the device has no such instruction and needs a loop. `releases`: it
+/// is a fence, too. Returns a number for result_used(), or 0.
 std::uint64_t before_atomic(banks::Operation operation, bool is_loop, void* address, std::size_t bytes,
-                            const void* caller) noexcept;
+                            const void* caller, bool releases = false) noexcept;
 
 /// Replaces the number at an address by changed(number), atomically. Returns the old one.
 template <class T, class Change>

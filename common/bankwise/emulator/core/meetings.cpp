@@ -39,6 +39,12 @@ void Meetings::deliver(RunningWarp& warp, std::uint64_t came) {
   Delivery& delivery = **free;
   const Lane& any = block_.lane(warp, unsigned(std::countr_zero(came)));
   if (any.meeting == WarpMeeting::sync && block_.recorder != nullptr) block_.recorder->fence(any.warp);
+  Moment synchronized = 0;
+  Moments acquired;
+  for_each_lane(came, [&](unsigned i) {
+    synchronized = std::max(synchronized, block_.lane(warp, i).synchronized);
+    raise(acquired, block_.lane(warp, i).acquired);
+  });
   for_each_lane(came, [&](unsigned i) {
     Lane& lane = block_.lane(warp, i);
     delivery.values[i] = lane.value;
@@ -46,7 +52,11 @@ void Meetings::deliver(RunningWarp& warp, std::uint64_t came) {
     lane.delivery = &delivery;
     ++delivery.readers;
     lane.met = came;
-    if (lane.meeting == WarpMeeting::sync) lane.ordered = block_.shadow.now();
+    if (lane.meeting == WarpMeeting::sync) {
+      lane.ordered = block_.shadow.now();
+      lane.synchronized = synchronized;
+      lane.acquired = acquired;
+    }
     block_.release(lane);
   });
 }

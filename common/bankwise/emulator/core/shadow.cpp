@@ -119,6 +119,7 @@ void Shadow::fold() {
 bool Shadow::races(const Toucher& lane, const Past& past) const {
   if (past.when <= std::max(level_began_, lane.synchronized)) return false;
   if (past.when == now_ || past.lane == lane.lane) return false;
+  if (past.warp < lane.acquired.size() && past.when <= lane.acquired[past.warp]) return false;
   return past.warp != lane.warp || past.when > lane.ordered;
 }
 

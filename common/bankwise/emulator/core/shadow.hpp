@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -137,12 +138,20 @@ class Uses {
 /// A point in time within a block: each access of a warp has a separate one.
 using Moment = std::uint32_t;
 
+/// By warp: its accesses up to this moment are ordered with what follows; those of warps behind the last are not.
+using Moments = std::vector<Moment>;
+inline void raise(Moments& moments, const Moments& others) {
+  if (moments.size() < others.size()) moments.resize(others.size());
+  for (std::size_t warp = 0; warp < others.size(); ++warp) moments[warp] = std::max(moments[warp], others[warp]);
+}
+
 /// A lane that accesses shared memory.
 struct Toucher {
   std::uint16_t lane = 0, warp = 0;  ///< in the block
   Moment ordered = 0;                ///< earlier accesses of its warp, up to this moment, are ordered with it
   std::uint32_t pc = 0;              ///< the lower half of the access's return address
   Moment synchronized = 0;           ///< earlier accesses of all lanes, up to this moment, are ordered with it
+  std::span<const Moment> acquired;  ///< those of a warp, as Moments
 };
 
 /// The fault of an access.

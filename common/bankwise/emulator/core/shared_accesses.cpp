@@ -35,9 +35,7 @@ void AsynchronousCopies::finish(Lane& lane, unsigned last) {
     std::memcpy(block_.storage + copy->offset, copy->content.data(), copy->bytes);
     for (std::uint32_t at = copy->offset; at < copy->offset + copy->bytes; at += 4) copied_words_.erase(at / 4);
     // The lane writes now. Accesses to bytes that are being copied have been diagnosed before.
-    block_.shadow.touch({std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp), lane.ordered,
-                         std::uint32_t(copy->pc), lane.synchronized},
-                        copy->offset, copy->bytes, TouchKind::write);
+    block_.shadow.touch(block_.toucher(lane, copy->pc), copy->offset, copy->bytes, TouchKind::write);
   }
   lane.copies.erase(lane.copies.begin(), first_kept);
 }
@@ -185,14 +183,27 @@ void SharedAccesses::report_clash(const Lane& lane, std::uintptr_t lane_pc, cons
   faults_.report(found);
 }
 
+void SharedAccesses::pass_flag(Lane& lane) {
+  const auto known = block_.flags.find(lane.access.offset);
+  if (known == block_.flags.end() && lane.fenced == 0) return;
+  Moments& flag = known == block_.flags.end() ? block_.flags[lane.access.offset] : known->second;
+  raise(lane.acquired, flag);
+  if (lane.access.operation == banks::Operation::load) return;
+  if (lane.access.operation == banks::Operation::store) flag.clear();  // a later operation does not read what was there
+  if (lane.fenced == 0) return;
+  Moments released = lane.acquired;
+  released.resize(std::max<std::size_t>(released.size(), lane.warp + 1));
+  released[lane.warp] = std::max(released[lane.warp], lane.fenced);
+  raise(flag, released);
+}
+
 std::optional<Clash> SharedAccesses::check(const Lane& lane) {
   const PendingAccess& access = lane.access;
   check_place(lane);
   if (copies.any()) copies.check(lane, [&] { return place(access); });
   const TouchKind how = touch_of(access);
-  const Toucher toucher{std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
-                        block_.launch.warp_synchronous ? block_.shadow.now() - 1 : lane.ordered, std::uint32_t(lane.pc),
-                        lane.synchronized};
+  Toucher toucher = block_.toucher(lane, lane.pc);
+  if (block_.launch.warp_synchronous) toucher.ordered = block_.shadow.now() - 1;
   const auto clash = block_.shadow.touch(toucher, access.offset, access.bytes, how);
   if (!clash || clash->both_write) return clash;
   report_clash(lane, lane.pc, access, *clash);

@@ -94,6 +94,9 @@ class SharedAccesses {
            block_.shadow.touch_cleanly(std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
                                        std::uint32_t(lane.pc), access.offset, access.bytes, touch_of(access));
   }
+  /// The lane is about to perform an atomic operation, perhaps on a lock or a flag: what its warp did before the lane's
+  /// last fence is ordered with what lanes do after a later operation there.
+  void pass_flag(Lane& lane);
   /// A clash if the access is a fault should it change the content: two lanes may write the same value.
   std::optional<Clash> check(const Lane& lane);
   /// `pc` and `access` are the lane's at the time of the clash.
