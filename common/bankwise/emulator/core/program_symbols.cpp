@@ -215,8 +215,9 @@ SharedLayout layout_of_program() {
     set_shape(arrays.back(), plain_name(name), shapes);
   });
   std::sort(arrays.begin(), arrays.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
-  // Guards that lie between arrays would not be excluded; the linker script places them before all arrays.
-  if (!arrays.empty() && !layout.guards.empty()) layout.begin = arrays.front().offset;
+  // An index below the first array; guards lie before that.
+  constexpr std::uint32_t gap = 65536;  // as in cmake/shared_arrays.ld
+  if (!arrays.empty()) layout.begin = arrays.front().offset - std::min(arrays.front().offset, gap);
   return layout;
 }
 

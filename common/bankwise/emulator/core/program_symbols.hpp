@@ -54,7 +54,7 @@ struct ThreadLocalArray {
 struct SharedLayout {
   std::uint32_t bytes = 0;               ///< the size of the program's thread-local storage
   std::vector<ThreadLocalArray> arrays;  ///< by offset; a single one if the program is stripped
-  std::uint32_t begin = 0;               ///< the first array: everything before is no shared memory
+  std::uint32_t begin = 0;               ///< everything before is no shared memory
   std::vector<std::uint32_t> guards;     ///< offsets of the bytes that say whether an array has been initialized
 };
 const SharedLayout& shared_layout();
