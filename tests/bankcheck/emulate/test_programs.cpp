@@ -283,6 +283,49 @@ TEST_CASE("emulate/programs/argument_with_destructor", "[emulate]") {
 
 TEST_CASE("emulate/programs/freed_by_kernel", "[emulate]") { ended(0, emulate(source("endings") + " -- own")); }
 
+TEST_CASE("emulate/programs/shared_memory_faults", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string program = (scratch.path() / "program.cu").string();
+  std::ofstream(program) << "#include <cstdio>\n"
+                            "#include <cstdlib>\n"
+                            "__global__ void shift(float* out, int by) {\n"
+                            "  __shared__ float words[32];\n"
+                            "  words[threadIdx.x] = 1;\n"
+                            "  __syncthreads();\n"
+                            "  out[threadIdx.x] = words[int(threadIdx.x) + by];\n"
+                            "}\n"
+                            "__global__ void needs(float* out) {\n"
+                            "  extern __shared__ float room[];\n"
+                            "  *out = room[threadIdx.x] = 1;\n"
+                            "}\n"
+                            "int main(int count, char** arguments) {\n"
+                            "  float* out;\n"
+                            "  cudaMalloc(&out, 128);\n"
+                            "  if (count > 3) cudaFree(out);\n"
+                            "  shift<<<1, 32>>>(out, std::atoi(arguments[1]));\n"
+                            "  const int bytes = std::atoi(arguments[2]);\n"
+                            "  const auto most = cudaFuncAttributeMaxDynamicSharedMemorySize;\n"
+                            "  if (bytes < 0) cudaFuncSetAttribute(needs, most, -bytes);\n"
+                            "  needs<<<1, 1, std::abs(bytes)>>>(out);\n"
+                            "  needs<<<1, 1, 4>>>(out);\n"
+                            "  printf(\"%s\\n\", cudaGetErrorName(cudaGetLastError()));\n"
+                            "}\n";
+  ended(0, emulate(program + " -- 0 49152"));
+  ended(0, emulate(program + " -- 0 -49156"));
+  const Outcome needs = ended(1, emulate(program + " -- 0 49156"));
+  CHECK_THAT(needs.err, has("program.cu:21: a launch fails: 49156 bytes of dynamic shared memory are more than 49152"));
+  CHECK_THAT(needs.out, has("cudaErrorInvalidValue"));
+  // The only static array: what is before it and behind it is no other memory.
+  for (const int by : {-1, -12000, 1, 6000}) {
+    const Outcome outside = ended(1, emulate(program + " -- " + std::to_string(by) + " 4"));
+    CAPTURE(by);
+    CHECK_THAT(outside.out, has("program.cu:7: out of bounds: thread ") && has(" of words, which has 128 bytes"));
+    CHECK_THAT(outside.out, has("cudaSuccess"));
+  }
+  const Outcome refused = ended(1, emulate(program + " -- 0 4 frees"));
+  CHECK_THAT(refused.err, has("program.cu:21: this launch and those after it did not run, as on a GPU"));
+}
+
 TEST_CASE("emulate/programs/missing_return", "[emulate]") {
   const ScratchDirectory scratch;
   const std::string program = (scratch.path() / "program.cu").string();

@@ -178,6 +178,19 @@ bool has_its_waves(const void* caller) {
   return false;
 }
 
+constexpr std::size_t shared_without_attribute = std::size_t{48} << 10;  // of NVIDIA's GPUs
+std::atomic<std::size_t> shared_by_attribute{0};                         // of any kernel
+
+/// Whether a kernel may have so much dynamic shared memory; if not, it has been reported.
+bool has_asked_for(std::size_t shared, const void* caller) {
+  if (wave_of_program() != 0 || shared <= shared_without_attribute || shared <= shared_by_attribute) return true;
+  report(fmt::format("a launch fails: {} bytes of dynamic shared memory are more than {}, and cudaFuncSetAttribute() "
+                     "was not called for so many with cudaFuncAttributeMaxDynamicSharedMemorySize",
+                     shared, shared_without_attribute),
+         caller);
+  return false;
+}
+
 /// How the settings say to launch, without recording anything.
 emulator::Launch launch_of(const Configuration& configuration) {
   const unsigned wave = wave_of_program();
@@ -214,8 +227,16 @@ bool watch(emulator::Launch& how, const void* kernel, const std::string& name, c
 
 cudaError_t launch_one(const Configuration& configuration, void (*call)(const void*), const Arguments& arguments,
                        const void* caller) {
-  if (lasting_error() != cudaSuccess) return lasting_error();
+  if (lasting_error() != cudaSuccess) {
+    static std::once_flag said;
+    std::call_once(said, [&] {
+      report("this launch and those after it did not run, as on a GPU: an earlier one left an error that lasts",
+             caller);
+    });
+    return lasting_error();
+  }
   if (!has_its_waves(caller)) return failed(cudaErrorNoKernelImageForDevice, true);
+  if (!has_asked_for(configuration.shared, caller)) return failed(cudaErrorInvalidValue);
   // The kernel's address, or that of the code that calls it.
   const void* const kernel = arguments.kernel != nullptr ? arguments.kernel : reinterpret_cast<const void*>(call);
   const std::string name = arguments.varies ? "" : name_of(kernel);
@@ -325,9 +346,12 @@ cudaError_t launch(const Configuration& configuration, const LaneCode& code, con
 }
 
 cudaError_t set_attribute(cudaFuncAttribute attribute, int value) {
-  const bool too_much =
-      attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > int(this_gpu().multiprocessor.per_block);
-  return failed(too_much ? cudaErrorInvalidValue : cudaSuccess);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return failed(cudaSuccess);
+  if (value < 0 || value > int(this_gpu().multiprocessor.per_block)) return failed(cudaErrorInvalidValue);
+  std::size_t known = shared_by_attribute;
+  while (std::size_t(value) > known && !shared_by_attribute.compare_exchange_weak(known, std::size_t(value))) {
+  }
+  return failed(cudaSuccess);
 }
 
 cudaError_t get_attributes(cudaFuncAttributes* attributes) {
