@@ -68,6 +68,9 @@ struct RowXor {
 /// From the simplest to the most complicated. The pads or the XOR of a repitch are a part of it.
 enum class ChangeKind { identity, row_xor, pad, repitch, two_pads, pad_and_xor, sequential };
 inline constexpr int kind_count = 6;  ///< of layouts
+
+/// Bytes of a block on NVIDIA's GPUs; more need cudaFuncSetAttribute(), and only dynamic arrays can have more.
+inline constexpr std::uint64_t shared_without_attribute = 48 * 1024;
 /// "as it is", "XOR", "pad", "rows", "two pads", "pad and XOR", "sequential addressing".
 std::string_view to_string(ChangeKind kind);
 

@@ -81,7 +81,10 @@ std::uint64_t shared_limit(const Architectures& architectures, const FitLimits& 
   for (const banks::Architecture* architecture : architectures) {
     const auto& multiprocessor = architecture->multiprocessor.fact;
     if (!multiprocessor) continue;
-    if (!limits.max_shared) limit = std::min<std::uint64_t>(limit, multiprocessor->per_block);
+    // CUDA's static arrays, dynamic ones without cudaFuncSetAttribute(), and OpenCL's local memory have less.
+    const bool is_usual = architecture->name.starts_with("sm_") && bytes <= shared_without_attribute;
+    const std::uint64_t most = is_usual ? shared_without_attribute : multiprocessor->per_block;
+    if (!limits.max_shared) limit = std::min(limit, most);
     if (limits.keep_occupancy) limit = std::min(limit, bytes_with_same_occupancy(*multiprocessor, bytes, threads));
   }
   return limit;

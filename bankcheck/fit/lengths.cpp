@@ -147,7 +147,6 @@ bool has_factor(const std::string& product, std::uint64_t block) {
 
 EditsOrWhy launch_edits(const SourceTokens& code, const Declaration& declaration, const Change& change,
                         const ArrayShape& shape) {
-  constexpr std::uint64_t max_bytes = 48 * 1024;  // more need cudaFuncSetAttribute()
   if (const std::size_t line = line_of_division(code, declaration); line > 0) {
     return fmt::format("line {}: pointers divide this array into several; declare each as an array of its own", line);
   }
@@ -162,7 +161,7 @@ EditsOrWhy launch_edits(const SourceTokens& code, const Declaration& declaration
   const std::size_t body = body_around(code, declaration);
   const std::size_t open = body > 0 && declaration.qualifier == "__shared__" ? code.opening(body - 1) : 0;
   const std::uint64_t bytes = shape.element * (shape.lengths.empty() ? 0 : shape.lengths.front());
-  if (open == 0 || change.bytes_of(bytes) > max_bytes) return refusal;
+  if (open == 0 || change.bytes_of(bytes) > shared_without_attribute) return refusal;
   std::vector<Edit> edits;
   std::size_t launches = 0;
   SourceConstants constants;

@@ -67,7 +67,7 @@ TEST_CASE("fit/command/pasted_proof", "[fit]") {
   k.cu:4  store 4  tile              32     32     32
   k.cu:6  load 4   tile           1,024     32     32
 
-  tile: 6,301 layouts were tried, and none has fewer passes
+  tile: 6,127 layouts were tried, and none has fewer passes
   proposed: the fewest passes, and no instruction more in the index
             passes on             sm_90  instructions  bytes
   as it is                        1,056                4,096

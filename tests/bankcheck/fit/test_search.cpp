@@ -488,4 +488,19 @@ TEST_CASE("fit/search/pad_of_another_array", "[fit]") {
   CHECK(kind_of(fit_of_two(12, 4096 + 4224), "other") == ChangeKind::row_xor);
 }
 
+TEST_CASE("fit/search/more_than_48_kib", "[fit]") {
+  const auto fit_of = [](std::uint32_t bytes, std::optional<std::uint64_t> max_shared = {}) {
+    trace::KernelTrace trace = kernel(bytes);
+    const auto column = [](std::uint32_t lane) { return 4 * (32 * lane + 31); };
+    trace.patterns = {access(banks::Operation::store, 4, column, 0xFFFFFFFF, 1)};
+    const fit::KernelFit fit = fit::fit_kernel(trace, sm_90, {{0, {4, {bytes / 128, 32}}}}, {.max_shared = max_shared});
+    return fit.arrays.front().after().option.change.kind();
+  };
+  constexpr std::uint32_t most = 48 << 10, pads = most / 128 * 4;
+  CHECK(fit_of(most - pads) == ChangeKind::pad);
+  CHECK(fit_of(most) == ChangeKind::row_xor);  // a static array cannot grow further
+  CHECK(fit_of(most, most + pads) == ChangeKind::pad);
+  CHECK(fit_of(most + 128) == ChangeKind::pad);  // dynamic, of a launch that has asked for more
+}
+
 }  // namespace
