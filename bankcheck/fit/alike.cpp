@@ -167,6 +167,7 @@ class JointOptions {
         place = fit.options.end() - 1;
       }
       fit.chosen = std::size_t(place - fit.options.begin());
+      fit.is_alike = shared_.size() > 1;
       if (fit.chosen > 0) {
         fit.verdict = option.passes == fit.bound ? FitVerdict::removed : FitVerdict::reduced;
       } else if (fit.verdict == FitVerdict::removed || fit.verdict == FitVerdict::reduced) {

@@ -149,6 +149,7 @@ struct ArrayFit {
   std::vector<PricedOption> options;
   std::vector<PricedOption> front;  ///< SearchResult::front
   std::size_t chosen = 0;           ///< proposal() among options; 0 unless the verdict is removed or reduced
+  bool is_alike = false;            ///< choose_alike() has chosen it for several arrays
   std::size_t best = 0;             ///< index of the option with the fewest passes, worth it or not
   std::uint64_t ideal = 0;          ///< passes without any conflict
   std::uint64_t bound = 0;          ///< no layout has fewer passes

@@ -287,8 +287,10 @@ std::string reason_of(const ArrayFit& array, const PricedOption& option) {
   const unsigned instructions = option.option.instructions;
   const std::string index = instructions == 0 ? "no instruction more"
                                               : support::plural(instructions, "instruction more", "instructions more");
-  return fmt::format("{}, and {} in the index",
-                     passes_reason(option.option.passes, array.options[array.best].option.passes), index);
+  const std::uint64_t fewest = array.options[array.best].option.passes;
+  const bool is_alike = array.is_alike && option.option.passes > fewest;
+  return fmt::format("{}, and {} in the index{}", passes_reason(option.option.passes, fewest), index,
+                     is_alike ? "; arrays that share a declaration change alike" : "");
 }
 
 SearchResult search(const Accesses& accesses, const Family& family, const ArrayShape& shape,
