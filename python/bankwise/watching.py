@@ -35,7 +35,7 @@ def checker_of(script: str) -> str:
         text = Path(script).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise ValueError(f"cannot read {script}: {error.strerror}") from None
-    return "opencl" if re.search(r"^\s*(import|from)\s+pyopencl\b", text, re.MULTILINE) else "cuda"
+    return "opencl" if re.search(r"^\s*(from|import\b.*)\s+pyopencl\b", text, re.MULTILINE) else "cuda"
 
 
 def run_words(words: Sequence[str]) -> list[str]:

@@ -20,7 +20,9 @@ def test_checker_of(tmp_path: Path) -> None:
         ("import torch", "cuda"),
         ("import pyopencl as cl", "opencl"),
         ("    from pyopencl import array", "opencl"),
+        ("import numpy as np, pyopencl as cl", "opencl"),
         ("import pyopencl_like", "cuda"),
+        ("from loader import pyopencl", "cuda"),
         ("# import pyopencl", "cuda"),
     ]:
         script.write_text(text)
