@@ -133,7 +133,7 @@ std::vector<std::string> own_words(const CLI::App& app, const Command& command, 
 int run(int argc, const char* const* argv) {
   CLI::App app("Find bank conflicts in GPU shared memory (OpenCL: local memory)", "bankcheck");
   app.footer(
-      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or an input that cannot be read, 3 an output cannot be "
+      "Exit codes: 0 ok, 1 more conflicts than allowed, 2 usage or a file that cannot be opened, 3 an output cannot be "
       "written, or the checked program failed, 77 nothing to run here.\n"
       "bankcheck COMMAND --help shows the options of a command.");
   app.set_version_flag("--version", std::string(support::revision()));

@@ -234,7 +234,7 @@ void Recorder::declare(CLI::App& command) {
       "The program and its arguments follow the options; -- may stand before them.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, or no layout that --measure could measure, 2 usage, 3 the "
       "program failed, or could not be watched, 77 there is no NVIDIA GPU, and the program was not run. With "
-      "--max-conflicts or --baseline the exit code is 1 for every incomplete trace.\n"
+      "--max-conflicts or --baseline the exit code is otherwise 1 for every incomplete trace.\n"
       "Example: bankcheck cuda --arch sm_90 --max-conflicts 0 python3 train.py");
   command.get_option("--arch")->description("Architectures or GPUs, separated by commas (default: the GPU's)");
   command

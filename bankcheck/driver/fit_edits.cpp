@@ -129,7 +129,9 @@ void part_overlapping(KernelFitReport& report) {
 /// Why the changes of a kernel cannot all be made in files, or in texts without one; "" if they can.
 std::string refusal_of(const KernelFitReport& report, bool by_text) {
   for (const auto& [array, source, is_opencl] : changed_arrays(report)) {
-    if (!source) return fmt::format("the declaration of {} was not found; see --sources", array.name);
+    if (!source)
+      return fmt::format("no declaration of {} as an array was found, and structures are not rewritten; see --sources",
+                         array.name);
     if (source->path.empty() && !by_text) {
       return fmt::format("{} is not declared in a file below the directory of --sources", array.name);
     }

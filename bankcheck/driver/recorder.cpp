@@ -157,9 +157,9 @@ void add_end(Outcome& outcome, const Ended& ended, const TemporaryFolder& folder
 
 void declare_report(CLI::App& command, ReportCommand& options) {
   command.footer(
-      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage or an input that is no trace, 3 an output "
-      "cannot be written. With --max-conflicts, --max-sectors or --baseline the exit code is 1 for every trace that "
-      "is incomplete there.\n"
+      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage, a file that cannot be opened or is no "
+      "trace, 3 an output cannot be written. With --max-conflicts, --max-sectors or --baseline the exit code is 1 for "
+      "every trace that is incomplete there.\n"
       "Example: bankcheck report --arch sm_90,gfx942 --max-conflicts 0 trace.jsonl");
   declare_report_options(command, options.report);
   command.add_option("--cubin", options.cubin, cubin_help)->type_name("FILE");
@@ -168,8 +168,9 @@ void declare_report(CLI::App& command, ReportCommand& options) {
 
 void declare_fit(CLI::App& command, ReportCommand& options) {
   command.footer(
-      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage or an input that is no trace, 3 an output "
-      "cannot be written. --max-conflicts, --max-sectors and --baseline apply to the kernels before the change.\n"
+      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage, a file that cannot be opened or is no "
+      "trace, 3 an output cannot be written. --max-conflicts, --max-sectors and --baseline apply to the kernels before "
+      "the change.\n"
       "bankcheck cuda --measure and bankcheck opencl --measure run the program with the best layouts, and time them.\n"
       "Example: bankcheck fit --arch sm_90,gfx942 --kernel 'transpose*' trace.jsonl");
   declare_report_options(command, options.report);

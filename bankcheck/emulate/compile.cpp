@@ -83,7 +83,9 @@ void check_sources(const Program& program) {
     std::error_code error;
     if (std::filesystem::is_regular_file(source, error)) continue;
     throw support::UsageError(fmt::format("cannot read {}: {}", support::in_quotes(source),
-                                          is_link_loop(error) ? link_loop : "there is no such file"));
+                                          is_link_loop(error)                            ? link_loop
+                                          : std::filesystem::is_directory(source, error) ? "it is a directory"
+                                                                                         : "there is no such file"));
   }
 }
 

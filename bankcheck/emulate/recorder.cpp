@@ -76,7 +76,7 @@ void Recorder::declare(CLI::App& command) {
       "of a HIP program is gfx942 unless --arch names another.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, a fault in the program, or a proposal that --verify cannot "
       "confirm, 2 usage, 3 the program did not build, or it failed. With --max-conflicts or --baseline the exit code "
-      "is 1 for every incomplete trace.\n"
+      "is otherwise 1 for every incomplete trace.\n"
       "Example: bankcheck emulate --arch sm_90 --max-conflicts 0 -I include my_program.cu -- --size 256");
   command.option_defaults()->group("Input");
   command.add_option("FILE", program_.sources,

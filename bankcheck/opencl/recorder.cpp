@@ -134,8 +134,7 @@ void Recorder::declare(CLI::App& command) {
   command.footer(
       "The program and its arguments follow the options; -- may stand before them.\n"
       "Exit codes: 0 ok, 1 more conflicts than allowed, or no layout that --measure could measure, 2 usage, 3 the "
-      "program or Oclgrind failed. With "
-      "--max-conflicts or --baseline the exit code is 1 for every "
+      "program or Oclgrind failed. With --max-conflicts or --baseline the exit code is otherwise 1 for every "
       "incomplete trace.\n"
       "Example: bankcheck opencl --arch h100,mi300x --max-conflicts 0 ./my_program --size 256");
   command.add_option("--local-memory", local_memory_, "Bytes of local memory that the simulated device reports")

@@ -148,7 +148,7 @@ void declare_predict(CLI::App& command, PredictOptions& options) {
   operations.reserve(banks::operation_count);
   for (int i = 0; i < banks::operation_count; ++i) operations.emplace_back(to_string(banks::Operation(i)));
   command.footer(
-      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage or an input that cannot be read, 3 an "
+      "Exit codes: 0 ok, 1 more conflicts or sectors than allowed, 2 usage or a file that cannot be opened, 3 an "
       "output cannot be written.\n"
       "Example: bankcheck predict --index 'tile[threadIdx.x][3]' --array 'float tile[32][33]' --block 32x8");
   command.option_defaults()->group("Input");

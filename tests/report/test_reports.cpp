@@ -103,6 +103,7 @@ TEST_CASE("report/reports/text") {
   CHECK_THAT(text, has("naive"));
   CHECK_THAT(text, has("\"quoted\""));
   CHECK(support::format_table({{"a", "bb", "c"}, {"aaa", "b", "see"}}, 1, true) == "  a    bb  c\n  aaa   b  see\n");
+  CHECK(support::format_table({{"é", "b"}, {"xx", "y"}}, 1, true) == "  é   b\n  xx  y\n");
 }
 
 TEST_CASE("report/reports/gpu_and_cpu") {

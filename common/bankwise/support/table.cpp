@@ -14,6 +14,11 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
+/// The columns of a text in UTF-8: all bytes but those that continue a character.
+std::size_t width_of(const std::string& text) {
+  return std::size_t(std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
 /// Where the parts of a table begin and end; each is as wide as `limit` allows.
 std::vector<std::size_t> cuts(const std::vector<std::size_t>& widths, std::size_t titles, std::size_t limit) {
   std::vector<std::size_t> cuts{titles};
@@ -33,7 +38,7 @@ std::vector<std::size_t> widths_of(const Table& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
   }
   return widths;
 }
@@ -46,7 +51,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - row[i].size(), ' ');
+      const std::string blanks(widths[i] - width_of(row[i]), ' ');
       const bool is_left = i < left || (last_left && i + 1 == widths.size());
       line += "  " + (is_left ? row[i] + blanks : blanks + row[i]);
     }
