@@ -33,11 +33,14 @@ unsigned indentation(std::string_view line) {
   return begin == std::string_view::npos ? 0 : unsigned(begin);
 }
 
-/// The OpenCL line in a line of a host program: x = 1; for `  "x = 1;\n"`.
+/// The OpenCL line in a line of a host program: x = 1; for `  "x = 1;\n"` or `source = "x = 1;\n"`.
 FileLine without_quotes(std::string_view raw) {
   const std::string_view line = trimmed(raw);
-  if (!line.starts_with('"')) return {std::string(line), indentation(raw)};
-  const std::size_t first = std::size_t(line.data() - raw.data()) + 1;
+  const std::size_t quote = line.find('"');
+  const bool begins_source = quote != line.npos && trimmed(line.substr(0, quote)).ends_with('=') &&
+                             (line.ends_with('"') || line.ends_with("\";"));
+  if (quote != 0 && !begins_source) return {std::string(line), indentation(raw)};
+  const std::size_t first = std::size_t(line.data() - raw.data()) + quote + 1;
   FileLine result;
   for (std::size_t i = first; i < raw.size() && raw[i] != '"'; ++i) {
     const bool escaped = raw[i] == '\\' && i + 1 < raw.size();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <bankwise/emulator/cuda.hpp>
+#include <bankwise/emulator/cuda/ptx.hpp>
 #include <bankwise/trace/report.hpp>
 #include "kernel_tests.hpp"
 #include "tests/catch_any.hpp"
@@ -158,7 +159,13 @@ __global__ void takes_a_lock(unsigned* out, bool has_fence, unsigned careless) {
   out[threadIdx.x] = sum;
 }
 
-enum class Order { none, fence, release, relaxed };
+enum class Order { none, fence, release, relaxed, release_of_ptx, relaxed_of_ptx };
+__device__ unsigned ptx(const char* text, unsigned* flag) {
+  std::uint64_t operands[2]{0, std::uint64_t(flag)};
+  bankwise::emulator::device::interpret_ptx(text, operands, 2, false);
+  return unsigned(operands[0]);
+}
+
 __global__ void hands_over(unsigned* out, Order order, bool waits_together, unsigned late) {
   __shared__ unsigned data[32], flag;
   const unsigned lane = threadIdx.x % 32;
@@ -172,10 +179,13 @@ __global__ void hands_over(unsigned* out, Order order, bool waits_together, unsi
     if (lane != 0) return;
     if (order == Order::release) __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
     if (order == Order::relaxed) __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+    if (order == Order::release_of_ptx) ptx("st.release.cta.u32 [%1], 1;", &flag);
+    if (order == Order::relaxed_of_ptx) ptx("st.relaxed.cta.u32 [%1], 1;", &flag);
     atomicExch(&flag, 1);
   } else {
     if (lane == 0 || !waits_together) {
-      while (atomicAdd(&flag, 0) == 0) {
+      const bool of_ptx = order >= Order::release_of_ptx;
+      while ((of_ptx ? ptx("ld.acquire.cta.u32 %0, [%1];", &flag) : atomicAdd(&flag, 0)) == 0) {
       }
     }
     if (waits_together) __syncwarp();
@@ -320,10 +330,12 @@ TEST_CASE("emulator/diagnoses/flags") {
   for (const bool waits_together : {false, true}) {
     CAPTURE(waits_together);
     CHECK_FALSE(found({}, hands_over, Order::fence, waits_together, none));
-    CHECK_FALSE(found({}, hands_over, Order::release, waits_together, none));
-    check(found({}, hands_over, Order::none, waits_together, none), Fault::race, "// what the flag protects", {32, 31});
-    check(found({}, hands_over, Order::relaxed, waits_together, none), Fault::race, "// what the flag protects",
-          {32, 31});
+    for (const Order order : {Order::release, Order::release_of_ptx}) {
+      CHECK_FALSE(found({}, hands_over, order, waits_together, none));
+    }
+    for (const Order order : {Order::none, Order::relaxed, Order::relaxed_of_ptx}) {
+      check(found({}, hands_over, order, waits_together, none), Fault::race, "// what the flag protects", {32, 31});
+    }
     check(found({}, hands_over, Order::fence, waits_together, 5U), Fault::race, "// what the flag protects", {58, 5});
   }
 }

@@ -70,12 +70,19 @@ bool is_assigned(std::string_view text, std::size_t end) {
          (rest.size() > 1 && rest[1] == '=' && std::string_view("+-*/%&|^").find(rest[0]) != std::string_view::npos);
 }
 
+/// Whether the statement up to `at` begins a declaration in shared memory: what follows are lengths.
+bool is_declared(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const std::string_view statement = before.substr(before.find_last_of(";{") + 1);
+  return statement.find("__shared__") != statement.npos || statement.find("local ") != statement.npos;
+}
+
 /// The subscripted array in a line: if it occurs several times, where the access is, or as the operation asks for.
 Range place_of_access(const ShownLine& shown, const trace::LineReport& line) {
   const std::string_view text = shown.source, name = line.array;
   std::vector<Range> all, fitting;
   for (auto at = text.find(name); at != std::string_view::npos && !name.empty(); at = text.find(name, at + 1)) {
-    if (at > 0 && is_letter(text[at - 1])) continue;
+    if ((at > 0 && is_letter(text[at - 1])) || is_declared(text, at)) continue;
     const std::size_t end = end_of_subscripts(text, at, name.size());
     if (end == at) continue;
     all.emplace_back(at, end);

@@ -348,6 +348,9 @@ TEST_CASE("driver/report/access_in_line") {
                            {"out = s[j] + s[k];", "s", ""},
                            {"out = s[j] + s[k];", "s", "s[k]", banks::Operation::load, 14},
                            {"if (s[j] == s[j]) x = 1;", "s", "s[j]"},
+                           {"__shared__ int s[64]; s[2 * i] = 1;", "s", "s[2 * i]", banks::Operation::store},
+                           {"{ local int a[8], s[64]; x = s[i]; }", "s", "s[i]"},
+                           {"__shared__ int s[64]; f(s);", "s", ""},
                            {"f(s);", "s", ""},
                            {"out = s[i", "s", ""},
                            {"", "", ""}}) {

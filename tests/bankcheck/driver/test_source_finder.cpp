@@ -128,6 +128,13 @@ TEST_CASE("driver/source_finder/string_literals") {
   const Folder tabs(
       {{"main.c", "  \"kernel void k() {\\n\"\n  \"\\tlocal int x;\\n\"\n  \"\\tx = 1;\\n\"\n  \"}\\n\";\n"}});
   CHECK(tabs.find(tabbed, {"input.cl", 3, 2}) == "main.c:3:6");
+  // The first one in the line of its variable.
+  std::string beside = as_literals(kernel);
+  beside = "int n;\nconst char* source = " + beside.substr(beside.find('"'));
+  CHECK(Folder({{"main.c", beside}}).find(kernel) == "main.c:5:14");
+  CHECK(Folder({{"main.c", beside}}).find(kernel, {"input.cl", 1, 1}) == "main.c:2:23");
+  const std::string compares = "kernel void k(global char* out) {\n  int x;\n  x = out[0] == \"\"[0];\n  x += 1;\n}\n";
+  CHECK(Folder({{"main.cl", compares}}).find(compares, {"input.cl", 3, 3}) == "main.cl:3:3");
 }
 
 TEST_CASE("driver/source_finder/blanks") {

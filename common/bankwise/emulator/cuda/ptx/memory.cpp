@@ -7,13 +7,19 @@
 namespace bankwise::emulator::ptx {
 namespace {
 
+bool releases(const Machine& m) { return m.has("release") || m.has("acq_rel"); }
+
 /// A load or a store at the address of operand `place`: calls `move(element of the list, its address)`.
 template <class Move>
 void access(Machine& m, banks::Operation operation, unsigned place, Move move) {
   const auto elements = m.operand(1 - place).elements();
   const unsigned bytes = m.type().bits / 8;
   std::byte* address = m.address(place);
-  before_access(operation, address, bytes * elements.size(), m.caller, m.is_volatile || m.has("volatile"));
+  if (m.has("relaxed") || m.has("acquire") || releases(m)) {
+    before_atomic(operation, false, address, bytes * elements.size(), m.caller, releases(m));
+  } else {
+    before_access(operation, address, bytes * elements.size(), m.caller, m.is_volatile || m.has("volatile"));
+  }
   for (const PtxOperand& element : elements) {
     move(element, address);
     address += bytes;
@@ -80,7 +86,7 @@ void atomic(Machine& m) {
   before_atomic(swaps        ? banks::Operation::atomic_cas
                 : increments ? banks::Operation::atomic_inc
                              : banks::Operation::atomic,
-                is_loop, place, type.bits / 8, m.caller);
+                is_loop, place, type.bits / 8, m.caller, releases(m));
   const bool known = type.bits > 8 && with_number(type, [&](auto zero) {
                        using T = decltype(zero);
                        const T operand = m.number<T>(value), swap = swaps ? m.number<T>(first + 2) : T();
