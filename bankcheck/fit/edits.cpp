@@ -150,8 +150,8 @@ EditsOrWhy parameter_edits(std::string_view source, const Declaration& declarati
       return fmt::format("line {}: a function gets the array with all of its dimensions; change both by hand",
                          declaration.line);
     }
-    for (std::size_t d = 1; d < texts.size(); ++d) {
-      if (texts[d] != before[d]) edits.push_back({places[d].begin, places[d].end, texts[d]});
+    for (std::size_t d = 0; d < texts.size(); ++d) {
+      if (!before[d].empty() && texts[d] != before[d]) edits.push_back({places[d].begin, places[d].end, texts[d]});
     }
   }
   return edits;

@@ -105,7 +105,8 @@ std::optional<ArgumentPlace> parameter_at(const Expressions& code, std::size_t n
   const std::vector<Part> parameters = code.arguments_at(open);
   for (std::size_t number = 0; number < parameters.size(); ++number) {
     for (std::size_t k = parameters[number].begin; k < parameters[number].end; ++k) {
-      const bool ends = k + 1 == parameters[number].end || code.is(k + 1, "[") || code.is(k + 1, "=");
+      const bool is_wrapped = code.is(k + 1, ")") && code.is(k + 2, "[");  // (*t)[32]
+      const bool ends = k + 1 == parameters[number].end || is_wrapped || code.is(k + 1, "[") || code.is(k + 1, "=");
       if (ends && code.is(k, code.text(name))) return ArgumentPlace{open - 1, number};
     }
   }

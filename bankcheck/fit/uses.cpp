@@ -269,21 +269,29 @@ class UseFinder : Expressions {
     }
   }
 
+  /// Whether a name is that of a pointer or a reference to an array: (*t)[32], (&t)[32][32].
+  bool is_wrapped(std::size_t name) const {
+    return is(name - 2, "(") && is_any(name - 1, "*&") && is(name + 1, ")") && is(name + 2, "[");
+  }
+
   /// The name of a parameter that an array of this kind can be passed to; "" if it is none. Notes what a declaration of
   /// several dimensions has in its brackets.
   std::string parameter_name(Part part) {
+    const auto ends = [&](std::size_t i) { return i + 1 == part.end || is(i + 1, "[") || is_wrapped(i); };
     std::size_t name = part.begin;
-    while (name < part.end && !(is_name(name) && (name + 1 == part.end || is(name + 1, "[")))) ++name;
-    const Part type{part.begin, name};
+    while (name < part.end && !(is_name(name) && ends(name))) ++name;
+    const bool wrapped = name < part.end && is_wrapped(name);
+    const Part type{part.begin, wrapped ? name - 2 : name};
     if (has_token(*this, type, "=") || has_token(*this, type, "&")) return "";
     std::vector<Extract> brackets;
-    std::size_t i = name + 1;
+    std::size_t i = wrapped ? name + 2 : name + 1;
+    if (wrapped && is(name - 1, "*")) brackets.push_back({tokens[i - 1].end, tokens[i - 1].end});  // any length
     for (; name < part.end && i < part.end && is(i, "["); i = closing(i) + 1) {
       brackets.push_back({tokens[i].end, tokens[closing(i)].begin});
     }
     const bool is_pointer = count_tokens(*this, type, "*") == (brackets.empty() ? 1 : 0);
     if (name == part.end || i != part.end || !is_pointer) return "";
-    if (declaration_.dimensions.size() == 1) return brackets.size() <= 1 ? std::string(text(name)) : "";
+    if (declaration_.dimensions.size() == 1) return brackets.size() <= 1 && !wrapped ? std::string(text(name)) : "";
     if (brackets.size() != declaration_.dimensions.size()) return "";
     found_.parameters.push_back(std::move(brackets));
     return std::string(text(name));

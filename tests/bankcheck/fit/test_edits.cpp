@@ -437,7 +437,11 @@ TEST_CASE("fit/edits/functions_that_get_the_array", "[fit]") {
   };
   CHECK_THAT(with_square("float t[32][32]", "f(t);"), has("void f(float t[32][32 + 1])"));
   CHECK_THAT(with_square("float t[][32]", "f(t);"), has("void f(float t[][32 + 1])"));
-  CHECK_THAT(with_square("float* t", "f(t);"), has("without all of its 2 indices"));
+  CHECK_THAT(with_square("float (*t)[32]", "f(t);"), has("void f(float (*t)[32 + 1])"));
+  CHECK_THAT(with_square("const float (&t)[32][32]", "f(t);"), has("void f(const float (&t)[32][32 + 1])"));
+  for (const char* other : {"float* t", "float (*t)[32][32]", "float (&t)[1024]", "float (*&t)[32]"}) {
+    CHECK_THAT(with_square(other, "f(t);"), has("without all of its 2 indices"));
+  }
 }
 
 TEST_CASE("fit/edits/calls_in_statements", "[fit]") {
