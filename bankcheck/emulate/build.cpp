@@ -212,7 +212,10 @@ class CachedBuild {
     check(run_quietly(define), "extern __shared__ arrays", Language::object);
     Words link{tools_.compiler, "-o", work / "part"};
     append(link, program_.options);
+    // Device compilers find what kernels call in static libraries whatever their order.
+    link.push_back("-Wl,--start-group");
     append(link, names);
+    link.push_back("-Wl,--end-group");
     link.push_back(work / "dynamic_shared.o");
     append(link, tools_.link);
     for (const std::string& library : program_.libraries) link.push_back("-l" + library);

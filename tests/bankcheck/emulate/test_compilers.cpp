@@ -189,6 +189,13 @@ TEST_CASE("emulate/compilers/hipcc", "[emulate]") {
     CHECK(in_folder(folder, "./program").out == lanes);
   }
   CHECK_THAT(in_folder(folder, hipcc + "-V").out, has("HIP version"));
+  // A library before the source whose kernel calls its function.
+  std::ofstream(folder + "/device.hip") << "__device__ int twice(int x) { return 2 * x; }\n";
+  std::ofstream(folder + "/caller.hip") << "#include <hip/hip_runtime.h>\n__device__ int twice(int x);\n"
+                                           "__global__ void k(int* x) { *x = twice(*x); }\n"
+                                           "int main() { int* x; hipMalloc(&x, 4); k<<<1, 1>>>(x); }\n";
+  ended(0, in_folder(folder, hipcc + "-fgpu-rdc -c device.hip && ar rcs libdevice.a device.o"));
+  ended(0, in_folder(folder, hipcc + "-fgpu-rdc libdevice.a caller.hip -o caller && ./caller"));
 }
 
 }  // namespace
