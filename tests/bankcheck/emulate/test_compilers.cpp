@@ -31,6 +31,7 @@ TEST_CASE("emulate/compilers/options_of_nvcc", "[emulate]") {
     CHECK(own({"--std", older}) == Words{"--std", "c++17"});
     CHECK(own({"--std=" + older}) == Words{"--std=c++17"});
   }
+  CHECK(own({"-Rpass-analysis=kernel-resource-usage", "-Rpass=inline", "main.hip"}) == Words{"main.hip"});
   CHECK(own({"-std", "c++20"}) == Words{"--std", "c++20"});
   CHECK(own({"--std", "c++03"}) == Words{"--std", "c++03"});  // which CLI11 refuses
   // bankcheck's own options keep their meaning, and their values are no options.
