@@ -184,7 +184,12 @@ class CachedBuild {
       append(compile, {"-fpch-preprocess", "-x", "c++-cpp-output", work / "rewritten.ii"});
     }
     append(compile, {"-o", work / "part"});
-    check(run_quietly(compile), source, kind);
+    Ran ran = run_quietly(compile);
+    if (ran.status != 0 && kind == Language::kernels && refuses_only_names(ran.output)) {
+      compile.emplace_back("-fpermissive");
+      ran = run_quietly(compile);
+    }
+    check(ran, source, kind);
     fs::rename(work / "part", object);
     // A file that was saved meanwhile may have another hash than what was compiled; then the next run compiles again.
     if (expand() == text) write_manifest(entry.manifest, hashes + hashes_of({object.string()}));
@@ -251,6 +256,16 @@ class CachedBuild {
   static BuildFailed failure(const Ran& ran, const std::string& sentence) {
     const bool is_full = ran.output.find("No space left on device") != std::string::npos;
     return {is_full ? "no space is left on the device of the cache or of temporary files" : sentence, ran.output};
+  }
+
+  /// Whether all errors are of members that are named as the types that they are made of, which nvcc and Clang accept.
+  static bool refuses_only_names(const std::string& messages) {
+    constexpr std::string_view refusal = " changes meaning of ";
+    const auto is_other = [&](const std::string& line) {
+      return line.find("error: ") != std::string::npos && line.find(refusal) == std::string::npos;
+    };
+    const Words lines = driver::lines_of(messages);
+    return messages.find(refusal) != std::string::npos && std::none_of(lines.begin(), lines.end(), is_other);
   }
 
   /// g++ suggests another function of CUDA for one that is not emulated: in the message, and below its caret.

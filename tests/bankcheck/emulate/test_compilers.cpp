@@ -199,4 +199,20 @@ TEST_CASE("emulate/compilers/hipcc", "[emulate]") {
   ended(0, in_folder(folder, hipcc + "-fgpu-rdc libdevice.a caller.hip -o caller && ./caller"));
 }
 
+TEST_CASE("emulate/compilers/names_of_members", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "main.cu").string();
+  const auto built = [&](const std::string& statement) {
+    std::ofstream(file) << "template <class T> struct Pair { T a, b; };\n"
+                           "template <class T> struct Solver {\n  using Pair = Pair<T>;\n  Pair pair{};\n};\n"
+                           "__global__ void k(Solver<int> solver) {}\n"
+                           "int main() {\n  k<<<1, 1>>>({});\n" +
+                               statement + "}\n";
+    return emulate(file);
+  };
+  ended(0, built(""));
+  // What nvcc refuses, too, is still an error.
+  CHECK_THAT(ended(3, built("  void* any = nullptr;\n  int* numbers = any;\n")).err, has("invalid conversion from"));
+}
+
 }  // namespace
