@@ -347,6 +347,11 @@ std::string sentence_for(const Message& message) {
     constexpr std::string_view assertion = "static assertion failed: ";
     return message.text.substr(message.text.starts_with(assertion) ? assertion.size() : 0);
   }
+  constexpr std::string_view instruction = "no such instruction: `";
+  if (message.text.starts_with(instruction)) {
+    const std::string name = message.text.substr(instruction.size());
+    return fmt::format("the instruction {} is not emulated", name.substr(0, name.find_first_of(" '")));
+  }
   constexpr std::array unknown{"was not declared",   "has not been declared", "does not name a type",
                                "is not a member of", "has no member named",   "is not a type",
                                "undeclared"};
@@ -364,6 +369,7 @@ std::vector<Message> errors_in(std::string_view messages) {
     if (!user) user = parse_message(line, ":   required from ");
     auto error = parse_message(line, ": error: ");
     if (!error) error = parse_message(line, ": fatal error: ");
+    if (!error) error = parse_message(line, ": Error: ");  // of the assembler
     if (!error) continue;
     if (user && error->text.find("is not emulated") != std::string::npos) error->place = user->place;
     user.reset();
