@@ -184,7 +184,12 @@ class CachedBuild {
       append(compile, {"-fpch-preprocess", "-x", "c++-cpp-output", work / "rewritten.ii"});
     }
     append(compile, {"-o", work / "part"});
-    check(run_quietly(compile), source, kind);
+    Ran ran = run_quietly(compile);
+    if (ran.status != 0 && kind == Language::kernels && refuses_only_names(ran.output)) {
+      compile.emplace_back("-fpermissive");
+      ran = run_quietly(compile);
+    }
+    check(ran, source, kind);
     fs::rename(work / "part", object);
     // A file that was saved meanwhile may have another hash than what was compiled; then the next run compiles again.
     if (expand() == text) write_manifest(entry.manifest, hashes + hashes_of({object.string()}));
@@ -212,7 +217,10 @@ class CachedBuild {
     check(run_quietly(define), "extern __shared__ arrays", Language::object);
     Words link{tools_.compiler, "-o", work / "part"};
     append(link, program_.options);
+    // Device compilers find what kernels call in static libraries whatever their order.
+    link.push_back("-Wl,--start-group");
     append(link, names);
+    link.push_back("-Wl,--end-group");
     link.push_back(work / "dynamic_shared.o");
     append(link, tools_.link);
     for (const std::string& library : program_.libraries) link.push_back("-l" + library);
@@ -248,6 +256,16 @@ class CachedBuild {
   static BuildFailed failure(const Ran& ran, const std::string& sentence) {
     const bool is_full = ran.output.find("No space left on device") != std::string::npos;
     return {is_full ? "no space is left on the device of the cache or of temporary files" : sentence, ran.output};
+  }
+
+  /// Whether all errors are of members that are named as the types that they are made of, which nvcc and Clang accept.
+  static bool refuses_only_names(const std::string& messages) {
+    constexpr std::string_view refusal = " changes meaning of ";
+    const auto is_other = [&](const std::string& line) {
+      return line.find("error: ") != std::string::npos && line.find(refusal) == std::string::npos;
+    };
+    const Words lines = driver::lines_of(messages);
+    return messages.find(refusal) != std::string::npos && std::none_of(lines.begin(), lines.end(), is_other);
   }
 
   /// g++ suggests another function of CUDA for one that is not emulated: in the message, and below its caret.
@@ -329,6 +347,11 @@ std::string sentence_for(const Message& message) {
     constexpr std::string_view assertion = "static assertion failed: ";
     return message.text.substr(message.text.starts_with(assertion) ? assertion.size() : 0);
   }
+  constexpr std::string_view instruction = "no such instruction: `";
+  if (message.text.starts_with(instruction)) {
+    const std::string name = message.text.substr(instruction.size());
+    return fmt::format("the instruction {} is not emulated", name.substr(0, name.find_first_of(" '")));
+  }
   constexpr std::array unknown{"was not declared",   "has not been declared", "does not name a type",
                                "is not a member of", "has no member named",   "is not a type",
                                "undeclared"};
@@ -346,6 +369,7 @@ std::vector<Message> errors_in(std::string_view messages) {
     if (!user) user = parse_message(line, ":   required from ");
     auto error = parse_message(line, ": error: ");
     if (!error) error = parse_message(line, ": fatal error: ");
+    if (!error) error = parse_message(line, ": Error: ");  // of the assembler
     if (!error) continue;
     if (user && error->text.find("is not emulated") != std::string::npos) error->place = user->place;
     user.reset();

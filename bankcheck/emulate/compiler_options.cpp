@@ -39,7 +39,8 @@ constexpr CompilerOption compiler_options[]{
     {"rdc relocatable-device-code maxrregcount ftz prec-div prec-sqrt fmad Xptxas ptxas-options Xnvlink nvlink-options "
      "Xcudafe cudafe-options Xfatbin fatbin-options cudart cudadevrt ccbin compiler-bindir default-stream "
      "diag-suppress diag-warn diag-error t threads split-compile keep-dir odir optimize "
-     "dopt gpu-max-threads-per-block ffp-contract rocm-path rocm-device-lib-path hip-path target-dir",
+     "dopt gpu-max-threads-per-block ffp-contract rocm-path rocm-device-lib-path hip-path target-dir "
+     "Rpass Rpass-missed Rpass-analysis",
      Takes::value, Becomes::nothing},
     {"O W g", Takes::rest, Becomes::nothing},
     {"std", Takes::value, Becomes::standard},

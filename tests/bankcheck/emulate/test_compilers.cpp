@@ -31,6 +31,7 @@ TEST_CASE("emulate/compilers/options_of_nvcc", "[emulate]") {
     CHECK(own({"--std", older}) == Words{"--std", "c++17"});
     CHECK(own({"--std=" + older}) == Words{"--std=c++17"});
   }
+  CHECK(own({"-Rpass-analysis=kernel-resource-usage", "-Rpass=inline", "main.hip"}) == Words{"main.hip"});
   CHECK(own({"-std", "c++20"}) == Words{"--std", "c++20"});
   CHECK(own({"--std", "c++03"}) == Words{"--std", "c++03"});  // which CLI11 refuses
   // bankcheck's own options keep their meaning, and their values are no options.
@@ -189,6 +190,29 @@ TEST_CASE("emulate/compilers/hipcc", "[emulate]") {
     CHECK(in_folder(folder, "./program").out == lanes);
   }
   CHECK_THAT(in_folder(folder, hipcc + "-V").out, has("HIP version"));
+  // A library before the source whose kernel calls its function.
+  std::ofstream(folder + "/device.hip") << "__device__ int twice(int x) { return 2 * x; }\n";
+  std::ofstream(folder + "/caller.hip") << "#include <hip/hip_runtime.h>\n__device__ int twice(int x);\n"
+                                           "__global__ void k(int* x) { *x = twice(*x); }\n"
+                                           "int main() { int* x; hipMalloc(&x, 4); k<<<1, 1>>>(x); }\n";
+  ended(0, in_folder(folder, hipcc + "-fgpu-rdc -c device.hip && ar rcs libdevice.a device.o"));
+  ended(0, in_folder(folder, hipcc + "-fgpu-rdc libdevice.a caller.hip -o caller && ./caller"));
+}
+
+TEST_CASE("emulate/compilers/names_of_members", "[emulate]") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "main.cu").string();
+  const auto built = [&](const std::string& statement) {
+    std::ofstream(file) << "template <class T> struct Pair { T a, b; };\n"
+                           "template <class T> struct Solver {\n  using Pair = Pair<T>;\n  Pair pair{};\n};\n"
+                           "__global__ void k(Solver<int> solver) {}\n"
+                           "int main() {\n  k<<<1, 1>>>({});\n" +
+                               statement + "}\n";
+    return emulate(file);
+  };
+  ended(0, built(""));
+  // What nvcc refuses, too, is still an error.
+  CHECK_THAT(ended(3, built("  void* any = nullptr;\n  int* numbers = any;\n")).err, has("invalid conversion from"));
 }
 
 }  // namespace

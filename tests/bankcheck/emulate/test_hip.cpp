@@ -125,6 +125,11 @@ TEST_CASE("emulate/hip/messages", "[emulate]") {
   CHECK_THAT(twice.err, has("hipFree") && !has("cudaFree"));
   CHECK_THAT(ended(3, run("int main() { hipIpcMemHandle_t handle; }\n")).err,
              has("program.hip:2: hipIpcMemHandle_t is not emulated"));
+  CHECK_THAT(
+      ended(3, run("__global__ void k(float* x) { asm volatile(\"v_mov_b32_e32 %0, %1\" : \"=v\"(*x) : \"v\"(*x)); }\n"
+                   "int main() {}\n"))
+          .err,
+      has("program.hip:2: the instruction v_mov_b32_e32 is not emulated"));
 
   // What lanes of a wave exchange needs no __syncwarp(), but other waves need a barrier.
   const auto exchange = [](int distance) {

@@ -159,14 +159,26 @@ BANKWISE_NOT_THE_KERNEL inline double bankwise_scalar(const void* value, cublasC
   return double(*static_cast<const float*>(value));
 }
 
+/// The matrices of one operand: a step apart, or where an array of pointers says, which is read when they are used.
+struct BankwiseBatch {
+  const void* first;
+  const void* const* pointers;
+  cudaDataType_t type;
+  int ld;
+  long long step;
+  BANKWISE_NOT_THE_KERNEL runtime::TypedMatrix at(int i) const {
+    return pointers != nullptr ? runtime::TypedMatrix{pointers[i], type, ld, 0}
+                               : runtime::TypedMatrix{first, type, ld, i * step};
+  }
+};
+
 /// The matrices are of half precision, bfloat16, float or double, and may differ. Sums are of float, or of double.
-BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
-    cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const void* alpha,
-    const void* a, cudaDataType_t type_a, int lda, long long step_a, const void* b, cudaDataType_t type_b, int ldb,
-    long long step_b, const void* beta, void* c, cudaDataType_t type_c, int ldc, long long step_c, int count,
-    BankwiseCompute computation, cublasGemmAlgo_t) {
-  const cublasComputeType_t compute = computation.type;
-  if (!bankwise_is_float(type_a) || !bankwise_is_float(type_b) || !bankwise_is_float(type_c) ||
+BANKWISE_NOT_THE_KERNEL inline cublasStatus_t bankwise_gemms(cublasHandle_t handle, cublasOperation_t ta,
+                                                             cublasOperation_t tb, int m, int n, int k,
+                                                             const void* alpha, BankwiseBatch a, BankwiseBatch b,
+                                                             const void* beta, BankwiseBatch c, int count,
+                                                             cublasComputeType_t compute) {
+  if (!bankwise_is_float(a.type) || !bankwise_is_float(b.type) || !bankwise_is_float(c.type) ||
       compute == CUBLAS_COMPUTE_32I || compute == CUBLAS_COMPUTE_32I_PEDANTIC) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
@@ -174,11 +186,28 @@ BANKWISE_NOT_THE_KERNEL inline cublasStatus_t cublasGemmStridedBatchedEx(
   return bankwise_run(handle, [=, late = bankwise_blas(handle).scalars_in_memory]() BANKWISE_NOT_THE_KERNEL {
     for (int i = 0; i < count; ++i) {
       runtime::blas_gemm(ta != CUBLAS_OP_N, tb != CUBLAS_OP_N, m, n, k,
-                         late ? bankwise_scalar(alpha, compute) : alpha_now, {a, type_a, lda, i * step_a},
-                         {b, type_b, ldb, i * step_b}, late ? bankwise_scalar(beta, compute) : beta_now,
-                         {c, type_c, ldc, i * step_c});
+                         late ? bankwise_scalar(alpha, compute) : alpha_now, a.at(i), b.at(i),
+                         late ? bankwise_scalar(beta, compute) : beta_now, c.at(i));
     }
   });
+}
+inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                                                 int m, int n, int k, const void* alpha, const void* a,
+                                                 cudaDataType_t type_a, int lda, long long step_a, const void* b,
+                                                 cudaDataType_t type_b, int ldb, long long step_b, const void* beta,
+                                                 void* c, cudaDataType_t type_c, int ldc, long long step_c, int count,
+                                                 BankwiseCompute compute, cublasGemmAlgo_t) {
+  return bankwise_gemms(handle, ta, tb, m, n, k, alpha, {a, nullptr, type_a, lda, step_a},
+                        {b, nullptr, type_b, ldb, step_b}, beta, {c, nullptr, type_c, ldc, step_c}, count,
+                        compute.type);
+}
+inline cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m,
+                                          int n, int k, const void* alpha, const void* const a[], cudaDataType_t type_a,
+                                          int lda, const void* const b[], cudaDataType_t type_b, int ldb,
+                                          const void* beta, void* const c[], cudaDataType_t type_c, int ldc, int count,
+                                          BankwiseCompute compute, cublasGemmAlgo_t) {
+  return bankwise_gemms(handle, ta, tb, m, n, k, alpha, {nullptr, a, type_a, lda, 0}, {nullptr, b, type_b, ldb, 0},
+                        beta, {nullptr, c, type_c, ldc, 0}, count, compute.type);
 }
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
                                    int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,
@@ -197,6 +226,13 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, 
       long long step_c, int count) {                                                                                  \
     return cublasGemmStridedBatchedEx(handle, ta, tb, m, n, k, alpha, a, type, lda, step_a, b, type, ldb, step_b,     \
                                       beta, c, type, ldc, step_c, count, compute, CUBLAS_GEMM_DEFAULT);               \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##S##gemmBatched(                                                                       \
+      cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, const T* alpha,         \
+      const T* const a[], int lda, const T* const b[], int ldb, const T* beta, T* const c[], int ldc, int count) {    \
+    return cublasGemmBatchedEx(handle, ta, tb, m, n, k, alpha, reinterpret_cast<const void* const*>(a), type, lda,    \
+                               reinterpret_cast<const void* const*>(b), type, ldb, beta,                              \
+                               reinterpret_cast<void* const*>(c), type, ldc, count, compute, CUBLAS_GEMM_DEFAULT);    \
   }                                                                                                                   \
   inline cublasStatus_t cublas##S##gemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m,     \
                                         int n, int k, const T* alpha, const T* a, int lda, const T* b, int ldb,       \

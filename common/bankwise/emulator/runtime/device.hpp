@@ -83,6 +83,14 @@ BANKWISE_RUNTIME(cudaGetDevice, (int* device), give(device, 0))
 BANKWISE_RUNTIME(cudaSetDevice, (int device), failed(device == 0 ? cudaSuccess : cudaErrorInvalidDevice))
 BANKWISE_RUNTIME(cudaChooseDevice, (int* device, const cudaDeviceProp*), give(device, 0))
 BANKWISE_RUNTIME(cudaDeviceCanAccessPeer, (int* can, int, int), give(can, 0))
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1,
+  cudaDevP2PAttrAccessSupported,
+  cudaDevP2PAttrNativeAtomicSupported,
+  cudaDevP2PAttrCudaArrayAccessSupported
+};
+// One device: there is no pair of two.
+BANKWISE_RUNTIME(cudaDeviceGetP2PAttribute, (int*, cudaDeviceP2PAttr, int, int), failed(cudaErrorInvalidDevice))
 BANKWISE_RUNTIME(cudaDeviceEnablePeerAccess, (int, unsigned), failed(cudaErrorInvalidDevice))
 BANKWISE_RUNTIME(cudaDeviceDisablePeerAccess, (int), failed(cudaErrorInvalidDevice))
 BANKWISE_RUNTIME(cudaDriverGetVersion, (int* version), give(version, CUDART_VERSION))

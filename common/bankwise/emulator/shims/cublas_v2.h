@@ -45,13 +45,13 @@ enum cublasGemmAlgo_t {
 
 BANKWISE_NONE_OF(cublasStatus_t, cublasGetStream, cublasGetMathMode, cublasGetPointerMode, cublasSetAtomicsMode,
                  cublasSetVectorAsync, cublasGetVectorAsync, cublasSetMatrixAsync, cublasGetMatrixAsync, cublasInit,
-                 cublasShutdown, cublasHgemmBatched, cublasSgemmEx, cublasGemmBatchedEx, cublasAxpyEx, cublasDotEx,
-                 cublasScalEx, cublasNrm2Ex, cublasGemmGroupedBatchedEx, cublasSgemmBatched, cublasDgemmBatched,
-                 cublasSger, cublasDger, cublasSsymm, cublasDsymm, cublasStrsm, cublasDtrsm, cublasStrsv, cublasDtrsv,
-                 cublasStrmm, cublasDtrmm, cublasSsyrk, cublasDsyrk, cublasSdgmm, cublasDdgmm, cublasSswap, cublasDswap,
-                 cublasSgetrfBatched, cublasDgetrfBatched, cublasSgetriBatched, cublasDgetriBatched,
-                 cublasSmatinvBatched, cublasDmatinvBatched, cublasIsamax, cublasIdamax, cublasIsamin, cublasIdamin,
-                 cublasScnrm2, cublasCgemm, cublasZgemm, cublasCgemv, cublasZgemv, cublasCgeam, cublasCdotc)
+                 cublasShutdown, cublasSgemmEx, cublasAxpyEx, cublasDotEx, cublasScalEx, cublasNrm2Ex,
+                 cublasGemmGroupedBatchedEx, cublasSger, cublasDger, cublasSsymm, cublasDsymm, cublasStrsm, cublasDtrsm,
+                 cublasStrsv, cublasDtrsv, cublasStrmm, cublasDtrmm, cublasSsyrk, cublasDsyrk, cublasSdgmm, cublasDdgmm,
+                 cublasSswap, cublasDswap, cublasSgetrfBatched, cublasDgetrfBatched, cublasSgetriBatched,
+                 cublasDgetriBatched, cublasSmatinvBatched, cublasDmatinvBatched, cublasIsamax, cublasIdamax,
+                 cublasIsamin, cublasIdamin, cublasScnrm2, cublasCgemm, cublasZgemm, cublasCgemv, cublasZgemv,
+                 cublasCgeam, cublasCdotc)
 
 }  // namespace bankwise::emulator::cuda
 

@@ -128,6 +128,7 @@ void device() {
   CHECK(count == 1 && properties.warpSize == 32 && multiprocessors == properties.multiProcessorCount);
   CHECK(shared == int(properties.sharedMemPerBlockOptin));
   CHECK(cudaSetDevice(1) == cudaErrorInvalidDevice);
+  CHECK(cudaDeviceGetP2PAttribute(&blocks, cudaDevP2PAttrAccessSupported, 0, 1) == cudaErrorInvalidDevice);
   cudaGetLastError();
   OK(cudaFuncSetAttribute(polynomial, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   CHECK(cudaFuncSetAttribute(polynomial, cudaFuncAttributeMaxDynamicSharedMemorySize, shared + 1) != cudaSuccess);

@@ -257,11 +257,35 @@ void check_graphs() {
   HIP_CHECK(hipGraphDestroy(graph));
 }
 
+// The second matrix becomes the square of the first.
+void check_batches() {
+  hipblasHandle_t handle;
+  float *numbers, **matrices;
+  HIP_CHECK(hipMallocManaged(&numbers, 8 * sizeof *numbers));
+  HIP_CHECK(hipMallocManaged(&matrices, 2 * sizeof *matrices));
+  for (int i = 0; i < 4; ++i) numbers[i] = float(i + 1);
+  matrices[0] = numbers;
+  matrices[1] = numbers + 4;
+  const float one = 1, zero = 0;
+  CHECK(hipblasCreate(&handle) == HIPBLAS_STATUS_SUCCESS);
+  const hipblasStatus_t status = hipblasSgemmBatched(handle, HIPBLAS_OP_N, HIPBLAS_OP_N, 2, 2, 2, &one, matrices, 2,
+                                                     matrices, 2, &zero, matrices + 1, 2, 1);
+  CHECK(strcmp(hipblasStatusToString(status), "success") == 0);
+  CHECK(numbers[4] == 7 && numbers[5] == 10 && numbers[6] == 15 && numbers[7] == 22);
+  const hipblasStride step = 4;
+  CHECK(hipblasSgemmStridedBatched(handle, HIPBLAS_OP_N, HIPBLAS_OP_N, 2, 2, 1, &one, numbers, 2, step, numbers, 1,
+                                   step, &zero, numbers + 4, 2, step, 1) == HIPBLAS_STATUS_SUCCESS);
+  CHECK(numbers[4] == 1 && numbers[5] == 2 && numbers[6] == 2 && numbers[7] == 4);
+  int rank = 0;
+  CHECK(hipDeviceGetP2PAttribute(&rank, hipDevP2PAttrPerformanceRank, 0, 1) == hipErrorInvalidDevice);
+}
+
 int main() {
   check_lanes();
   check_numbers();
   check_blas();
   check_host();
   check_graphs();
+  check_batches();
   return checked();
 }

@@ -95,6 +95,22 @@ void products() {
   CHECK(three[0] == 5 && three[1] == 11 && three[2] == 17);
   CHECK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &alpha, da, CUDA_R_8I, 1, da, CUDA_R_8I, 1, &beta, df,
                      CUDA_R_32I, 1, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED);
+  // Arrays of pointers: two products of a row and a column.
+  const double unit = 1;
+  double* dd = on_device(std::vector<double>{1, 2, 3, 4, 5, 6, 7});
+  const double** left = on_device(std::vector<const double*>{dd, dd + 2});
+  const double** right = on_device(std::vector<const double*>{dd + 1, dd});
+  double** sums = on_device(std::vector<double*>{dd + 6, dd + 5});
+  CHECK(cublasDgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 2, &unit, left, 2, right, 2, &unit, sums, 1, 2) ==
+        CUBLAS_STATUS_SUCCESS);
+  const auto batch = copy_of(dd, 7);
+  CHECK(batch[6] == 7 + 1 * 2 + 3 * 3 && batch[5] == 6 + 3 * 1 + 5 * 2);
+  const __half** halves = on_device(std::vector<const __half*>{da, da + 2});
+  float** floats = on_device(std::vector<float*>{df, df + 1});
+  CHECK(cublasGemmBatchedEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, &alpha, (const void**)halves, CUDA_R_16F, 2,
+                            (const void**)halves, CUDA_R_16F, 2, &beta, (void**)floats, CUDA_R_32F, 1, 2,
+                            CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
+  CHECK(copy_of(df, 2)[0] == 5 && copy_of(df, 2)[1] == 25);
 }
 
 int main() {
