@@ -178,7 +178,9 @@ __global__ void hands_over(unsigned* out, Order order, bool waits_together, unsi
     if (lane == late) data[lane] += 1;
     if (lane != 0) return;
     if (order == Order::release) __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
-    if (order == Order::relaxed) __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+    if (order == Order::relaxed && __atomic_load_n(&flag, __ATOMIC_SEQ_CST) == 0) {  // which is no fence
+      __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
+    }
     if (order == Order::release_of_ptx) ptx("st.release.cta.u32 [%1], 1;", &flag);
     if (order == Order::relaxed_of_ptx) ptx("st.relaxed.cta.u32 [%1], 1;", &flag);
     atomicExch(&flag, 1);

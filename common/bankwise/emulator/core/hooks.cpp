@@ -113,7 +113,8 @@ inline void aligned_access(const void* address, void* caller) {
 void before_atomic_of_cpp(Operation operation, const volatile void* address, std::size_t bytes, int order,
                           const void* caller, bool is_loop = false) {
   if (BlockRunner::current == nullptr) return;
-  const bool releases = order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+  const bool releases = operation != Operation::load &&
+                        (order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST);
   bankwise::emulator::before_atomic(operation, is_loop, const_cast<void*>(address), bytes, caller, releases);
 }
 
