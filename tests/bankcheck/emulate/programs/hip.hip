@@ -5,6 +5,7 @@
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 #include <hipblas/hipblas.h>
+#include <rocblas/rocblas.h>
 
 #include <cstring>
 
@@ -280,6 +281,23 @@ void check_batches() {
   CHECK(hipDeviceGetP2PAttribute(&rank, hipDevP2PAttrPerformanceRank, 0, 1) == hipErrorInvalidDevice);
 }
 
+void check_rocblas() {
+  rocblas_handle handle;
+  rocblas_float *x, sum = 0;
+  const rocblas_float two = 2, zero = 0;
+  const rocblas_int n = 4;
+  HIP_CHECK(hipMallocManaged(&x, 2 * n * sizeof *x));
+  for (int i = 0; i < n; ++i) x[i] = float(i + 1);
+  CHECK(rocblas_create_handle(&handle) == rocblas_status_success);
+  CHECK(rocblas_sscal(handle, n, &two, x, 1) == rocblas_status_success);
+  CHECK(rocblas_sdot(handle, n, x, 1, x, 1, &sum) == rocblas_status_success);
+  CHECK(sum == 4 + 16 + 36 + 64);
+  CHECK(rocblas_sgemm(handle, rocblas_operation_none, rocblas_operation_transpose, 2, 2, 2, &two, x, 2, x, 2, &zero,
+                      x + n, 2) == rocblas_status_success);
+  CHECK(x[4] == 80 && x[5] == 112 && x[6] == 112 && x[7] == 160);
+  CHECK(rocblas_destroy_handle(handle) == rocblas_status_success);
+}
+
 int main() {
   check_lanes();
   check_numbers();
@@ -287,5 +305,6 @@ int main() {
   check_host();
   check_graphs();
   check_batches();
+  check_rocblas();
   return checked();
 }
