@@ -513,7 +513,7 @@ TEST_CASE("emulator/run_ahead/long_loop") {
 TEST_CASE("emulator/joint_accesses/alone") {
   const DeviceMemory memory;
   std::mt19937 random(36);
-  for (unsigned i = 0; i < random_cases(400); ++i) {
+  for (unsigned i = 0; i < random_cases(200); ++i) {
     const GlobalProgram program = random_global_program(random);
     CAPTURE(i);
     emulator::Launch launch = global_launch(i);
@@ -527,7 +527,7 @@ TEST_CASE("emulator/joint_accesses/races") {
   const DeviceMemory memory;
   std::mt19937 random(37);
   unsigned racing = 0;
-  const unsigned programs = random_cases(400);
+  const unsigned programs = random_cases(200);
   for (unsigned i = 0; i < programs; ++i) {
     GlobalProgram program = random_global_program(random);
     program.races = true;

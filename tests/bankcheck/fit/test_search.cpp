@@ -98,7 +98,7 @@ TEST_CASE("fit/search/several_architectures", "[fit]") {
 TEST_CASE("fit/search/equals_brute_force", "[fit]") {
   std::mt19937 random(11);
   const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
-  const unsigned cases = random_cases(10000);
+  const unsigned cases = random_cases(5000);
   std::size_t improved = 0;
   for (unsigned i = 0; i < cases; ++i) {
     const std::uint32_t width = 4U << below(3), bytes = width * (8U << below(3)) / (below(4) == 0 ? 2 : 1);
@@ -160,7 +160,7 @@ brute_force::Store random_store(std::mt19937& random, const std::vector<std::uin
 TEST_CASE("fit/search/proposal_equals_brute_force", "[fit]") {
   std::mt19937 random(13);
   const auto below = [&](std::uint64_t limit) { return std::uint64_t(random() % limit); };
-  const unsigned cases = random_cases(10000);
+  const unsigned cases = random_cases(5000);
   std::size_t improved = 0, shorter = 0, planes = 0;
   for (unsigned i = 0; i < cases; ++i) {
     const std::uint32_t width =
