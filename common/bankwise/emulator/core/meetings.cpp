@@ -159,7 +159,9 @@ void Meetings::open_barrier() {
   barrier_sum_ = 0;
   ++block_.level;
   block_.shadow.begin_level();
+  block_.flags.clear();  // the barrier orders all that they do
   for (Lane& lane : block_.lanes) {
+    lane.fenced = 0;
     if (lane.wait != WaitReason::barrier) continue;
     if (lane.value != 0) ++barrier_sum_;
     lane.waits_for_grid = false;

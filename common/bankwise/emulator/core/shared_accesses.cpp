@@ -191,10 +191,9 @@ void SharedAccesses::pass_flag(Lane& lane) {
   if (lane.access.operation == banks::Operation::load) return;
   if (lane.access.operation == banks::Operation::store) flag.clear();  // a later operation does not read what was there
   if (lane.fenced == 0) return;
-  Moments released = lane.acquired;
-  released.resize(std::max<std::size_t>(released.size(), lane.warp + 1));
-  released[lane.warp] = std::max(released[lane.warp], lane.fenced);
-  raise(flag, released);
+  raise(flag, lane.acquired);
+  flag.resize(std::max<std::size_t>(flag.size(), lane.warp + 1));
+  flag[lane.warp] = std::max(flag[lane.warp], lane.fenced);
 }
 
 std::optional<Clash> SharedAccesses::check(const Lane& lane) {
