@@ -38,12 +38,17 @@ struct PendingAccess {
   banks::Operation operation = banks::Operation::load;
   std::uint32_t offset = 0;  ///< in thread-local storage
   std::uint32_t bytes = 0;
-  bool as_aligned = true;  ///< the type that is accessed promises an alignment of `bytes`
-  bool is_loop = false;    ///< as Pattern::is_loop
+  std::uint8_t alignment = 0;  ///< that the accessed type promises: 8 of 16 bytes; 0: `bytes`; 1: it is not known
+  bool is_loop = false;        ///< as Pattern::is_loop
   bool is_volatile = false;
-  bool is_plain = false;     ///< a load or store in the kernel's code, and no more
+  bool is_plain = false;     ///< a load or store in the kernel's code, of at most 16 bytes, and no more
   std::uint32_t source = 0;  ///< a copy's address in global memory, modulo 2^32; banks::no_source: none
   bool is_atomic = false;    ///< also of a load or a store
+
+  /// Whether the type allows it so many bytes behind an array's begin.
+  bool is_aligned_at(std::uint32_t distance) const {
+    return (distance & ((alignment == 0 ? bytes : alignment) - 1U)) == 0;
+  }
 };
 
 /// A copy from global to shared memory that a lane has started and not yet waited for. The bytes are read when it
@@ -72,8 +77,8 @@ struct LoggedAccess {
   std::uintptr_t address = 0, pc = 0;
   std::uint32_t bytes = 0;
   banks::Operation operation = banks::Operation::load;
-  bool as_aligned = true;   ///< as PendingAccess::as_aligned
-  std::uint16_t noted = 0;  ///< the lane's notes before it; or its steps, while it runs ahead
+  std::uint8_t alignment = 0;  ///< as PendingAccess::alignment
+  std::uint16_t noted = 0;     ///< the lane's notes before it; or its steps, while it runs ahead
 };
 
 /// An access to device memory that lanes of a warp make together (global_accesses.hpp).
@@ -90,8 +95,8 @@ struct JointAccess {
   std::uint16_t noted = 0;  ///< as LoggedAccess::noted
   std::uint8_t bytes = 0;
   banks::Operation operation = banks::Operation::load;
-  bool as_aligned = true;
-  LoggedAccess of_lane(unsigned lane) const { return {begin + offsets[lane], pc, bytes, operation, as_aligned, noted}; }
+  std::uint8_t alignment = 0;
+  LoggedAccess of_lane(unsigned lane) const { return {begin + offsets[lane], pc, bytes, operation, alignment, noted}; }
   std::array<std::uint32_t, banks::max_lanes> offsets;
 };
 

@@ -112,6 +112,12 @@ class BlockRunner {
     const SharedLayout& layout = block_.layout;
     return std::uintptr_t(address) - std::uintptr_t(block_.storage) - layout.begin < layout.bytes - layout.begin;
   }
+  /// Whether an object of 16 bytes is in a shared array of structures that promises less than an alignment of 16.
+  bool lies_in_structures(const void* address) const {
+    if (!is_shared(address)) return false;
+    const ThreadLocalArray* const array = accesses_.array_of({.offset = offset_of(address), .bytes = 16});
+    return array != nullptr && array->element > 16 && array->element % 16 != 0;
+  }
   std::uint32_t offset_of(const void* address) const {
     return std::uint32_t(static_cast<const std::byte*>(address) - block_.storage);
   }
@@ -129,11 +135,11 @@ class BlockRunner {
   GlobalRaces& races() { return races_; }
   GlobalAccesses& global() { return global_; }
   /// A lane is about to access memory that is not shared.
-  void log_access(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, bool as_aligned,
+  void log_access(Lane& lane, banks::Operation operation, const void* address, std::size_t bytes, unsigned alignment,
                   std::uintptr_t pc) {
     if (!global_.watches() || stacks_.contains(address)) return;
-    global_.log(lane,
-                {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, as_aligned, std::uint16_t(lane.noted)});
+    global_.log(lane, {std::uintptr_t(address), pc, std::uint32_t(bytes), operation, std::uint8_t(alignment),
+                       std::uint16_t(lane.noted)});
   }
   const GlobalPatterns& global_patterns() const { return global_.patterns(); }
   RunningBlock& block() { return block_; }

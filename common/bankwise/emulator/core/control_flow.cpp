@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -292,27 +293,40 @@ struct Jump {
   bool falls_through;
 };
 
-std::vector<Jump> jumps_in(CodeRange function) {
-  std::vector<Jump> jumps;
+bool is_in(const cs_insn& instruction, cs_group_type group) {
+  const cs_detail& detail = *instruction.detail;
+  return std::find(detail.groups, detail.groups + detail.groups_count, group) != detail.groups + detail.groups_count;
+}
+
+/// Until `visit` returns false.
+template <class Visit>
+void for_each_instruction(CodeRange range, const Visit& visit) {
   csh disassembler = 0;
-  if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler) != CS_ERR_OK) return jumps;
+  if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler) != CS_ERR_OK) return;
   cs_option(disassembler, CS_OPT_DETAIL, CS_OPT_ON);
   cs_insn* instruction = cs_malloc(disassembler);
-  const auto* code = reinterpret_cast<const std::uint8_t*>(function.begin);
-  std::size_t left = function.end - function.begin;
-  std::uint64_t address = function.begin;
-  while (cs_disasm_iter(disassembler, &code, &left, &address, instruction)) {
-    const bool jumps_away = cs_insn_group(disassembler, instruction, CS_GRP_JUMP);
-    const bool returns = cs_insn_group(disassembler, instruction, CS_GRP_RET) || instruction->id == X86_INS_UD2;
-    if (!jumps_away && !returns) continue;
-    const cs_x86_op& operand = instruction->detail->x86.operands[0];
-    const bool inside = jumps_away && operand.type == X86_OP_IMM && std::uintptr_t(operand.imm) >= function.begin &&
-                        std::uintptr_t(operand.imm) < function.end;
-    jumps.push_back({instruction->address, instruction->address + instruction->size,
-                     inside ? std::uintptr_t(operand.imm) : 0, jumps_away && instruction->id != X86_INS_JMP});
+  const auto* code = reinterpret_cast<const std::uint8_t*>(range.begin);
+  std::size_t left = range.end - range.begin;
+  std::uint64_t address = range.begin;
+  while (cs_disasm_iter(disassembler, &code, &left, &address, instruction) && visit(*instruction)) {
   }
   cs_free(instruction, 1);
   cs_close(&disassembler);
+}
+
+std::vector<Jump> jumps_in(CodeRange function) {
+  std::vector<Jump> jumps;
+  for_each_instruction(function, [&](const cs_insn& instruction) {
+    const bool jumps_away = is_in(instruction, CS_GRP_JUMP);
+    const bool returns = is_in(instruction, CS_GRP_RET) || instruction.id == X86_INS_UD2;
+    if (!jumps_away && !returns) return true;
+    const cs_x86_op& operand = instruction.detail->x86.operands[0];
+    const bool inside = jumps_away && operand.type == X86_OP_IMM && std::uintptr_t(operand.imm) >= function.begin &&
+                        std::uintptr_t(operand.imm) < function.end;
+    jumps.push_back({instruction.address, instruction.address + instruction.size,
+                     inside ? std::uintptr_t(operand.imm) : 0, jumps_away && instruction.id != X86_INS_JMP});
+    return true;
+  });
   return jumps;
 }
 
@@ -381,7 +395,27 @@ std::vector<BlockGraph> block_graphs_of_program() {
   return graphs;
 }
 
+unsigned copied_alignment(std::uintptr_t pc, bool writes) {
+  constexpr std::array aligned{X86_INS_MOVDQA, X86_INS_MOVAPS, X86_INS_MOVAPD};
+  constexpr std::array unaligned{X86_INS_MOVDQU, X86_INS_MOVUPS, X86_INS_MOVUPD};
+  unsigned calls = writes ? 1 : 0;  // `to = from` announces its store first, then its load
+  unsigned alignment = 0;
+  for_each_instruction({pc, function_around(pc).end}, [&](const cs_insn& instruction) {
+    if (is_in(instruction, CS_GRP_CALL)) return calls-- > 0;
+    if (is_in(instruction, CS_GRP_JUMP)) return false;
+    const cs_x86_op& operand = instruction.detail->x86.operands[writes ? 0 : 1];
+    // Not a copy on the lane's stack.
+    if (operand.type != X86_OP_MEM || operand.mem.base == X86_REG_RSP) return true;
+    if (std::ranges::count(aligned, instruction.id) != 0) alignment = 16;
+    if (std::ranges::count(unaligned, instruction.id) != 0) alignment = 8;
+    return alignment == 0;
+  });
+  return alignment;
+}
+
 #else
+
+unsigned copied_alignment(std::uintptr_t, bool) { return 0; }
 
 std::uint64_t place_in_order(std::uintptr_t pc) { return pc; }
 

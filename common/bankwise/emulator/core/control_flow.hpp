@@ -1,4 +1,5 @@
-// Internal to common/bankwise/emulator: which of two places in a kernel comes first.
+// Internal to common/bankwise/emulator: what the machine code of a kernel tells: which of two places comes first, and
+// how a type is aligned.
 //
 // The lanes of a warp reconverge if the lanes at the earlier place always run next. Place A is earlier than place B if
 // no path from A to B jumps back, except for iterations of a loop that contains both. Addresses mostly have this order,
@@ -22,6 +23,11 @@ std::vector<unsigned> order_of_blocks(const BlockGraph& next);
 
 /// The position of an instruction in its function's order. Without Capstone, or without symbols, its address.
 std::uint64_t place_in_order(std::uintptr_t pc);
+
+/// The alignment that g++ assumes of the object of 16 bytes or more that is accessed before `pc`, where a call of
+/// hooks.cpp returns: 16, or 8 for any less. 0: it is not known, because no SSE instructions copy the object, or without
+/// Capstone.
+unsigned copied_alignment(std::uintptr_t pc, bool writes);
 
 /// For tests: the blocks of all functions of the program, by address; none without Capstone or symbols.
 std::vector<BlockGraph> block_graphs_of_program();

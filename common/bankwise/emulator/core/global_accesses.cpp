@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <bankwise/emulator/core/control_flow.hpp>
 #include <bankwise/emulator/core/program_symbols.hpp>
 
 namespace bankwise::emulator {
@@ -153,7 +154,7 @@ JointAccess* GlobalAccesses::add(Lane& lane, const LoggedAccess& access) {
   joint.noted = access.noted;
   joint.bytes = std::uint8_t(access.bytes);
   joint.operation = access.operation;
-  joint.as_aligned = access.as_aligned;
+  joint.alignment = access.alignment;
   return &joint;
 }
 
@@ -272,12 +273,23 @@ void GlobalAccesses::record(unsigned warp, const JointAccess& joint, std::uint64
   record(warp, access, lanes);
 }
 
-/// As SharedAccesses::unit().
+/// As SharedAccesses::unit(), but nvcc knows nothing of the addresses except what the type promises: a type of at most
+/// 16 bytes whose alignment is not known mostly promises 4, a larger one as many as 8.
 unsigned GlobalAccesses::unit(const LoggedAccess& access, std::uint64_t mask) {
-  if (access.as_aligned && access.bytes <= 16) return access.bytes;
-  const auto [known, is_new] = units_.try_emplace(access.pc, 16U);
-  std::uint64_t bits = access.bytes | 16 | known->second;
-  if (std::has_single_bit(access.bytes) && access.bytes > 1 && access.bytes <= 16) bits |= access.bytes / 2;
+  if (access.alignment == 0 && access.bytes <= 16) {
+    std::uint64_t bits = 0;
+    for_each_lane(mask, [&](unsigned i) { bits |= lanes_[i]; });
+    return access.bytes == 16 && bits % 16 == 8 ? 8 : access.bytes;
+  }
+  const auto [known, is_new] = units_.try_emplace(access.pc, 0U);
+  if (is_new) {
+    const bool writes = access.operation == banks::Operation::store;
+    known->second = access.alignment > 1                                             ? access.alignment
+                    : access.bytes > 16 && copied_alignment(access.pc, writes) != 16 ? 8
+                    : access.bytes <= 16 && std::has_single_bit(access.bytes) ? std::clamp(access.bytes / 2, 1U, 4U)
+                                                                              : 16;
+  }
+  std::uint64_t bits = access.bytes | known->second;
   for_each_lane(mask, [&](unsigned i) { bits |= lanes_[i]; });
   return known->second = unsigned(bits & -bits);
 }

@@ -78,7 +78,7 @@ class GlobalAccesses {
   void access(Lane& lane, const void* address, std::uintptr_t pc) {
     constexpr bool loads = operation == banks::Operation::load;
     if (!watches_ && !races_.watches()) return;
-    const LoggedAccess access{std::uintptr_t(address), pc, bytes, operation, true, std::uint16_t(lane.noted)};
+    const LoggedAccess access{std::uintptr_t(address), pc, bytes, operation, 0, std::uint16_t(lane.noted)};
     JointAccess* const joint = join(lane, access);
     if (joint == nullptr && watches_) log_alone(lane, access);
     if (loads && access.address % bytes == 0 && joint != nullptr && lane.checks_later) {

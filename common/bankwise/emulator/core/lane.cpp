@@ -33,7 +33,7 @@ bool access(const PendingAccess& access, const void* address, const void* caller
   if (!lane.runner->is_shared(address)) {
     lane.runner->stay_in_order(lane);
     const bool writes = access.operation != banks::Operation::load;
-    lane.runner->log_access(lane, access.operation, address, access.bytes, access.as_aligned, std::uintptr_t(caller));
+    lane.runner->log_access(lane, access.operation, address, access.bytes, access.alignment, std::uintptr_t(caller));
     lane.runner->is_in_allocation(lane, address, access.bytes, writes, std::uintptr_t(caller));
     const std::uint8_t more = access.operation == banks::Operation::store ? 0 : GlobalMemory::reads;
     lane.runner->note_use(address, GlobalMemory::synchronizes | more);
@@ -158,7 +158,7 @@ void start_copy(void* to, const void* from, unsigned bytes, unsigned given, bool
     std::memcpy(to, copy.content.data(), bytes);
     return;
   }
-  if (given != 0) lane.runner->log_access(lane, banks::Operation::cp_async, from, bytes, true, copy.pc);
+  if (given != 0) lane.runner->log_access(lane, banks::Operation::cp_async, from, bytes, 0, copy.pc);
   copy.offset = lane.runner->offset_of(to);
   const auto source = given != 0 ? std::uint32_t(std::uintptr_t(from)) : banks::no_source;
   const auto operation = past_l1 ? banks::Operation::cp_async_cg : banks::Operation::cp_async;

@@ -72,12 +72,12 @@ std::uint64_t SharedAccesses::begin(const RunningWarp& warp, std::uint64_t group
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
   WarpAccess access{first.pc, first.access, {}};
   for_each_lane(group, [&](unsigned i) { access.offsets[i] = block_.lane(warp, i).access.offset; });
-  return record(warp, group, access, unit(warp, group, first));
+  return record(warp, group, access);
 }
 
 void SharedAccesses::add(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access) {
   block_.shadow.next_moment();
-  if (block_.recorder != nullptr) record(warp, group, access, access.first.bytes);
+  if (block_.recorder != nullptr) record(warp, group, access);
   remember(warp, group, access);
 }
 
@@ -151,8 +151,7 @@ void SharedAccesses::check_place(const Lane& lane) {
     if (access.offset + access.bytes > limit) faults_.end(fault(Fault::out_of_bounds, ""));
     if (faults_.is_news(Fault::out_of_bounds, lane.pc)) faults_.report(fault(Fault::out_of_bounds, ""));
   }
-  // Types with an alignment have a power of two of bytes.
-  if (access.as_aligned && ((access.offset - array.offset) & (access.bytes - 1)) != 0) {
+  if (!access.is_aligned_at(access.offset - array.offset)) {
     faults_.end(fault(Fault::misaligned, ", misaligned for its type"));
   }
 }
@@ -210,23 +209,23 @@ std::optional<Clash> SharedAccesses::check(const Lane& lane) {
 }
 
 /// Bytes that the device accesses in one instruction: all, or as many as the alignment of each lane's address allows.
-unsigned SharedAccesses::unit(const RunningWarp& warp, std::uint64_t group, const Lane& first) {
-  const PendingAccess& access = first.access;
-  if (access.as_aligned) return access.bytes;
-  const auto [known, is_new] = units_.try_emplace(first.pc, 16U);
-  std::uint32_t bits = access.bytes | 16 | known->second;
-  if (std::has_single_bit(access.bytes) && access.bytes > 1 && access.bytes <= 16) bits |= access.bytes / 2;
+/// nvcc knows where arrays begin, so what the type promises does not matter.
+unsigned SharedAccesses::unit(std::uint64_t group, const WarpAccess& access) {
+  PendingAccess lanes = access.first;
+  if (lanes.alignment == 0) return lanes.bytes;
+  const auto [known, is_new] = units_.try_emplace(access.pc, 16U);
+  std::uint32_t bits = lanes.bytes | 16 | known->second;
   for_each_lane(group, [&](unsigned i) {
-    const PendingAccess& other = block_.lane(warp, i).access;
-    bits |= other.offset - array_near(other).offset;
+    lanes.offset = access.offsets[i];
+    bits |= lanes.offset - array_near(lanes).offset;
   });
   known->second = bits & -bits;
   return known->second;
 }
 
 /// Returns the number of the last recorded access, for BlockRecorder::result_used().
-std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t group, const WarpAccess& made,
-                                     unsigned unit) {
+std::uint64_t SharedAccesses::record(const RunningWarp& warp, std::uint64_t group, const WarpAccess& made) {
+  const unsigned unit = this->unit(group, made);
   const Lane& first = block_.lane(warp, unsigned(std::countr_zero(group)));
   std::uint64_t number = 0;
   trace::Pattern& access = pattern_;

@@ -81,8 +81,7 @@ class SharedAccesses {
   /// Likewise for one lane, which a call of add() for the whole group must follow.
   bool is_calm(const Lane& lane, const ThreadLocalArray& array) const {
     const PendingAccess& access = lane.access;
-    return lies_in(array, access) &&
-           (!access.as_aligned || ((access.offset - array.offset) & (access.bytes - 1)) == 0) &&
+    return lies_in(array, access) && access.is_aligned_at(access.offset - array.offset) &&
            block_.shadow.use(lane.identity.rank, access.offset, access.bytes, touch_of(access));
   }
 
@@ -90,7 +89,7 @@ class SharedAccesses {
   bool is_clean(const Lane& lane) {
     const PendingAccess& access = lane.access;
     return !copies.any() && lies_in(*last_array_, access) &&
-           (!access.as_aligned || ((access.offset - last_array_->offset) & (access.bytes - 1)) == 0) &&
+           access.is_aligned_at(access.offset - last_array_->offset) &&
            block_.shadow.touch_cleanly(std::uint16_t(lane.identity.rank), std::uint16_t(lane.warp),
                                        std::uint32_t(lane.pc), access.offset, access.bytes, touch_of(access));
   }
@@ -118,9 +117,9 @@ class SharedAccesses {
   const ThreadLocalArray& array_near(const PendingAccess& access);
   std::string place(const PendingAccess& access);
   void check_place(const Lane& lane);
-  unsigned unit(const RunningWarp& warp, std::uint64_t group, const Lane& first);
+  unsigned unit(std::uint64_t group, const WarpAccess& access);
   void remember(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access);
-  std::uint64_t record(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access, unsigned unit);
+  std::uint64_t record(const RunningWarp& warp, std::uint64_t group, const WarpAccess& access);
 
   RunningBlock& block_;
   FaultReports& faults_;
