@@ -72,11 +72,11 @@ __global__ void beyond_dynamic(unsigned* out) {
   out[threadIdx.x] = diagnosed_dynamic[threadIdx.x];
 }
 
-__global__ void misaligned(unsigned* out) {
-  __shared__ float data[BLOCK * 4 + 1];
-  for (unsigned i = threadIdx.x; i < BLOCK * 4 + 1; i += BLOCK) data[i] = 0;
+__global__ void misaligned(unsigned* out, unsigned by) {
+  __shared__ float data[BLOCK * 4 + 4];
+  for (unsigned i = threadIdx.x; i < BLOCK * 4 + 4; i += BLOCK) data[i] = 0;
   __syncthreads();
-  const float4 four = *reinterpret_cast<float4*>(&data[4 * threadIdx.x + 1]);  // the misaligned load
+  const float4 four = *reinterpret_cast<float4*>(&data[4 * threadIdx.x + by]);  // the misaligned load
   out[threadIdx.x] = unsigned(four.x + four.w);
 }
 
@@ -301,7 +301,9 @@ TEST_CASE("emulator/diagnoses/out_of_bounds") {
 }
 
 TEST_CASE("emulator/diagnoses/misaligned") {
-  check(found({}, misaligned), Fault::misaligned, "// the misaligned load", {0});
+  check(found({}, misaligned, 1U), Fault::misaligned, "// the misaligned load", {0});
+  check(found({}, misaligned, 2U), Fault::misaligned, "// the misaligned load", {0});
+  CHECK_FALSE(found({}, misaligned, 4U));
 }
 
 TEST_CASE("emulator/diagnoses/uninitialized") {

@@ -72,6 +72,38 @@ __global__ void every_third(const float* in, float* out, unsigned n) {
   }
   out[threadIdx.x] = sum;
 }
+struct Pair {
+  float x, y;
+};
+struct Four {
+  float x, y, z, w;
+};
+struct TwoDoubles {
+  double x, y;
+};
+struct ThreeDoubles {
+  double x, y, z;
+};
+struct TwoFours {
+  float4 first, second;
+};
+struct Tagged {
+  int tag;
+  TwoDoubles value;
+};
+template <class T>
+__global__ void copy_structure(const T* in, T* out) {
+  __shared__ T shared[32];
+  shared[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = shared[31 - threadIdx.x];
+}
+__global__ void copy_member(const Tagged* in, Tagged* out) {
+  __shared__ Tagged shared[32];
+  shared[threadIdx.x].value = in[threadIdx.x].value;
+  __syncthreads();
+  out[threadIdx.x].value = shared[31 - threadIdx.x].value;
+}
 /// The lane's array lies on its stack.
 __global__ void local_array(const unsigned* in, unsigned* out) {
   unsigned counts[16] = {};
@@ -144,6 +176,28 @@ Sectors sectors_of(const trace::KernelTrace& trace, Operation operation, unsigne
   return {sum.accesses, sum.lanes, sum.sectors, sum.ideal};
 }
 
+/// Of all accesses to shared memory, and of all stores to global memory; 0: they differ.
+struct Widths {
+  unsigned shared, global;
+  bool operator==(const Widths&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Widths& w) { return out << w.shared << ", " << w.global; }
+
+template <class T>
+Widths widths_of(void kernel(const T*, T*)) {
+  Aligned<T> in(32), out(32);
+  const auto trace = emulate(kernel, watched(1, 32), in.data(), out.data());
+  REQUIRE_FALSE(trace.patterns.empty());
+  Widths widths{trace.patterns[0].width, 0};
+  for (const auto& pattern : trace.patterns) widths.shared = pattern.width == widths.shared ? pattern.width : 0;
+  for (const auto& pattern : trace.global_patterns) {
+    if (pattern.operation != Operation::store) continue;
+    CHECK((widths.global == 0 || widths.global == pattern.width));
+    widths.global = pattern.width;
+  }
+  return widths;
+}
+
 std::string text_of(const trace::KernelTrace& trace) { return to_json_lines(trace::Trace{.kernels = {trace}}); }
 
 std::string text_of(const emulator::GlobalPatterns& patterns) {
@@ -184,6 +238,18 @@ TEST_CASE("emulator/global_memory/patterns") {
   const auto narrow = emulate(bytes, watched(1, 40), reinterpret_cast<const unsigned char*>(in.data()),
                               reinterpret_cast<unsigned char*>(out.data()));
   CHECK(sectors_of(narrow, Operation::load, 1) == Sectors{2, 40, 2, 2});
+}
+
+// The widths of the instructions that nvcc 13.0 generates for 8.0, 9.0 and 10.0.
+TEST_CASE("emulator/global_memory/structures") {
+  CHECK(widths_of(copy_structure<Pair>) == Widths{8, 4});
+  CHECK(widths_of(copy_structure<Body>) == Widths{4, 4});
+  CHECK(widths_of(copy_structure<Four>) == Widths{16, 4});
+  CHECK(widths_of(copy_structure<float4>) == Widths{16, 16});
+  CHECK(widths_of(copy_structure<TwoDoubles>) == Widths{16, 8});
+  CHECK(widths_of(copy_structure<ThreeDoubles>) == Widths{8, 8});
+  CHECK(widths_of(copy_structure<TwoFours>) == Widths{16, 16});
+  CHECK(widths_of(copy_member) == Widths{8, 8});  // at 8 bytes behind a multiple of 16, which is no fault
 }
 
 TEST_CASE("emulator/global_memory/operations") {

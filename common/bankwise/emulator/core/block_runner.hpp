@@ -112,11 +112,13 @@ class BlockRunner {
     const SharedLayout& layout = block_.layout;
     return std::uintptr_t(address) - std::uintptr_t(block_.storage) - layout.begin < layout.bytes - layout.begin;
   }
-  /// Whether an object of 16 bytes is in a shared array of structures that promises less than an alignment of 16.
+  /// Whether an object of 16 bytes is in a shared array of structures that promises less than an alignment of 16; where
+  /// the array's type is not known, whether its address is no multiple of 16.
   bool lies_in_structures(const void* address) const {
     if (!is_shared(address)) return false;
     const ThreadLocalArray* const array = accesses_.array_of({.offset = offset_of(address), .bytes = 16});
-    return array != nullptr && array->element > 16 && array->element % 16 != 0;
+    if (array == nullptr) return false;
+    return array->element == 0 ? std::uintptr_t(address) % 16 == 8 : array->element > 16 && array->element % 16 != 0;
   }
   std::uint32_t offset_of(const void* address) const {
     return std::uint32_t(static_cast<const std::byte*>(address) - block_.storage);

@@ -52,6 +52,8 @@ TEST_CASE("cuda/gpu/kinds/widths", "[kinds]") {
     CHECK(numbers(kinds().on(row.kernel)) == times(std::uint64_t{2} * blocks, row.passes, row.ideal));
     CHECK(lacking(row.kernel).empty());
   }
+  CHECK(numbers(kinds().on("three_words"), "", "load") == times(blocks, 2, 2));
+  check_width("three_words", "load", 16);
 }
 
 TEST_CASE("cuda/gpu/kinds/atomics", "[kinds]") {
