@@ -25,7 +25,7 @@ std::vector<unsigned> order_of_blocks(const BlockGraph& next);
 std::uint64_t place_in_order(std::uintptr_t pc);
 
 /// The alignment that g++ assumes of the object of 16 bytes or more that is accessed before `pc`, where a call of
-/// hooks.cpp returns: 16, or 8 for any less. 0: it is not known, because no SSE instructions copy the object, or without
+/// hooks.cpp returns: 16, or 8 for any less. 0: it is not known, as no SSE instructions copy the object, or there is no
 /// Capstone.
 unsigned copied_alignment(std::uintptr_t pc, bool writes);
 
