@@ -273,8 +273,17 @@ void GlobalAccesses::record(unsigned warp, const JointAccess& joint, std::uint64
   record(warp, access, lanes);
 }
 
-/// As SharedAccesses::unit(), but nvcc knows nothing of the addresses except what the type promises: a type of at most
-/// 16 bytes whose alignment is not known mostly promises 4, a larger one as many as 8.
+/// What the type of an access of more bytes promises, up to 16, as far as it is known: mostly 4 if it is no more than
+/// 16 bytes long, and as many as 8 if it is longer. AMD's compilers need no alignment.
+unsigned GlobalAccesses::promised_alignment(const LoggedAccess& access) const {
+  if (patterns_.are_of_amd()) return 16;
+  if (access.alignment > 1) return access.alignment;
+  const bool writes = access.operation == banks::Operation::store;
+  if (access.bytes > 16) return copied_alignment(access.pc, writes) == 16 ? 16 : 8;
+  return std::has_single_bit(access.bytes) ? std::clamp(access.bytes / 2, 1U, 4U) : 16;
+}
+
+/// As SharedAccesses::unit(), but nvcc knows of the addresses only what the type promises.
 unsigned GlobalAccesses::unit(const LoggedAccess& access, std::uint64_t mask) {
   if (access.alignment == 0 && access.bytes <= 16) {
     std::uint64_t bits = 0;
@@ -282,13 +291,7 @@ unsigned GlobalAccesses::unit(const LoggedAccess& access, std::uint64_t mask) {
     return access.bytes == 16 && bits % 16 == 8 ? 8 : access.bytes;
   }
   const auto [known, is_new] = units_.try_emplace(access.pc, 0U);
-  if (is_new) {
-    const bool writes = access.operation == banks::Operation::store;
-    known->second = access.alignment > 1                                             ? access.alignment
-                    : access.bytes > 16 && copied_alignment(access.pc, writes) != 16 ? 8
-                    : access.bytes <= 16 && std::has_single_bit(access.bytes) ? std::clamp(access.bytes / 2, 1U, 4U)
-                                                                              : 16;
-  }
+  if (is_new) known->second = promised_alignment(access);
   std::uint64_t bits = access.bytes | known->second;
   for_each_lane(mask, [&](unsigned i) { bits |= lanes_[i]; });
   return known->second = unsigned(bits & -bits);

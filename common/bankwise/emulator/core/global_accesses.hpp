@@ -167,6 +167,7 @@ class GlobalAccesses {
   void split(const RunningWarp& warp, const JointAccess& joint, std::uint64_t lanes);
   void record(unsigned warp, const JointAccess& joint, std::uint64_t lanes);
   void record(unsigned number, const LoggedAccess& access, std::uint64_t mask);
+  unsigned promised_alignment(const LoggedAccess& access) const;
   unsigned unit(const LoggedAccess& access, std::uint64_t mask);
 
   RunningBlock& block_;

@@ -27,6 +27,7 @@ class GlobalPatterns {
   /// `sectors_of`: Launch::sectors_of.
   GlobalPatterns(std::size_t max_patterns, std::string_view sectors_of)
       : max_patterns_(max_patterns), architecture_(banks::find_architecture(sectors_of)) {}
+  bool are_of_amd() const { return architecture_ != nullptr && architecture_->name.starts_with("gfx"); }
 
   struct Access {
     std::uintptr_t pc = 0;
