@@ -49,9 +49,27 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
   if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
 }
 
+/// PendingAccess::alignment of an aligned access. Types of 16 bytes may promise 8, which -fsanitize=thread does not tell.
+template <Operation operation, unsigned bytes>
+unsigned alignment_of(const Lane& lane, const void* address, std::uintptr_t pc) {
+  if (bytes != 16) return 0;
+  static std::array<std::atomic<std::uintptr_t>, 256> known;  // the pc times 2, plus 1 if it does
+  std::atomic<std::uintptr_t>& place = known[pc % known.size()];
+  std::uintptr_t answer = place.load(std::memory_order_relaxed);
+  if (answer / 2 != pc) {
+    const OffLane off;
+    const unsigned alignment = copied_alignment(pc, operation == Operation::store);
+    const bool is_8 = alignment == 8 || (alignment == 0 && lane.runner->lies_in_structures(address));
+    answer = pc * 2 + std::uintptr_t{is_8};
+    place.store(answer, std::memory_order_relaxed);
+  }
+  return answer % 2 != 0 ? 8 : 0;
+}
+
 template <Operation operation, unsigned bytes>
 [[gnu::noinline]] void unusual_access(Lane& lane, const void* address, void* caller) {
-  lane_access(lane, operation, address, bytes, 0, caller, false);
+  const unsigned alignment = alignment_of<operation, bytes>(lane, address, std::uintptr_t(caller));
+  lane_access(lane, operation, address, bytes, alignment, caller, false);
 }
 
 /// An aligned one of a lane that runs ahead: the usual cases first.
@@ -60,7 +78,8 @@ template <Operation operation, unsigned bytes>
   const auto pc = std::uintptr_t(caller);
   if (lane.ahead->follow<operation, bytes>(lane, address, pc)) return;
   if (operation == Operation::load && global_memory.contains(address) &&
-      lane.ahead->load(lane, {std::uintptr_t(address), pc, bytes, operation})) {
+      lane.ahead->load(lane, {std::uintptr_t(address), pc, bytes, operation,
+                              std::uint8_t(alignment_of<operation, bytes>(lane, address, pc))})) {
     return;
   }
   unusual_access<operation, bytes>(lane, address, caller);
@@ -82,7 +101,8 @@ template <Operation operation, unsigned bytes>
     if (runner.stacks().contains(address) || runner.is_usual_variable(address)) return;
     return unusual_access<operation, bytes>(lane, address, caller);
   }
-  if (!runner.is_usual(address, bytes)) return unusual_access<operation, bytes>(lane, address, caller);
+  if (!runner.is_usual(address, bytes) || alignment_of<operation, bytes>(lane, address, pc) != 0)
+    return unusual_access<operation, bytes>(lane, address, caller);
   if (operation == Operation::store) global_memory.note_write(address);
   runner.global().access<operation, bytes>(lane, address, pc);
 }
@@ -93,28 +113,11 @@ template <unsigned bytes>
   access_in_order<Operation::store, bytes>(lane, address, caller);
 }
 
-/// Whether the type of 16 bytes promises an alignment of 8, which -fsanitize=thread does not tell.
-bool promises_8(const Lane& lane, const void* address, std::uintptr_t pc, bool writes) {
-  static std::array<std::atomic<std::uintptr_t>, 256> known;  // the pc times 2, plus 1 if it does
-  std::atomic<std::uintptr_t>& place = known[pc % known.size()];
-  std::uintptr_t answer = place.load(std::memory_order_relaxed);
-  if (answer / 2 != pc) {
-    const OffLane off;
-    const unsigned alignment = copied_alignment(pc, writes);
-    const bool is_8 = alignment == 8 || (alignment == 0 && lane.runner->lies_in_structures(address));
-    answer = pc * 2 + std::uintptr_t{is_8};
-    place.store(answer, std::memory_order_relaxed);
-  }
-  return answer % 2 != 0;
-}
-
 template <Operation operation, unsigned bytes>
 inline void aligned_access(const void* address, void* caller) {
   Lane* const lane = BlockRunner::current;
   if (lane == nullptr) {
     if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
-  } else if (bytes == 16 && promises_8(*lane, address, std::uintptr_t(caller), operation == Operation::store)) {
-    lane_access(*lane, operation, address, bytes, 8, caller, false);
   } else if (lane->ahead != nullptr) {
     operation == Operation::load ? load_ahead<bytes>(*lane, address, caller)
                                  : access_ahead<operation, bytes>(*lane, address, caller);
