@@ -111,7 +111,7 @@ class Ranges : public Expressions {
 
   std::vector<std::size_t> writings(std::string_view name, Part part, const Part& function) const;
 
-  /// Any number if its values are not known: a mask may limit them.
+  /// Any number if its values are not known, or depend on themselves: a mask may limit them.
   std::optional<Range> variable(std::size_t place) const;
 
   std::optional<Range> known_variable(std::size_t place) const;
@@ -143,6 +143,7 @@ class Ranges : public Expressions {
   const SourceConstants& constants_;
   Block block_, only_block_;
   mutable int depth_ = 0;
+  mutable std::vector<std::string_view> open_;  ///< variables whose values are being looked for
   mutable std::optional<std::vector<Macro>> macros_;
 };
 

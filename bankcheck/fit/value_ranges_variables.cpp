@@ -88,7 +88,13 @@ std::vector<std::size_t> Ranges::writings(std::string_view name, Part part, cons
 }
 
 std::optional<Range> Ranges::variable(std::size_t place) const {
-  const auto range = known_variable(place);
+  const std::string_view name = text(place);
+  std::optional<Range> range;
+  if (std::ranges::find(open_, name) == open_.end()) {
+    open_.push_back(name);
+    range = known_variable(place);
+    open_.pop_back();
+  }
   return range ? range : Range{-max_value / 2, max_value / 2};
 }
 

@@ -50,6 +50,21 @@ std::optional<std::string> fatal_error(const OclgrindMessages& messages, const t
   return log.unable;
 }
 
+/// Nothing if the program ended by itself, with exit code 0.
+std::optional<std::string> bad_end(const Ended& ended, const OclgrindMessages& messages, const LaunchLog& log) {
+  const std::string where = log.unfinished.empty() ? "" : ", in a launch of " + log.unfinished.begin()->second;
+  if (ended.out_of_time) return *driver::failure_of(ended) + where;
+  const std::optional<int> code = exit_code_of(ended, log);
+  if (messages.failed_assertion && !(crashed(ended) && code)) {
+    return fmt::format(
+        "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
+        "threads simultaneously",
+        support::in_quotes(ended.program));
+  }
+  if (!code) return *signal_that_ended(ended) + where;
+  return *code == 0 ? std::nullopt : std::optional(failed_with(ended, *code));
+}
+
 }  // namespace
 
 void OclgrindMessages::read(std::string_view bytes) {
@@ -128,25 +143,17 @@ std::optional<std::string> failure_of(const Ended& ended, const OclgrindMessages
         "Oclgrind cannot run a kernel of {}; this is a limit of Oclgrind, not a fault of the program: {}",
         support::in_quotes(program), *reason);
   }
-  if (ended.out_of_time) return driver::failure_of(ended);
-  const std::optional<int> code = exit_code_of(ended, log);
-  if (messages.failed_assertion && !(crashed(ended) && code)) {
-    return fmt::format(
-        "an assertion of Oclgrind failed while it ran {}; a known cause is one context that runs kernels of two "
-        "threads simultaneously",
-        support::in_quotes(program));
-  }
-  if (!code) return signal_that_ended(ended);
-  if (*code != 0) return failed_with(ended, *code);
+  std::string failure = bad_end(ended, messages, log).value_or("");
   if (!errors.empty()) {
-    return fmt::format(
-        "kernels of {} are invalid, so their numbers are unreliable; Oclgrind reported {} error{}, first: {}",
-        support::in_quotes(program), errors.size(),
+    failure += fmt::format(
+        "{}kernels of {} are invalid, so their numbers are unreliable; Oclgrind reported {} error{}, first: {}",
+        failure.empty() ? "" : "; ", support::in_quotes(program), errors.size(),
         errors.size() == 1                  ? ""
         : errors.size() < trace::max_errors ? "s"
                                             : "s or more",
         first_line(errors.front()));
   }
+  if (!failure.empty()) return failure;
   if (file.processes == 0) {
     return fmt::format(
         "Oclgrind saw no OpenCL context of the program {}: it does not use OpenCL, is linked statically, or cleared "

@@ -41,6 +41,13 @@ TEST_CASE("fit/index_variables/not_of_single_indices", "[fit]") {
   CHECK_THAT(indexed("  t[n + 32] = 0;\n"), !has("const int"));
 }
 
+// Their ranges are found in a time that does not grow exponentially with the assignments.
+TEST_CASE("fit/index_variables/of_values_that_depend_on_themselves", "[fit]") {
+  std::string body = "  int i = threadIdx.x;\n";
+  for (int loop = 0; loop < 8; ++loop) body += "  while (i < n) {\n    t[i] = 0;\n    i = i + 64;\n  }\n";
+  CHECK_THAT(indexed(body), has("t[i + (i >> 5)] = 0;\n    i = i + 64;\n"));
+}
+
 TEST_CASE("fit/index_variables/pragmas", "[fit]") {
   CHECK(indexed("  t[n] = 0;\n#pragma unroll\n  for (int k = 0; k < 4; ++k) t[n] += k;\n") ==
         "  const int t_at = n + (n >> 5);\n  t[t_at] = 0;\n#pragma unroll\n"

@@ -97,6 +97,9 @@ TEST_CASE("opencl/failures/oclgrind_errors") {
              has("At line 4 (column 15) of input.cl"));  // Oclgrind's own messages are passed through
   CHECK_THAT(outside.out, has("\noutside: 1 launch"));
   check_blames(mode("divergence"), "Oclgrind reported 1 error, first: Work-group divergence detected (barrier)");
+  check_blames("sh -c \"" + mode("outside") + "; exit 5\"",
+               "failed with exit code 5; kernels of 'sh' are invalid, so their numbers are unreliable; Oclgrind "
+               "reported 2 errors, first: Invalid write");
 }
 
 TEST_CASE("opencl/failures/unsupported_and_goes_on") {
@@ -276,7 +279,7 @@ TEST_CASE("opencl/exits/crash_at_exit") {
 TEST_CASE("opencl/exits/blamed") {
   check_blames(exits("exit5_abort_at_exit"), "failed with exit code 5");
   for (const char* when : {"abort_in_kernel", "abort_in_kernel_at_exit"}) {
-    CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted)").out, has(report));
+    CHECK_THAT(check_blames(exits(when), "crashed: signal 6 (Aborted), in a launch of endless").out, has(report));
   }
   check_blames(exits("_exit_in_kernel"), "a launch of endless had not ended when its process ended");
   check_blames(exits("child_aborts_in_kernel"), "a launch of endless had not ended when its process ended");
