@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -172,7 +173,8 @@ std::string none_of(const std::vector<const KernelReport*>& kernels, bool is_par
     }
   }
   if (!text.empty()) text += " and ";
-  if (most > 0) return text + fmt::format("at most {} % extra sectors", report::percent_text(most));
+  const double rounded_up = std::ceil(most * 1000 - 1e-9) / 1000;  // to a tenth of a percent, and never to 0
+  if (most > 0) return text + fmt::format("at most {} % extra sectors", report::percent_text(rounded_up));
   return text + (is_part ? "no extra sector" : "no extra sectors");
 }
 

@@ -302,6 +302,10 @@ TEST_CASE("driver/global_report/few_extra_sectors") {
         "k: 1 launch, 1 block of 32 threads; no access to shared memory; 108 accesses to global memory, 92.3 % of the "
         "bytes moved are used\n");
   CHECK_THAT(to_text(few, {.detail = Detail::verbose}), has("k.cu:8  load 4  stride of 2 words"));
+  trace::Builder fewer = builder_of();
+  fewer.add_global(global_access_of(fewer, {.file = "k.cu", .line = 7}, 4, 99'999));
+  fewer.add_global(global_access_of(fewer, {.file = "k.cu", .line = 8}, 8, 1));
+  CHECK_THAT(to_text(report_of({fewer.take()})), has("at most 0.1 % extra sectors"));
 }
 
 TEST_CASE("driver/global_report/unwatched_memories") {
