@@ -7,6 +7,7 @@
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cuda_fp8.h>
+#include <cuda_gl_interop.h>
 #include <cuda_profiler_api.h>
 #include <cudnn.h>
 #include <cufft.h>

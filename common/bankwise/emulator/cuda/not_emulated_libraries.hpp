@@ -1,4 +1,4 @@
-// Libraries that are not emulated (cuDNN, cuFFT, cuSOLVER, cuSPARSE, NCCL, compilation at run
+// Libraries that are not emulated (cuDNN, cuFFT, cuSOLVER, cuSPARSE, NCCL, OpenGL, compilation at run
 // time): programs may include their headers, but not call them.
 #pragma once
 
@@ -77,6 +77,19 @@ enum nvrtcResult { NVRTC_SUCCESS, NVRTC_ERROR_COMPILATION = 6 };
 BANKWISE_NONE_OF(nvrtcResult, nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcCompileProgram, nvrtcGetPTX,
                  nvrtcGetPTXSize, nvrtcGetCUBIN, nvrtcGetCUBINSize, nvrtcGetProgramLog, nvrtcGetProgramLogSize,
                  nvrtcGetErrorString, nvrtcVersion)
+
+BANKWISE_HANDLES(cudaGraphicsResource_t)
+using cudaGraphicsResource = struct cudaGraphicsResource_t_of_library;
+enum cudaGraphicsRegisterFlags {
+  cudaGraphicsRegisterFlagsNone, cudaGraphicsRegisterFlagsReadOnly, cudaGraphicsRegisterFlagsWriteDiscard,
+  cudaGraphicsRegisterFlagsSurfaceLoadStore = 4, cudaGraphicsRegisterFlagsTextureGather = 8
+};
+enum cudaGraphicsMapFlags { cudaGraphicsMapFlagsNone, cudaGraphicsMapFlagsReadOnly, cudaGraphicsMapFlagsWriteDiscard };
+BANKWISE_NONE_OF(cudaError_t, cudaGLSetGLDevice, cudaGLRegisterBufferObject, cudaGLMapBufferObject,
+                 cudaGLUnmapBufferObject, cudaGLUnregisterBufferObject, cudaGraphicsGLRegisterBuffer,
+                 cudaGraphicsGLRegisterImage, cudaGraphicsUnregisterResource, cudaGraphicsResourceSetMapFlags,
+                 cudaGraphicsMapResources, cudaGraphicsUnmapResources, cudaGraphicsResourceGetMappedPointer,
+                 cudaGraphicsSubResourceGetMappedArray)
 
 }  // namespace bankwise::emulator::cuda
 // clang-format on

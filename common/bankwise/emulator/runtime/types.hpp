@@ -140,9 +140,18 @@ cudaError_t cudaPeekAtLastError();
 #define CUDART_VERSION 12080
 #define CUDA_VERSION 12080
 #define CUDART_CB
-// By these guards of CUDA's headers the samples' helper_cuda.h knows what has been included.
+// By these guards of CUDA's headers the samples' helper_cuda.h knows what has been included; headers next to them that
+// are not replaced do not include them.
 #define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __CUDA_DEVICE_RUNTIME_API_H__
+#define __CHANNEL_DESCRIPTOR_H__
+#define __DEVICE_TYPES_H__
 #define __DRIVER_TYPES_H__
+#define __SURFACE_TYPES_H__
+#define __TEXTURE_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __VECTOR_TYPES_H__
 
 /// Streams and events. Everything that a program gives to a stream is done before the call returns, unless the stream
 /// captures (captures.hpp).
