@@ -78,6 +78,7 @@ BANKWISE_NONE_OF(nvrtcResult, nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcComp
                  nvrtcGetPTXSize, nvrtcGetCUBIN, nvrtcGetCUBINSize, nvrtcGetProgramLog, nvrtcGetProgramLogSize,
                  nvrtcGetErrorString, nvrtcVersion)
 
+#ifdef BANKWISE_WHOLE_PROGRAM  // unit tests have no cudaError_t
 BANKWISE_HANDLES(cudaGraphicsResource_t)
 using cudaGraphicsResource = struct cudaGraphicsResource_t_of_library;
 enum cudaGraphicsRegisterFlags {
@@ -90,6 +91,7 @@ BANKWISE_NONE_OF(cudaError_t, cudaGLSetGLDevice, cudaGLRegisterBufferObject, cud
                  cudaGraphicsGLRegisterImage, cudaGraphicsUnregisterResource, cudaGraphicsResourceSetMapFlags,
                  cudaGraphicsMapResources, cudaGraphicsUnmapResources, cudaGraphicsResourceGetMappedPointer,
                  cudaGraphicsSubResourceGetMappedArray)
+#endif
 
 }  // namespace bankwise::emulator::cuda
 // clang-format on
