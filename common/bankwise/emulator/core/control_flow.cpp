@@ -408,7 +408,7 @@ unsigned copied_alignment(std::uintptr_t pc, bool writes) {
     if (operand.type != X86_OP_MEM || operand.mem.base == X86_REG_RSP) return true;
     if (std::ranges::count(aligned, instruction.id) != 0) alignment = 16;
     if (std::ranges::count(unaligned, instruction.id) != 0) alignment = 8;
-    return alignment == 0;
+    return alignment == 0 && instruction.id != X86_INS_MOV;  // by two registers: what follows is another object's copy
   });
   return alignment;
 }
