@@ -116,6 +116,7 @@ LaunchLog read_launch_log(const std::filesystem::path& path) {
     if (name == event::end) log.unfinished.erase(process);
     if (name == event::exit && words >> code) log.exits[process] = code;
     if (name == event::cut && !log.not_all_groups && std::getline(words >> std::ws, why)) log.not_all_groups = why;
+    log.wants_no_gpu |= name == event::no_gpu;
     if (name == event::build) log.build_messages.push_back(line.substr(line.find(' ', name.size() + 1) + 1));
     if (name == event::unable && !log.unable && std::getline(words >> std::ws, why)) log.unable = why;
   }

@@ -229,6 +229,8 @@ Outcome run_watched(WatchedRun run) {
   }
   add_end(outcome, ended, folder, plugin.filename().string());
   if (outcome.failure) add_build_messages(*outcome.failure, log.build_messages);
+  if (outcome.failure && outcome.trace.kernels.empty() && log.wants_no_gpu)
+    *outcome.failure += "; it asked for a device that is no GPU, and bankcheck opencl has only a GPU";
   return outcome;
 }
 

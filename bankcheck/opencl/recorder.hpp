@@ -84,6 +84,7 @@ struct LaunchLog {
   std::optional<std::string> not_all_groups;  ///< the first launch that ended without some work-groups
   std::optional<std::string> unable;          ///< why Oclgrind cannot create or run a kernel: the first reason
   std::vector<std::string> build_messages;    ///< of the compiler, about builds that failed: lines
+  bool wants_no_gpu = false;                  ///< a process asked for devices that are no GPUs
 };
 
 /// An empty log if there is no such file. Lines that are none of the above are skipped.

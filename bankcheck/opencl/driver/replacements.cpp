@@ -71,7 +71,9 @@ std::optional<cl_int> own_answer(std::uint32_t query, std::size_t room, void* va
 bool includes_gpu(cl_device_type type) { return (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0; }
 bool is_other_type(cl_device_type type) {
   constexpr cl_device_type others = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-  return !includes_gpu(type) && (type & others) != 0;
+  const bool is_other = !includes_gpu(type) && (type & others) != 0;
+  if (is_other) bankwise::opencl::note(bankwise::opencl::event::no_gpu, "");
+  return is_other;
 }
 
 using GroupSize = std::array<std::size_t, 3>;

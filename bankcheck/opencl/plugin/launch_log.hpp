@@ -18,6 +18,7 @@ inline constexpr const char* cut = "short";      ///< Oclgrind ended it without 
 inline constexpr const char* exit = "exit";      ///< the process calls exit(<text>), or returns from main()
 inline constexpr const char* unable = "unable";  ///< why Oclgrind cannot create or run a kernel
 inline constexpr const char* build = "build";    ///< a line of the compiler's messages about a build that failed
+inline constexpr const char* no_gpu = "no_gpu";  ///< the process asks for devices that are no GPUs, and gets none
 }  // namespace event
 
 using support::append_to;

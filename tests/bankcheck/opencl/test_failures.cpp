@@ -80,6 +80,7 @@ TEST_CASE("opencl/failures/blamed") {
            {mode("nothing"), "Oclgrind saw no OpenCL context of the program"},
            {mode("no_kernel"), "ran no kernel"},
            {mode("clearenv"), ""},
+           {mode("cpu"), "failed with exit code 1; it asked for a device that is no GPU, and bankcheck opencl has"},
            {mode("syntax"), "failed with exit code 1; its OpenCL C does not compile: input.cl:1:"},
            {mode("record"), "of the plugin's record is damaged: the program"},
            {mode("cut_record"), "of the plugin's record is damaged: the program"},

@@ -103,6 +103,12 @@ static int mode_of(const char* mode) {
     fclose(file);
     return 0;
   }
+  if (strcmp(mode, "cpu") == 0) {
+    cl_platform_id platform;
+    cl_device_id device;
+    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    return clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, NULL) == CL_DEVICE_NOT_FOUND;
+  }
   if (strcmp(mode, "clearenv") == 0) {
     clearenv();
     launch_good();
