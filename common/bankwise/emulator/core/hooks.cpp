@@ -49,7 +49,7 @@ inline void access(Operation operation, const void* address, std::size_t bytes, 
   if (global_memory.contains(address)) host_access(operation, address, bytes, caller);
 }
 
-/// PendingAccess::alignment of an aligned access. Types of 16 bytes may promise 8, which -fsanitize=thread does not tell.
+/// PendingAccess::alignment of an aligned access. Types of 16 bytes may promise 8: -fsanitize=thread does not tell.
 template <Operation operation, unsigned bytes>
 unsigned alignment_of(const Lane& lane, const void* address, std::uintptr_t pc) {
   if (bytes != 16) return 0;
@@ -101,8 +101,9 @@ template <Operation operation, unsigned bytes>
     if (runner.stacks().contains(address) || runner.is_usual_variable(address)) return;
     return unusual_access<operation, bytes>(lane, address, caller);
   }
-  if (!runner.is_usual(address, bytes) || alignment_of<operation, bytes>(lane, address, pc) != 0)
+  if (!runner.is_usual(address, bytes) || alignment_of<operation, bytes>(lane, address, pc) != 0) {
     return unusual_access<operation, bytes>(lane, address, caller);
+  }
   if (operation == Operation::store) global_memory.note_write(address);
   runner.global().access<operation, bytes>(lane, address, pc);
 }
